@@ -6,15 +6,17 @@ import argparse
 import asyncio
 import os
 import shutil
-from collections.abc import Mapping
-from contextlib import closing
-from typing import TYPE_CHECKING
+import signal
+import sys
+from collections.abc import Coroutine, Mapping
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from studio.application.history.find import find_run
-from studio.application.run.text_commands import CommandError, breakpoint_of
-from studio.cli.run.drive import PLACES
-from studio.cli.run.step import ask, pause_words
+from studio.cli.run.step import add_stepping, ask, breakpoints_of, pause_words
 from studio.cli.terminal import FINE, INTERRUPTED, PROBLEMS, UsageError, tell, whole
+from studio.core.agent.values.events import Event, ModelFailed
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import PausePoint
@@ -26,8 +28,12 @@ from studio.core.runs.store import RunStore, StoreError
 from studio.core.text.amounts import counted
 
 if TYPE_CHECKING:
+    from studio.servers.record.program_run import ProgramRun
     from studio.servers.record.proxy import Recording
     from studio.servers.record.replay import Replay
+
+_GRACE_SECONDS = 5.0
+"""Time that a program has to end after SIGTERM; then it is killed."""
 
 
 def add_record(parser: argparse.ArgumentParser) -> None:
@@ -44,17 +50,7 @@ def add_record(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--to", default="", metavar="URL", help="server to ask, instead of the program's own"
     )
-    parser.add_argument(
-        "--step", action="store_true", help="hold every request and answer, and take commands"
-    )
-    parser.add_argument(
-        "--break",
-        action="append",
-        default=[],
-        dest="breaks",
-        metavar="PLACE|TOOL[:CONDITION]",
-        help=f"hold there ({PLACES}, or before a tool) and take commands",
-    )
+    add_stepping(parser)
     parser.set_defaults(action=_record)
 
 
@@ -83,10 +79,9 @@ def _replay(options: argparse.Namespace) -> int:
     except (LookupError, StoreError, JournalError) as error:
         raise UsageError(str(error)) from None
     replay = Replay(calls, Masker(os.environ), (*IGNORED, *options.ignore))
-    try:
-        code = asyncio.run(_serve_replay(options.program, replay))
-    except KeyboardInterrupt:
-        return INTERRUPTED
+    code = _to_end(_serve_replay(options.program, replay))
+    for other in dict.fromkeys(replay.others):
+        tell(f"prompt-studio: not in the recording, answered with 404: {other}")
     if replay.difference:
         tell(f"prompt-studio: another request than the recorded one: {replay.difference}")
         return PROBLEMS
@@ -104,29 +99,61 @@ async def _serve_replay(program: list[str], replay: Replay) -> int:
 
 def _check_program(program: list[str]) -> None:
     if program and shutil.which(program[0]) is None:
-        raise UsageError(f"{program[0]}: no such program")
+        is_there = Path(program[0]).exists()
+        why = "is not executable" if is_there else "is no program on the PATH"
+        raise UsageError(f"{program[0]!r} {why}")
 
 
 def _record(options: argparse.Namespace) -> int:
     _check_program(options.program)
+    run_options = RunOptions(
+        headless=not (options.step or options.breaks),
+        approve="always",
+        breakpoints=breakpoints_of(options),
+        pause_at=frozenset(PausePoint) if options.step else frozenset(),
+    )
     try:
-        breaks = [breakpoint_of(text, at) for at, text in enumerate(options.breaks, 1)]
-        run_options = RunOptions(
-            headless=not (options.step or breaks),
-            approve="always",
-            breakpoints=tuple(breaks),
-            pause_at=frozenset(PausePoint) if options.step else frozenset(),
-        )
         with closing(RunStore(user_paths().data / "runs.sqlite")) as store:
-            return asyncio.run(_serve(options, run_options, store))
-    except CommandError as error:
-        raise UsageError(f"--break: {error}") from None
-    except (ModelError, StoreError) as error:
+            return _to_end(_serve(options, run_options, store))
+    except StoreError as error:
         tell(f"prompt-studio: {error}")
         return PROBLEMS
-    except KeyboardInterrupt:
+
+
+def _to_end(serving: Coroutine[Any, Any, int]) -> int:
+    """Return the exit code of what is served; SIGTERM and SIGHUP stop it as Ctrl+C does.
+
+    Raises:
+        UsageError: an address or the port cannot be used.
+    """
+    from studio.servers.record.exchange import AddressError
+    from studio.servers.record.proxy import PortError
+
+    caught: list[int] = []
+
+    async def served() -> int:
+        task = asyncio.current_task()
+        assert task is not None
+
+        def stop(number: int) -> None:
+            caught.append(number)
+            task.cancel()
+
+        for number in (signal.SIGTERM, signal.SIGHUP) if sys.platform != "win32" else ():
+            if signal.getsignal(number) != signal.SIG_IGN:  # as under `nohup`
+                asyncio.get_running_loop().add_signal_handler(number, stop, number)
+        return await serving
+
+    try:
+        return asyncio.run(served())
+    except (KeyboardInterrupt, asyncio.CancelledError):
         tell("prompt-studio: stopped")
-        return INTERRUPTED
+        return 128 + caught[0] if caught else INTERRUPTED
+    except (AddressError, PortError) as error:
+        raise UsageError(str(error)) from None
+    except ModelError as error:
+        tell(f"prompt-studio: {error}")
+        return PROBLEMS
 
 
 async def _serve(options: argparse.Namespace, run_options: RunOptions, store: RunStore) -> int:
@@ -134,32 +161,36 @@ async def _serve(options: argparse.Namespace, run_options: RunOptions, store: Ru
     from studio.servers.record.proxy import BASE_ADDRESSES, RecorderProxy, Recording, upstreams_of
 
     changed = asyncio.Event()
-    recording = Recording(
-        options.program,
-        Masker(os.environ),
-        run_options,
-        store,
-        lambda _conversation, _event: changed.set(),
-    )
-    proxy = RecorderProxy(upstreams_of(os.environ, options.to), recording)
     is_stepped = not run_options.headless
+
+    def followed(conversation: ProgramRun, event: Event) -> None:
+        if is_stepped and isinstance(event, ModelFailed):
+            tell(f"{conversation.run.state.setup.prompt}: {event.message}")
+        changed.set()
+
+    upstreams = upstreams_of(os.environ, options.to)
+    masker = Masker(os.environ)
+    recording = Recording(options.program, masker, run_options, store, followed)
+    proxy = RecorderProxy(upstreams, recording)
     async with proxy.serving(options.port):
         stepping = asyncio.create_task(_step(recording, changed)) if is_stepped else None
         try:
             if options.program:
-                return await _run(options.program, proxy.environment(os.environ), is_stepped)
+                code = await _run(options.program, proxy.environment(os.environ), is_stepped)
+                is_left = stepping is not None and stepping.done()
+                return code or (PROBLEMS if is_left else FINE)
             for row in BASE_ADDRESSES:
                 if row.default:
                     print(f"{row.variables[0]}={proxy.address(row.name)}", flush=True)
             tell("prompt-studio: recording until Ctrl+C")
-            await asyncio.Event().wait()
+            await (stepping or asyncio.Event().wait())
+            return PROBLEMS
         finally:
             if stepping is not None:
                 stepping.cancel()
             await recording.close()
             for conversation in recording.conversations:
                 _tell_end(conversation.run.state)
-    return FINE
 
 
 def _tell_end(state: RunState) -> None:
@@ -168,22 +199,59 @@ def _tell_end(state: RunState) -> None:
 
 
 async def _run(program: list[str], environment: Mapping[str, str], is_stepped: bool) -> int:
-    """Run the program to its end; the terminal is the debugger's while it is stepped."""
+    """Run the program to its end; the terminal is the debugger's while it is stepped.
+
+    A program that reads the terminal stays in the terminal's group, which Ctrl+C ends whole. Any
+    other one gets a group of its own, so that what it started ends with it.
+    """
+    has_group = is_stepped or not os.isatty(0)
     child = await asyncio.create_subprocess_exec(
         *program,
         env=environment,
         stdin=asyncio.subprocess.DEVNULL if is_stepped else None,
+        process_group=0 if has_group else None,
     )
     try:
-        return await child.wait()
+        code = await child.wait()
+        return code if code >= 0 else 128 - code
     finally:
         if child.returncode is None:
-            child.terminate()
-            await child.wait()
+            await _end(child, has_group=has_group)
+
+
+async def _end(child: asyncio.subprocess.Process, *, has_group: bool) -> None:
+    """End the program and what is left of its group: asked first, killed after a time."""
+    if sys.platform == "win32":
+        child.terminate()
+        await child.wait()
+        return
+
+    def send(number: int) -> None:
+        """Send a signal, 0 for none; raises `ProcessLookupError` once all of them are gone."""
+        if has_group:
+            os.killpg(child.pid, number)
+        else:
+            child.send_signal(number)
+
+    with suppress(ProcessLookupError, PermissionError):
+        try:
+            send(signal.SIGTERM)
+            async with asyncio.timeout(_GRACE_SECONDS):
+                while True:
+                    send(0)
+                    await asyncio.sleep(0.02)
+        except TimeoutError:
+            pass
+        finally:
+            send(signal.SIGKILL)
+    await child.wait()
 
 
 async def _step(recording: Recording, changed: asyncio.Event) -> None:
-    """Ask the user at each pause of any conversation, one after the other."""
+    """Ask the user at each pause of any conversation, one after the other.
+
+    The end of input ends the recording: what is held, and what the program still asks, is refused.
+    """
     while True:
         changed.clear()
         for conversation, going in recording.going:
@@ -193,6 +261,7 @@ async def _step(recording: Recording, changed: asyncio.Event) -> None:
             ):
                 tell(f"{run.state.setup.prompt}\n{pause_words(run)}")
                 if not await ask(run, going, None):
-                    break
+                    await recording.close()
+                    return
                 await asyncio.sleep(0)
         await changed.wait()

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 from tests.support import patience
 from tests.support.chat_server import ChatServer, chat_server, json_body
@@ -81,6 +85,13 @@ def test_a_program_is_recorded_and_replayed_with_the_server_off(tmp_path: Path) 
     assert other.returncode == 1
     assert 'messages[0].content is "third": it was "second"' in other.stderr
 
+    listing = "import os, httpx2; print(httpx2.get(os.environ['OPENAI_BASE_URL'] + '/models'))"
+    program.write_text(f"{listing}\n{PROGRAM}", encoding="utf-8")
+    more = prompt_studio(home, None, *again, "first", "second")
+    assert (more.returncode, more.stdout) == (7, "<Response [404 Not Found]>\nOne.\nTwo.\n")
+    assert "not in the recording, answered with 404: GET /models" in more.stderr
+    assert "2 of 2 calls replayed" in more.stderr
+
 
 def test_a_program_is_held_and_its_answer_edited(tmp_path: Path) -> None:
     program = tmp_path / "agent.py"
@@ -97,12 +108,86 @@ def test_a_program_is_held_and_its_answer_edited(tmp_path: Path) -> None:
     assert "step 1, answer: the answer is ready" in done.stderr
 
 
+def test_the_end_of_input_while_stepping_is_no_success(tmp_path: Path) -> None:
+    program = tmp_path / "agent.py"
+    program.write_text(PROGRAM.replace("sys.exit(7 if is_fine else 9)", ""), encoding="utf-8")
+    with chat_server() as server:
+        held = ("--step", "--", sys.executable, str(program), "first", "second")
+        done = prompt_studio(tmp_path / "home", server, "record", *held)
+        nothing = (sys.executable, "-c", "")
+        fine = prompt_studio(tmp_path / "home", server, "record", "--step", "--", *nothing)
+        assert server.requests == []
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.count("The run of this request was stopped") == 1
+    assert done.stdout.count("The recording has ended.") == 1
+    assert done.stderr.count("end of input: stopped") == 1
+    assert fine.returncode == 0
+
+
+ENDLESS = """
+import os, signal, subprocess, sys, time
+from pathlib import Path
+
+folder = Path(sys.argv[1])
+if sys.argv[2] == "deaf":
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+(folder / "pids").write_text(f"{os.getpid()} {child.pid}")
+(folder / "pids").rename(folder / "ready")
+time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("kind", ["plain", "deaf"])
+def test_sigterm_ends_the_program_and_what_it_started(tmp_path: Path, kind: str) -> None:
+    recorder = started(tmp_path, "record", "--", sys.executable, "-c", ENDLESS, str(tmp_path), kind)
+    patience.wait_until((tmp_path / "ready").exists, "the program")
+    pids = [int(each) for each in (tmp_path / "ready").read_text().split()]
+    assert all(map(is_running, pids))
+    recorder.send_signal(signal.SIGTERM)
+    assert recorder.wait(patience.SECONDS) == 128 + signal.SIGTERM
+    patience.wait_until(lambda: not any(map(is_running, pids)), "the end of the processes")
+
+
+def test_a_program_that_a_signal_ends_gives_the_code_that_shells_give(tmp_path: Path) -> None:
+    code = "import os; os.kill(os.getpid(), 9)"
+    done = prompt_studio(tmp_path, None, "record", "--", sys.executable, "-c", code)
+    assert done.returncode == 128 + signal.SIGKILL
+
+
+def started(home: Path, *arguments: str) -> subprocess.Popen[bytes]:
+    variables = {"PATH": str(Path(sys.executable).parent), "PROMPT_STUDIO_HOME": str(home)}
+    command = [sys.executable, "-m", "studio", *arguments]
+    return subprocess.Popen(command, env=variables, stdin=subprocess.DEVNULL)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
 def test_wrong_use_is_named(tmp_path: Path) -> None:
     done = prompt_studio(tmp_path, None, "record", "--", "no-such-program-here")
     assert (done.returncode, done.stderr) == (
         2,
-        "prompt-studio: no-such-program-here: no such program\n",
+        "prompt-studio: 'no-such-program-here' is no program on the PATH\n",
     )
+    script = tmp_path / "agent.py"
+    script.touch()
+    done = prompt_studio(tmp_path, None, "record", "--", str(script))
+    assert (done.returncode, done.stderr) == (2, f"prompt-studio: '{script}' is not executable\n")
+    program = ("--", sys.executable, "-c", "")
+    for address in ("no address", "ftp://host/v1", "http://host/v1?key=x", "http://[::1"):
+        done = prompt_studio(tmp_path, None, "record", "--to", address, *program)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+        assert done.stderr.startswith(f"prompt-studio: --to: {address!r} is no address")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        done = prompt_studio(tmp_path, None, "record", "--port", port, *program)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert done.stderr.startswith(f"prompt-studio: port {port} of this machine:")
     done = prompt_studio(tmp_path, None, "replay", "none", "--", sys.executable, "-c", "")
     assert done.returncode == 2
     assert "no run of the history begins with 'none'" in done.stderr

@@ -10,7 +10,7 @@ from typing import get_args
 
 from studio.application.run.past.again import PastRun
 from studio.application.run.start.readiness import Refusal, refusal_of
-from studio.application.run.text_commands import CommandError, breakpoint_of, target_of
+from studio.application.run.text_commands import CommandError, target_of
 from studio.application.trust import references_of
 from studio.cli.arguments import (
     add_allow,
@@ -24,8 +24,9 @@ from studio.cli.arguments import (
 )
 from studio.cli.findings import report
 from studio.cli.printer import LiveAnswer, print_end
-from studio.cli.run.drive import PLACES, RunOrder, drive
+from studio.cli.run.drive import RunOrder, drive
 from studio.cli.run.model import add_choice
+from studio.cli.run.step import add_stepping, breakpoints_of
 from studio.cli.runs import past_to_fork, past_to_replay
 from studio.cli.terminal import (
     FINE,
@@ -39,7 +40,6 @@ from studio.cli.terminal import (
     whole,
 )
 from studio.core.agent.run.requests import NotAllowedError
-from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.state import RunState
 from studio.core.models.base import ModelError, ProtocolName
 from studio.core.paths import user_paths
@@ -75,17 +75,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-cost", type=amount(above=True), metavar="USD", help="limit in US dollars"
     )
-    parser.add_argument(
-        "--step", action="store_true", help="pause at every place and take commands"
-    )
-    parser.add_argument(
-        "--break",
-        action="append",
-        default=[],
-        dest="breaks",
-        metavar="PLACE|TOOL[:CONDITION]",
-        help=f"pause there ({PLACES}, or before a tool) and take commands",
-    )
+    add_stepping(parser)
     parser.add_argument(
         "--to",
         default="",
@@ -133,7 +123,8 @@ def _run(options: argparse.Namespace) -> int:
     try:
         past = _past(options, store)
         values = (dict(past.setup.inputs) if past else {}) | given_inputs(options, document)
-        breaks = _breakpoints(options)
+        breaks = breakpoints_of(options)
+        _check_target(options)
         trust = trust_of(options, options.file)
         references = references_of(document.source.path, trust)
         refusal = refusal_of(document, values, references)
@@ -187,11 +178,10 @@ def _past(options: argparse.Namespace, store: RunStore | None) -> PastRun | None
     return past_to_fork(store, named) if options.fork else past_to_replay(store, named)
 
 
-def _breakpoints(options: argparse.Namespace) -> tuple[Breakpoint, ...]:
+def _check_target(options: argparse.Namespace) -> None:
     try:
         if options.to:
             target_of(options.to)
-        return tuple(breakpoint_of(text, at) for at, text in enumerate(options.breaks, 1))
     except CommandError as error:
         raise UsageError(str(error)) from None
 

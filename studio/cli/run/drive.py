@@ -22,7 +22,7 @@ from studio.cli.ask_input import terminal_asker
 from studio.cli.prepared import report_sources
 from studio.cli.printer import LiveAnswer, event_printer, print_notice
 from studio.cli.run.model import model_of_fork, model_of_prompt, open_named
-from studio.cli.run.step import OpenModel, step_through
+from studio.cli.run.step import PLACES, OpenModel, step_through
 from studio.cli.terminal import tell
 from studio.core.agent.loop.setup import choice_words, limits_of
 from studio.core.agent.run.plan import RunPlan
@@ -45,9 +45,6 @@ from studio.core.tools.registry import ToolRegistry
 from studio.core.tools.trust.definitions import change_text
 from studio.core.tools.trust.store import TrustStore
 from studio.core.wire.reply import Reply, ReplyDelta
-
-PLACES = ", ".join(place.word for place in PausePoint)
-"""Places where a run can pause, in the words of the command line."""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ Everything for the user goes to standard error, so that `--json` keeps standard 
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
 import sys
@@ -14,13 +15,14 @@ from dataclasses import replace
 from typing import Any, TextIO, TypeAlias
 
 from studio.application.run.breakpoints import describe
-from studio.application.run.text_commands import CommandError, command_of
+from studio.application.run.text_commands import CommandError, breakpoint_of, command_of
 from studio.application.run.words import place_in_group
 from studio.cli.terminal import UsageError, tell
 from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.run.requests import NotAllowedError
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values import commands
+from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.commands import Command
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import PausePoint
@@ -28,11 +30,40 @@ from studio.core.models.base import ChatModel, ModelError
 from studio.core.text.amounts import counted
 from studio.core.wire.reply import Reply
 
-_SHORTER = 400
+PLACES = ", ".join(place.word for place in PausePoint)
+"""Places where a run can pause, in the words of the command line."""
 
+_SHORTER = 400
 
 OpenModel: TypeAlias = Callable[[str], ChatModel]
 """Gives the model of `CONNECTION [ID]`."""
+
+
+def add_stepping(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say where to pause."""
+    parser.add_argument(
+        "--step", action="store_true", help="pause at every place and take commands"
+    )
+    parser.add_argument(
+        "--break",
+        action="append",
+        default=[],
+        dest="breaks",
+        metavar="PLACE|TOOL[:CONDITION]",
+        help=f"pause there ({PLACES}, or before a tool) and take commands",
+    )
+
+
+def breakpoints_of(options: argparse.Namespace) -> tuple[Breakpoint, ...]:
+    """Return the breakpoints that `--break` names.
+
+    Raises:
+        UsageError: one of them is none.
+    """
+    try:
+        return tuple(breakpoint_of(text, at) for at, text in enumerate(options.breaks, 1))
+    except CommandError as error:
+        raise UsageError(f"--break: {error}") from None
 
 
 async def step_through(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import zlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterable, AsyncIterator
 from dataclasses import dataclass
 
 import httpx2
@@ -141,7 +141,7 @@ def _since_blank_line(piece: bytes, before: int) -> int:
     return len(piece) - max(ends) if ends else before + len(piece)
 
 
-async def decoded(stream: httpx2.AsyncByteStream, encodings: str) -> AsyncIterator[bytes]:
+async def decoded(stream: AsyncIterable[bytes], encodings: str) -> AsyncIterator[bytes]:
     """The content, in pieces of at most 64 KB; encoded more than once, or otherwise: refused."""
     if encodings in ("", "identity"):
         async for data in stream:

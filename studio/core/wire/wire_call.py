@@ -118,17 +118,9 @@ class WireRecorder:
 
     def sent(self, path: bytes, headers: Iterable[tuple[str, str]], body: bytes) -> None:
         """Take a request that is about to be sent."""
-        text, mark, secrets = body.decode("utf-8", "surrogateescape"), "secret", list[str]()
-        while f"${{{mark}:" in text:
-            mark += "-"
         shown = tuple((name, self._header(name, value)) for name, value in headers)
-        self._call = WireCall(
-            self._path(path.decode("ascii", "replace")),
-            shown,
-            self.masker.mask_numbered(text, secrets, mark),
-            mark,
-            tuple(secrets),
-        )
+        path_shown = self._path(path.decode("ascii", "replace"))
+        self._call = WireCall(path_shown, shown, *marked_body(body, self.masker))
         self._raw.clear()
         self._cut = self._kept = 0
         self.keep(self._call)
@@ -147,6 +139,10 @@ class WireRecorder:
         room = MOST_RAW - len(self._raw)
         self._raw += piece[:room]
         self._cut += max(0, len(piece) - room)
+
+    def skipped(self, piece: bytes) -> None:
+        """Count a piece of the answer's body that cannot be read, so it is not kept."""
+        self._cut += len(piece)
 
     def keep_so_far(self, *, holds_secret: bool) -> None:
         """Keep what has come of the answer, for a process that is killed before its end.
@@ -196,6 +192,14 @@ class WireRecorder:
             for name, equals, value in (part.partition("=") for part in query.split("&"))
         ]
         return self._header("", path) + question + "&".join(shown)
+
+
+def marked_body(body: bytes, masker: Masker) -> tuple[str, str, tuple[str, ...]]:
+    """Return a body with a mark for each secret, the word of the marks, and their references."""
+    text, mark, secrets = body.decode("utf-8", "surrogateescape"), "secret", list[str]()
+    while f"${{{mark}:" in text:
+        mark += "-"
+    return masker.mask_numbered(text, secrets, mark), mark, tuple(secrets)
 
 
 def identity_of(raw: str) -> tuple[str, str]:

@@ -9,16 +9,24 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
+from urllib.parse import parse_qsl
 
 import httpx2
 
 from studio.core.imports.request_json import messages_of
+from studio.core.masking.masker import SHORTEST_KEY, Masker, key_reference
+from studio.core.masking.redact import (
+    is_placeholder,
+    keys_in,
+    names_secret,
+    names_secret_variable,
+)
 from studio.core.models.base import ModelError
-from studio.core.models.connections import ConnectionKind
+from studio.core.models.connections import ConnectionKind, origin
 from studio.core.models.proxies import transport_to
 from studio.core.models.remote.reply_stream import joined
 from studio.core.models.scripted import deltas_of
@@ -33,6 +41,8 @@ from studio.core.wire.whole import read_response
 
 Headers: TypeAlias = list[tuple[bytes, bytes]]
 """Names in lower case and values, in their order."""
+
+_Waited = TypeVar("_Waited")
 
 _OF_ONE_HOP = frozenset(
     b"connection expect host keep-alive proxy-connection te trailer upgrade".split()
@@ -50,6 +60,10 @@ _PATHS: Sequence[tuple[re.Pattern[str], Provider, str]] = (
 
 _TIMES = {"connect": 10.0, "read": None, "write": None, "pool": None}
 _MOST_WHOLE = 64 * 1024**2
+
+
+class AddressError(ValueError):
+    """An address that leads to no server; the text names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +87,12 @@ class Upstream:
         """Make ready to send to an address; nothing is sent yet.
 
         Raises:
+            AddressError: it is no address of a server.
             ModelError: the system's proxy or certificates cannot be used.
         """
         whole = address if "://" in address else f"http://{address}"
+        if not origin(whole) or re.search(r"[\s?#]", whole):
+            raise AddressError(f"{address!r} is no address such as https://host/v1")
         return cls(name, kind, whole.rstrip("/"), transport_to(whole)[0])
 
     def path(self, target: bytes) -> bytes:
@@ -160,8 +177,11 @@ class Exchange:
     is_held: bool = False
     """Whether the answer waits here until the run lets it go."""
 
+    is_asked: bool = False
+    """Whether the server is being asked."""
+
     is_gone: bool = False
-    """Whether the program has closed its connection."""
+    """Whether the program has closed its connection before it had the answer."""
 
     is_answered: bool = False
     """Whether the whole answer was given."""
@@ -174,6 +194,8 @@ class Exchange:
 
     _parts: asyncio.Queue[Head | bytes | None] = field(default_factory=asyncio.Queue)
     _held: list[Head | bytes] = field(default_factory=list)
+    _has_head: bool = False
+    _limit: asyncio.Timeout | None = None
 
     @cached_property
     def known(self) -> tuple[tuple[str, object], ...]:
@@ -196,20 +218,21 @@ class Exchange:
 
     def give(self, part: Head | bytes) -> None:
         """Pass a part of the answer on, or keep it while the answer is held."""
+        self._has_head = True
         if self.is_held:
             self._held.append(part)
         else:
             self._parts.put_nowait(part)
 
     def end(self) -> None:
-        """End the answer."""
-        self.is_held, held = False, self._held
-        for part in held:
+        """End the answer; one that was held stays here for the next try of a program that left."""
+        if self.is_gone or self.is_answered:
+            self.is_answered = True
+            return
+        self.is_held, self.is_answered = False, True
+        for part in (*self._held, None):
             self._parts.put_nowait(part)
         self._held = []
-        if not self.is_answered:
-            self.is_answered = True
-            self._parts.put_nowait(None)
 
     def answer(self, status: int, kind: str, body: bytes) -> None:
         """Answer with another body than the server's.
@@ -233,10 +256,49 @@ class Exchange:
         body = json.dumps({"error": {"message": words}}, ensure_ascii=False)
         self.answer(status, "application/json", body.encode())
 
+    def fail(self, words: str) -> None:
+        """End the answer of a call that failed: as far as it came, else with an error."""
+        self.is_failed = True
+        if self._has_head:
+            self.end()
+        else:
+            self.refuse(502, words)
+
     def leave(self) -> None:
-        """Note that the program has closed its connection."""
-        self.is_gone = True
-        self._parts.put_nowait(None)
+        """Note that the program has closed its connection; the server is asked no longer."""
+        if self.is_answered:
+            return
+        self.is_gone, self.is_failed = True, self.is_asked
+        if self._limit is not None:
+            self._limit.reschedule(asyncio.get_running_loop().time())
+
+    async def while_there(self, work: Awaitable[_Waited]) -> _Waited:
+        """Wait for the server, but not longer than the program waits for its answer.
+
+        Raises:
+            ModelError: the program has closed its connection.
+        """
+        try:
+            async with asyncio.timeout(0 if self.is_gone else None) as self._limit:
+                return await work
+        except TimeoutError:
+            if not self.is_gone:
+                raise  # of the network
+            raise left_failure() from None
+        finally:
+            self._limit = None
+
+    def is_again(self, before: Exchange) -> bool:
+        """Return whether it is the next try of a request that got no answer."""
+        is_open = before.is_failed or before.is_gone
+        is_same = self.body == before.body and self.target == before.target
+        return is_open and is_same and self.upstream is before.upstream
+
+    def take_over(self, before: Exchange) -> None:
+        """Go on where the request is held whose connection the program has closed."""
+        self.is_held, self._held, self._has_head = before.is_held, before._held, before._has_head
+        if before.is_answered:
+            self.end()
 
     async def parts(self) -> AsyncIterator[Head | bytes]:
         """Yield the parts of the answer as they may go to the program."""
@@ -259,8 +321,39 @@ def exchange_of(
         if not isinstance(data, Mapping) or key not in data:
             return None
         messages = tuple(messages_of(data, api))
+        if not messages:
+            return None  # it asks for nothing: so a model is loaded, or the server refuses it
         return Exchange(upstream, target, sent_headers(headers), body, api, data, messages)
     return None
+
+
+class ProgramKeys:
+    """The keys that a program sends: once seen, its masker knows them."""
+
+    def __init__(self, masker: Masker) -> None:
+        """Take the masker; no key is seen yet."""
+        self._masker = masker
+        self._seen: set[str] = set()
+
+    def note(self, exchange: Exchange) -> None:
+        """Note the keys of a request, before anything of it is kept or compared."""
+        for key in _keys_of(exchange):
+            if key not in self._seen and len(key) >= SHORTEST_KEY and not is_placeholder(key):
+                self._seen.add(key)
+                reference = key_reference(f"{exchange.upstream.name} {len(self._seen)}")
+                self._masker.note(reference, key, is_key=True)
+
+
+def _keys_of(exchange: Exchange) -> Iterator[str]:
+    """Yield the keys in headers and in the query, and those of a known form in the body."""
+    for name, value in exchange.headers:
+        if names_secret(name.decode("latin-1")):
+            yield value.decode("latin-1").rpartition(" ")[2]  # behind `Bearer`
+    for parameter, text in parse_qsl(exchange.target.decode("ascii", "replace").partition("?")[2]):
+        if names_secret(parameter) or names_secret_variable(parameter):
+            yield text
+    body = exchange.body.decode("utf-8")
+    yield from (body[start:end] for start, end in keys_in(body))
 
 
 class ReplyReader:
@@ -325,6 +418,13 @@ class ReplyReader:
             reply = read_response(value)
             yield from deltas_of(reply, max(1, len(self._whole)))  # each text in one piece
             yield Finished(reply.finish_reason or "unknown")
+
+
+def left_failure() -> ModelError:
+    """Return the failure of a call whose program waits no longer."""
+    error = failure_of(0, "The program closed its connection before it had the answer.")
+    error.kind, error.hint = "cut-off", "If it asks again, the run goes on here."
+    return error
 
 
 def failure_of(status: int, words: str) -> ModelError:

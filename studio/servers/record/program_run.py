@@ -7,6 +7,7 @@ step, and the results of the calls that the step before asked for.
 from __future__ import annotations
 
 import asyncio
+import re
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
@@ -37,6 +38,7 @@ from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Action, Call, Final, Limits, ResultOrigin, RunSetup
 from studio.core.imports.request_json import schema_of, tools_of
 from studio.core.masking.masker import Masker
+from studio.core.masking.redact import DOTS
 from studio.core.models.base import Capabilities, ModelPlace, ModelRequest, TellOpening
 from studio.core.models.bodies import as_sent
 from studio.core.models.connections import Connection
@@ -51,11 +53,26 @@ from studio.core.tools.source import ToolOutcome, tool_asked
 from studio.core.wire.bounded import TooMuchError, decoded
 from studio.core.wire.draft import result_id
 from studio.core.wire.reply import ReplyDelta, ToolCall
+from studio.core.wire.wire_call import WireRecorder
 from studio.servers.record.answers import answer_of, edited_body
-from studio.servers.record.exchange import Exchange, Head, ReplyReader, failure_of, sent_headers
+from studio.servers.record.exchange import (
+    Exchange,
+    Head,
+    Headers,
+    ReplyReader,
+    failure_of,
+    left_failure,
+    sent_headers,
+)
 
 OnProgramEvent: TypeAlias = Callable[["ProgramRun", Event], None]
 """Takes each fact of a conversation's run."""
+
+_PUBLIC_HEADERS = re.compile(
+    rb"accept|accept-encoding|anthropic-(beta|version)|content-(encoding|length|type)|openai-beta"
+    rb"|user-agent|x-goog-api-client|x-stainless-.+"
+)
+"""Headers whose values are kept; any other may hold a key, whatever its name is."""
 
 
 class ProgramRun:
@@ -151,18 +168,27 @@ class ProgramRun:
 
     def continues(self, exchange: Exchange) -> int:
         """Return how many messages a request shares with this conversation; 0 if it is another."""
-        if self._fresh is not None or not self.exchange.is_answered:
-            return 0
+        latest = self._fresh or self.exchange
         if self.run.state.is_over and self.run.state.status != "done":
             return 0
-        before, now = self.exchange.known, exchange.known
-        if exchange.body == self.exchange.body and self.exchange.is_failed:
+        before, now = latest.known, exchange.known
+        if exchange.is_again(latest):
             return len(before) + 1
+        if not latest.is_answered or latest.is_failed:
+            return 0
         return len(before) if len(now) > len(before) and now[: len(before)] == before else 0
 
     def arrive(self, exchange: Exchange) -> None:
-        """Take the next request of the conversation."""
+        """Take the next request of the conversation, or the next try of the one that is held."""
         exchange.is_held = self.holds
+        latest = self._fresh or self.exchange
+        if exchange.is_again(latest) and not latest.is_failed:
+            exchange.take_over(latest)
+            if self.exchange is latest:
+                self.exchange = exchange
+            if self._fresh is not None:
+                self._fresh = exchange
+            return
         self._fresh = exchange
         self._arrived.set()
         self._settle(exchange)
@@ -218,7 +244,7 @@ class ProgramRun:
 
     async def retried(self) -> None:
         """Wait until the program tries a failed request again; a first try is there already."""
-        if self.exchange.is_answered:
+        if self.exchange.is_failed:
             self.exchange = await self._next()
             self._fresh = None
             self._arrived.clear()
@@ -252,8 +278,8 @@ class ProgramRun:
                 self._release(state)
             case ToolCalled() | AnswerChecked():
                 self._release(state)
-            case ModelFailed():
-                self.exchange.end()
+            case ModelFailed(message=words):
+                self.exchange.fail(words)
             case Failed() | Stopped():
                 self._refuse(self.exchange)
             case _:
@@ -319,66 +345,94 @@ class ProgramModel:
             ModelError: the server refused, or its answer cannot be read; the program has it.
         """
         exchange, wire = self._conversation.exchange, request.wire
+        if exchange.is_gone:
+            raise left_failure()
+        exchange.is_asked = True
+        try:
+            answer = await self._send(exchange, request)
+            if wire is not None:
+                wire.answered(answer.status_code, answer.headers)
+            exchange.give(Head(answer.status_code, sent_headers(answer.headers.raw)))
+            is_refused = answer.status_code >= 400
+            kind = "" if is_refused else answer.headers.get("content-type", "").lower()
+            reader = ReplyReader(exchange.api, kind)
+            try:
+                async for piece in _read(answer, exchange, reader, wire):
+                    for delta in reader.feed(piece):
+                        yield priced(delta, self.price)
+            finally:
+                await answer.aclose()
+        finally:
+            exchange.is_asked = False
+        last = [priced(delta, self.price) for delta in reader.end()]
+        if is_refused or reader.fault:
+            words = reader.fault or f"{exchange.upstream.name} answered {answer.status_code}"
+            raise failure_of(answer.status_code, words)
+        if not exchange.is_held:
+            exchange.end()
+        for delta in last:
+            yield delta
+
+    async def _send(self, exchange: Exchange, request: ModelRequest) -> httpx2.Response:
+        """Send the program's request, with the messages that the user edited.
+
+        Raises:
+            ModelError: the server cannot be reached, or the program has closed its connection.
+        """
         body, headers = exchange.body, exchange.headers
         if tuple(request.messages) != self._conversation.shown:
             body = edited_body(exchange, self._conversation.shown, as_sent(request).messages)
             headers = sent_headers(headers, body)
-        if wire is not None:
-            shown = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in headers]
-            wire.sent(exchange.upstream.path(exchange.target), shown, body)
+        if request.wire is not None:
+            path = exchange.upstream.path(exchange.target)
+            request.wire.sent(path, _kept(headers), body)
+        sending = exchange.upstream.send("POST", exchange.target, headers, body)
         try:
-            answer = await exchange.upstream.send("POST", exchange.target, headers, body)
+            return await exchange.while_there(sending)
         except (httpx2.HTTPError, OSError) as error:
             words = f"{exchange.upstream.address} cannot be reached ({reason_of(error)})."
-            exchange.is_failed = True
-            exchange.refuse(502, words)
             raise failure_of(502, words) from None
-        if wire is not None:
-            wire.answered(answer.status_code, answer.headers)
-        exchange.give(Head(answer.status_code, sent_headers(answer.headers.raw)))
-        is_refused = answer.status_code >= 400
-        kind = "" if is_refused else answer.headers.get("content-type", "").lower()
-        reader = ReplyReader(exchange.api, kind)
-        try:
-            encodings = answer.headers.get("content-encoding", "").lower().replace(" ", "")
-            async for piece in decoded(_Passed(answer, exchange), encodings):
-                if wire is not None:
-                    wire.received(piece)
-                for delta in reader.feed(piece):
-                    yield priced(delta, self.price)
-        except (httpx2.HTTPError, TooMuchError, OSError) as error:
-            exchange.is_broken = True
-            reader.fault = reader.fault or f"the answer broke off ({reason_of(error)})"
-        finally:
-            await answer.aclose()
-        last = [priced(delta, self.price) for delta in reader.end()]
-        exchange.is_failed = is_refused or bool(reader.fault)
-        if not exchange.is_held:
-            exchange.end()
-        if exchange.is_failed:
-            words = reader.fault or f"{exchange.upstream.name} answered {answer.status_code}"
-            raise failure_of(answer.status_code, words)
-        for delta in last:
-            yield delta
 
     async def close(self) -> None:
         """Leave the server's connections to who opened them."""
 
 
-class _Passed(httpx2.AsyncByteStream):
-    """An answer's bytes, each piece given to the program before it is read."""
+async def _read(
+    answer: httpx2.Response, exchange: Exchange, reader: ReplyReader, wire: WireRecorder | None
+) -> AsyncIterator[bytes]:
+    """Yield what can be read of an answer's body; all of it goes through to the program."""
+    passed = _passed(answer, exchange)
+    encodings = answer.headers.get("content-encoding", "").lower().replace(" ", "")
+    try:
+        try:
+            async for piece in decoded(passed, encodings):
+                if wire is not None:
+                    wire.received(piece)
+                yield piece
+        except (httpx2.DecodingError, TooMuchError) as error:
+            reader.fault = f"the answer cannot be read ({reason_of(error)})"
+            async for piece in passed:
+                if wire is not None:
+                    wire.skipped(piece)
+    except (httpx2.HTTPError, OSError) as error:
+        exchange.is_broken = True
+        reader.fault = reader.fault or f"the answer broke off ({reason_of(error)})"
 
-    def __init__(self, answer: httpx2.Response, exchange: Exchange) -> None:
-        self._answer = answer
-        self._exchange = exchange
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        assert isinstance(self._answer.stream, httpx2.AsyncByteStream)
-        async for piece in self._answer.stream:
-            if self._exchange.is_gone:
-                raise OSError("the program closed its connection")
-            self._exchange.give(piece)
-            yield piece
+async def _passed(answer: httpx2.Response, exchange: Exchange) -> AsyncIterator[bytes]:
+    """Yield an answer's bytes, each piece given to the program before it is read."""
+    assert isinstance(answer.stream, httpx2.AsyncByteStream)
+    pieces = aiter(answer.stream)
+    while (piece := await exchange.while_there(anext(pieces, None))) is not None:
+        exchange.give(piece)
+        yield piece
+
+
+def _kept(headers: Headers) -> Iterator[tuple[str, str]]:
+    """Yield the headers as the history keeps them."""
+    for name, value in headers:
+        is_public = _PUBLIC_HEADERS.fullmatch(name) is not None
+        yield name.decode("latin-1"), value.decode("latin-1") if is_public else DOTS
 
 
 class ProgramTools(ToolboxAround):

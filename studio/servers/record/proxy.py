@@ -12,10 +12,10 @@ import contextlib
 import hmac
 import secrets
 import socket
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import httpx2
 import uvicorn
@@ -28,9 +28,11 @@ from studio.core.models.connections import ConnectionKind
 from studio.core.runs.store import RunStore
 from studio.core.text.values import reason_of
 from studio.servers.record.exchange import (
+    AddressError,
     Exchange,
     Head,
     Headers,
+    ProgramKeys,
     Upstream,
     exchange_of,
     sent_headers,
@@ -89,15 +91,32 @@ def upstreams_of(environment: Mapping[str, str], to: str = "") -> dict[str, Upst
         to: one address for all of them; empty for the program's own.
 
     Raises:
+        AddressError: one of them is no address of a server.
         ModelError: the system's proxy or certificates cannot be used.
     """
     found: dict[str, Upstream] = {}
     for row in BASE_ADDRESSES:
-        own = next((environment[name] for name in row.variables if environment.get(name)), "")
+        name = next((each for each in row.variables if environment.get(each)), "")
+        own = environment.get(name, "")
         address = (to if own or row.default else "") or own or row.default
-        if address:
-            found[row.name] = Upstream.at(row.name, row.kind, address)
+        if row.name == "ollama" and address == own:
+            address = _ollama_address(own)
+        try:
+            if address:
+                found[row.name] = Upstream.at(row.name, row.kind, address)
+        except AddressError as error:
+            raise AddressError(f"{'--to' if to else name}: {error}") from None
     return found
+
+
+def _ollama_address(host: str) -> str:
+    """Return the address that Ollama's clients read from `OLLAMA_HOST`: each part may be absent."""
+    if "://" in host:
+        return host
+    name, _, path = host.partition("/")
+    name = name if name and not name.startswith(":") else f"127.0.0.1{name}"
+    has_port = name.rpartition(":")[2].isdigit() and not name.endswith("]")
+    return f"http://{name if has_port else f'{name}:11434'}/{path}"
 
 
 class Recording:
@@ -124,22 +143,24 @@ class Recording:
         """The conversations, in the order in which they began."""
         self._program = tuple(program)
         self._masker = masker
+        self._keys = ProgramKeys(masker)
         self._options = options
         self._store = store
         self._on_event = on_event
         self._tasks: dict[ProgramRun, asyncio.Task[None]] = {}
+        self._is_closed = False
         self.tag = f"recording {secrets.token_hex(4)}"
         """Tag that the runs of this recording share in the history."""
 
-    passes_on = True
-    """Whether requests that are for no model go to their server."""
+    others = None
+    """Requests that are for no model go to their server."""
 
     def take(self, exchange: Exchange) -> None:
         """Give a request to its conversation, or begin a new one with it."""
-        for name, value in exchange.headers:
-            if name in (b"authorization", b"x-api-key", b"api-key", b"x-goog-api-key"):
-                key = value.decode("latin-1").rpartition(" ")[2]
-                self._masker.note(f"${{key:{exchange.upstream.name}}}", key, is_key=True)
+        if self._is_closed:
+            exchange.refuse(503, "The recording has ended.")
+            return
+        self._keys.note(exchange)
         shared = [each.continues(exchange) for each in self.conversations]
         most = max(shared, default=0)
         best = self.conversations[shared.index(most)] if most else None
@@ -165,7 +186,8 @@ class Recording:
         return tuple(self._tasks.items())
 
     async def close(self) -> None:
-        """Stop the runs that wait for the program."""
+        """Stop the runs that wait for the program, and refuse what it still asks."""
+        self._is_closed = True
         for task in self._tasks.values():
             task.cancel()
         if self._tasks:
@@ -176,8 +198,8 @@ class Answering(Protocol):
     """Answers a program's requests to models."""
 
     @property
-    def passes_on(self) -> bool:
-        """Whether requests that are for no model go to their server."""
+    def others(self) -> list[str] | None:
+        """The requests for no model that were refused; None where they go to their server."""
         ...
 
     def take(self, exchange: Exchange) -> None:
@@ -214,8 +236,16 @@ class RecorderProxy:
 
     @contextlib.asynccontextmanager
     async def serving(self, port: int = 0) -> AsyncIterator[None]:
-        """Listen while the block runs; 0 takes any free port."""
-        with socket.create_server((LOOPBACK, port)) as listening:
+        """Listen while the block runs; 0 takes any free port.
+
+        Raises:
+            PortError: it cannot be listened on.
+        """
+        try:
+            opened = socket.create_server((LOOPBACK, port))
+        except OSError as error:
+            raise PortError(f"port {port} of this machine: {reason_of(error)}") from None
+        with opened as listening:
             self.port = listening.getsockname()[1]
             config = uvicorn.Config(
                 self, log_level="critical", lifespan="off", timeout_graceful_shutdown=1
@@ -244,22 +274,17 @@ class RecorderProxy:
         exchange = None
         if scope["method"] == "POST":
             exchange = exchange_of(upstream, target, headers, body)
-        if exchange is None and not self._recording.passes_on:
-            await _answer(send, 404, b"The recording holds no such request.\n")
-            return
-        if exchange is None:
-            await _pass_on(upstream, scope["method"], target, headers, body, send)
-            return
-        self._recording.take(exchange)
-        watching = asyncio.create_task(_leave_with(receive, exchange))
-        try:
-            async for part in exchange.parts():
-                await send(_asgi(part))
-        finally:
-            watching.cancel()
-        if exchange.is_broken or exchange.is_gone:
-            raise ConnectionError("the answer broke off")  # the program sees it break off, too
-        await send({"type": "http.response.body", "body": b""})
+        if exchange is not None:
+            self._recording.take(exchange)
+            if not await _while_there(receive, _give(exchange, send)):
+                exchange.leave()
+        elif self._recording.others is not None:
+            path = target.partition(b"?")[0].decode("ascii", "replace")
+            self._recording.others.append(f"{scope['method']} {path}")
+            await _answer(send, 404, b"The recording holds requests to models alone.\n")
+        else:
+            passing = _pass_on(upstream, scope["method"], target, headers, body, send)
+            await _while_there(receive, passing)
 
     def _route(self, scope: Scope, headers: Headers) -> tuple[Upstream | None, bytes]:
         """Return the server that an address leads to, and the rest of the path with its query."""
@@ -285,6 +310,10 @@ class RecorderProxy:
         return self._upstreams.get(name.decode("ascii", "replace")), target
 
 
+class PortError(OSError):
+    """A port cannot be listened on; the text names it."""
+
+
 class _Server(uvicorn.Server):
     """A server that leaves the signals of the process to the command line."""
 
@@ -295,10 +324,16 @@ class _Server(uvicorn.Server):
 
 
 async def _body(receive: Receive) -> bytes | None:
-    """Return the body of a request; None where it is larger than is passed on."""
+    """Return the body of a request; None where it is larger than is passed on.
+
+    Raises:
+        ConnectionAbortedError: the program closed its connection before the end of it.
+    """
     body = bytearray()
     while True:
         message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ConnectionAbortedError
         body += message.get("body", b"")
         if len(body) > MOST_BODY:
             return None
@@ -306,11 +341,31 @@ async def _body(receive: Receive) -> bytes | None:
             return bytes(body)
 
 
-async def _leave_with(receive: Receive, exchange: Exchange) -> None:
-    """Note when the program closes its connection."""
-    while (await receive())["type"] != "http.disconnect":
-        pass
-    exchange.leave()
+async def _while_there(receive: Receive, answering: Coroutine[Any, Any, None]) -> bool:
+    """Answer until the program closes its connection; return whether it was answered before."""
+
+    async def gone() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+    work, leaving = asyncio.create_task(answering), asyncio.create_task(gone())
+    try:
+        await asyncio.wait({work, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if work.done():
+            work.result()
+        return work.done()
+    finally:
+        work.cancel()
+        leaving.cancel()
+
+
+async def _give(exchange: Exchange, send: Send) -> None:
+    """Pass the answer of a request to a model back, as it comes."""
+    async for part in exchange.parts():
+        await send(_asgi(part))
+    if exchange.is_broken:
+        raise ConnectionError("the answer broke off")  # the program sees it break off, too
+    await send({"type": "http.response.body", "body": b""})
 
 
 async def _answer(send: Send, status: int, text: bytes) -> None:

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from studio.core.agent.values.events import ModelCalled
 from studio.core.masking.masker import Masker
 from studio.core.runs.store import RunFilter, RunStore
+from studio.core.text.amounts import counted
 from studio.core.text.values import Json, parse_json
-from studio.core.wire.wire_call import WireCall
-from studio.servers.record.exchange import Exchange, Head
+from studio.core.wire.wire_call import WireCall, marked_body
+from studio.servers.record.exchange import Exchange, Head, ProgramKeys
 
 IGNORED = ("metadata", "prompt_cache_key", "safety_identifier", "user")
 """Keys of a body that differ from run to run and ask for nothing."""
@@ -25,27 +26,37 @@ _MOST_SHOWN = 200
 def recorded_calls(store: RunStore, run: str) -> list[WireCall]:
     """Return the calls of a recording in their order: those of a run, and of all with its tag.
 
+    A call that got no answer is left out: the program asked again.
+
     Raises:
         JournalError: one of the runs cannot be read.
+        LookupError: not every answer was kept.
     """
     summary = store.summary(run)
     tags = summary.tags if summary is not None else ()
     tag = next((each for each in tags if each.startswith("recording ")), "")
     runs = store.runs(RunFilter(tag=tag, limit=-1)) if tag else ()
     found: list[tuple[float, WireCall]] = []
+    lost = 0
     for name in {run, *(each.id for each in runs)}:
         for event in store.open(name).events:
-            call = store.call(name, event.seq) if isinstance(event, ModelCalled) else None
-            if call is not None and call.has_answer and not call.cut:
+            if not isinstance(event, ModelCalled):
+                continue
+            call = store.call(name, event.seq)
+            if call is None or call.cut:
+                lost += 1
+            elif call.has_answer:
                 found.append((event.at, call))
+    if lost:
+        raise LookupError(
+            f"{counted(lost, 'answer')} of this recording cannot be replayed: one that contains a "
+            "secret, is packed as nobody asked, or is longer than 8 MB is not kept"
+        )
     return [call for _, call in sorted(found, key=lambda item: item[0])]
 
 
 class Replay:
     """Answers a program's requests from a recording; the first that differs ends the replay."""
-
-    passes_on = False
-    """Nothing is sent anywhere."""
 
     def __init__(
         self, calls: Sequence[WireCall], masker: Masker, ignored: Iterable[str] = IGNORED
@@ -59,8 +70,11 @@ class Replay:
         """
         self.difference = ""
         """The first request that the recording does not answer, and why; empty so far."""
+        self.others: list[str] = []
+        """The requests that were for no model, by method and address; none is answered."""
         self._left = list(calls)
         self._masker = masker
+        self._keys = ProgramKeys(masker)
         self._ignored = frozenset(ignored)
 
     @property
@@ -70,18 +84,18 @@ class Replay:
 
     def take(self, exchange: Exchange) -> None:
         """Answer a request as it was answered in the recording."""
-        body = self._masker.mask_numbered(exchange.body.decode("utf-8"), [], "secret")
-        asked = self._compared(parse_json(body))
+        self._keys.note(exchange)
+        asked = self._compared(parse_json(marked_body(exchange.body, self._masker)[0]))
         path, nearest = _path(exchange.target), ""
         for at, call in enumerate(self._left):
             if not _path(call.path.encode()).endswith(path):
                 continue
-            recorded = self._compared(parse_json(call.body))
-            if recorded == asked:
+            difference = first_difference(self._compared(parse_json(call.body)), asked)
+            if not difference:
                 del self._left[at]
                 _answer(exchange, call)
                 return
-            nearest = nearest or first_difference(recorded, asked)
+            nearest = nearest or difference
         words = nearest or "the recording has no further call of this address"
         self.difference = self.difference or words
         exchange.refuse(409, f"This request is not the recorded one: {words}")
@@ -125,7 +139,8 @@ def first_difference(recorded: Json, asked: Json, place: str = "") -> str:
         if len(recorded) != len(asked):
             return f"{place} has {len(asked)} items: it had {len(recorded)}"
         return ""
-    return "" if recorded == asked else f"{place} is {_short(asked)}: it was {_short(recorded)}"
+    is_equal = recorded == asked and isinstance(recorded, bool) == isinstance(asked, bool)
+    return "" if is_equal else f"{place} is {_short(asked)}: it was {_short(recorded)}"
 
 
 def _short(value: Json) -> str:

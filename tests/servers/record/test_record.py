@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import httpx2
 import pytest
@@ -21,11 +21,18 @@ from studio.application.run.past.record import StoreJournal
 from studio.application.run.start.session import Arrived, RunSession
 from studio.core.agent.loop.steps import steps_of
 from studio.core.agent.values import commands
-from studio.core.agent.values.events import CallEdited, MessagesEdited, ObservationEdited
+from studio.core.agent.values.events import (
+    CallEdited,
+    Event,
+    MessagesEdited,
+    ModelFailed,
+    ObservationEdited,
+)
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import PausePoint
 from studio.core.masking.masker import Masker
+from studio.core.masking.redact import DOTS
 from studio.core.models.remote.model import RemoteModel
 from studio.core.models.secrets import Secret
 from studio.core.prompty.document import Message, TextPart
@@ -37,7 +44,17 @@ from studio.servers.record.proxy import RecorderProxy, Recording, upstreams_of
 from studio.servers.record.replay import Replay, first_difference, recorded_calls
 from tests.application.run.test_sent_calls import KEY, as_sent, plan_of
 from tests.support import patience
-from tests.support.chat_server import cut_body, failure, json_body, raw, streamed
+from tests.support.chat_server import (
+    Answer,
+    chunk,
+    cut_body,
+    events,
+    failure,
+    json_body,
+    raw,
+    silent,
+    streamed,
+)
 from tests.support.planted import bytes_below, leaks
 from tests.support.wire_server import APIS, Api, WireServer, connection, wire_server
 
@@ -234,6 +251,201 @@ async def test_a_retry_is_a_further_try_of_the_same_step(
     assert (state.iteration, state.step.attempt, state.answer) == (1, 3, "Late.")
 
 
+SPEAKS = events([chunk({"content": "Half"})], then=[silent()])
+
+
+@pytest.mark.parametrize(
+    ("path", "answer"),
+    [
+        ("/chat/completions", silent()),
+        ("/chat/completions", SPEAKS),
+        ("/files", silent()),
+        ("/files", SPEAKS),
+    ],
+)
+async def test_a_program_that_leaves_ends_its_request_at_the_server(
+    server: WireServer, store: RunStore, path: str, answer: Answer
+) -> None:
+    server.script(answer, streamed("Second."))
+    async with recorded(server, store) as at:
+        first = asyncio.create_task(at.post({**ASK, "stream": True}, path))
+        await patience.until(lambda: server.requests, "the request")
+        if answer is SPEAKS:
+            await patience.until(lambda: b"Half" in server.requests[0].answered, "a piece")
+        first.cancel()
+        await patience.until(server.requests[0].client_left.is_set, "the end of the request")
+        again = await at.post({**ASK, "stream": True}, path)
+        assert "Second" in again.text
+        if path == "/files":
+            assert at.recording.conversations == []
+            return
+        state = await at.over()
+    assert len(at.recording.conversations) == 1
+    assert (state.iteration, state.step.attempt, state.answer) == (1, 2, "Second.")
+    (failed,) = (each for each in at.recording.conversations[0].run.events if is_failure(each))
+    assert "closed its connection" in failed.message
+
+
+def is_failure(event: Event) -> TypeGuard[ModelFailed]:
+    return isinstance(event, ModelFailed)
+
+
+async def test_a_held_request_of_a_program_that_left_is_not_sent(
+    server: WireServer, store: RunStore
+) -> None:
+    async with recorded(server, store, HELD) as at:
+        going = asyncio.create_task(at.post(ASK))
+        lane = await at.stands(place=PausePoint.BEFORE_REQUEST)
+        going.cancel()
+        await patience.until(lambda: lane.exchange.is_gone, "the end of the connection")
+        lane.run.gate.options = replace(lane.run.gate.options, pause_at=frozenset())
+        lane.run.send(commands.Continue())
+        await patience.until(lambda: any(map(is_failure, lane.run.events)), "the failure")
+        assert server.requests == []
+        again = await at.post(ASK)
+    assert server.requests[0].answered.endswith(again.content)
+    assert (len(server.requests), len(at.recording.conversations)) == (1, 1)
+    assert lane.run.state.step.attempt == 2
+
+
+@pytest.mark.parametrize("place", [PausePoint.BEFORE_REQUEST, PausePoint.REPLY, PausePoint.ANSWER])
+async def test_the_next_try_of_a_program_takes_the_place_of_the_one_that_is_held(
+    server: WireServer, store: RunStore, place: PausePoint
+) -> None:
+    options = replace(HELD, pause_at=frozenset({place}))
+    async with recorded(server, store, options) as at:
+        going = asyncio.create_task(at.post(ASK))
+        lane = await at.stands(place=place)
+        going.cancel()
+        await patience.until(lambda: lane.exchange.is_gone, "the end of the connection")
+        left = lane.exchange
+        again = asyncio.create_task(at.post(ASK))
+        await patience.until(lambda: lane.exchange is not left, "the next try")
+        lane.run.send(commands.Continue())
+        content = (await again).content
+    assert server.requests[0].answered.endswith(content)
+    assert (len(server.requests), len(at.recording.conversations)) == (1, 1)
+
+
+async def test_an_answer_that_is_let_go_after_the_program_left_is_for_its_next_try(
+    server: WireServer, store: RunStore
+) -> None:
+    options = replace(HELD, pause_at=frozenset({PausePoint.ANSWER}))
+    async with recorded(server, store, options) as at:
+        going = asyncio.create_task(at.post(ASK))
+        lane = await at.stands(place=PausePoint.ANSWER)
+        going.cancel()
+        await patience.until(lambda: lane.exchange.is_gone, "the end of the connection")
+        lane.run.send(commands.AnswerEdited("Given by hand."))
+        lane.run.send(commands.Continue())
+        await at.over()
+        again = await at.post(ASK)
+    assert again.json()["choices"][0]["message"]["content"] == "Given by hand."
+    assert (len(server.requests), len(at.recording.conversations)) == (1, 1)
+
+
+@pytest.mark.parametrize("messages", [[], "text", None])
+async def test_a_request_without_messages_is_passed_on(
+    server: WireServer, store: RunStore, messages: object
+) -> None:
+    server.script(json_body({"done_reason": "load"}))
+    async with recorded(server, store) as at:
+        answer = await at.post({"model": "m", "messages": messages})
+    assert (answer.status_code, answer.json()) == (200, {"done_reason": "load"})
+    assert server.requests[0].body == {"model": "m", "messages": messages}
+
+
+async def test_a_request_that_cannot_be_sent_gets_an_error_in_words(
+    server: WireServer, store: RunStore
+) -> None:
+    async with recorded(server, store, HELD) as at:
+        going = asyncio.create_task(at.post(ASK))
+        lane = await at.stands(place=PausePoint.BEFORE_REQUEST)
+        lane.run.send(MessagesEdited(()))
+        lane.run.send(commands.StepOn("into"))
+        answer = await going
+    assert answer.status_code == 502
+    assert "holds no message" in answer.json()["error"]["message"]
+
+
+async def test_an_upload_that_breaks_off_is_not_sent(server: WireServer, store: RunStore) -> None:
+    async with recorded(server, store) as at:
+        _, writer = await asyncio.open_connection("127.0.0.1", at.proxy.port)
+        head = f"POST /{at.proxy.token}/openai/files HTTP/1.1\r\nHost: 127.0.0.1:{at.proxy.port}"
+        writer.write(f"{head}\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n".encode())
+        await writer.drain()
+        writer.close()
+        await at.post({"whole": True}, "/files")
+    assert [each.body for each in server.requests] == [{"whole": True}]
+
+
+async def test_an_answer_in_an_encoding_that_was_not_asked_for_goes_through(
+    server: WireServer, store: RunStore
+) -> None:
+    head = b"HTTP/1.1 200 OK\r\ncontent-encoding: br\r\ncontent-length: 9\r\n\r\n"
+    server.script(raw(head + b"\x0b\x02\x80hello\x03"))
+    async with recorded(server, store) as at:
+        address = at.proxy.address("openai") + "/chat/completions"
+        async with (
+            httpx2.AsyncClient(timeout=None) as client,
+            client.stream("POST", address, json=ASK) as answer,
+        ):
+            pieces = [piece async for piece in answer.aiter_raw()]
+        lane = await at.lane()
+        await patience.until(lambda: any(map(is_failure, lane.run.events)), "the failure")
+    assert b"".join(pieces) == b"\x0b\x02\x80hello\x03"
+    assert answer.headers["content-encoding"] == "br"
+    assert "'br', an encoding that was not asked for" in next(
+        each.message for each in lane.run.events if is_failure(each)
+    )
+    with pytest.raises(LookupError, match="1 answer of this recording"):
+        recorded_calls(store, lane.run.state.setup.run)
+
+
+async def test_no_key_that_is_sent_is_kept(
+    server: WireServer, store: RunStore, tmp_path: Path
+) -> None:
+    keys = {"header": "planted-lab-header-value", "body": "sk-plantedInABodyAlone0123456789"}
+    body = {**ASK, "messages": [{"role": "user", "content": f"{KEY} and {keys['body']}"}]}
+    query = "planted-key-in-a-query-0123456789"
+    async with recorded(server, store) as at, httpx2.AsyncClient() as client:
+        await client.post(
+            f"{at.proxy.address('openai')}/chat/completions?key={query}",
+            json={**body, "note": query},
+            headers={"x-api-key": KEY, "x-lab-thing": keys["header"]},
+        )
+        run = (await at.over()).setup.run
+    assert server.requests[0].headers["x-lab-thing"] == keys["header"]
+    assert f"{KEY} and {keys['body']}" in server.requests[0].data.decode()
+    (call,) = recorded_calls(store, run)
+    assert dict(call.headers)["x-lab-thing"] == DOTS
+    assert dict(call.headers)["content-type"] == "application/json"
+    assert leaks({**keys, "known": KEY, "query": query}, bytes_below(tmp_path)) == []
+
+    replay = Replay([call], Masker())
+    at.proxy = RecorderProxy(upstreams_of({}), replay)
+    async with at.proxy.serving(), httpx2.AsyncClient() as client:
+        address = f"{at.proxy.address('openai')}/chat/completions?key={query}"
+        own = {"x-api-key": KEY}
+        answer = await client.post(address, json={**body, "note": query}, headers=own)
+        other = await client.post(address, json={**body, "note": "new " + KEY}, headers=own)
+    assert (answer.status_code, replay.left) == (200, 0)
+    assert other.status_code == 409
+    assert leaks({**keys, "known": KEY, "query": query}, [("409", other.content)]) == []
+
+
+async def test_a_recording_with_an_answer_that_was_not_kept_is_not_replayed(
+    server: WireServer, store: RunStore
+) -> None:
+    server.script(streamed(f"The key is {KEY}."), streamed("Fine."))
+    async with recorded(server, store) as at:
+        await at.post({**ASK, "stream": True})
+        await at.post({**ASK, "seed": 2, "stream": True})
+        run = (await at.over(1)).setup.run
+    with pytest.raises(LookupError, match="1 answer of this recording cannot be replayed"):
+        recorded_calls(store, run)
+
+
 async def test_an_answer_that_breaks_off_breaks_off_for_the_program_too(
     server: WireServer, store: RunStore
 ) -> None:
@@ -328,10 +540,10 @@ async def test_a_program_is_replayed_offline_up_to_the_first_difference(
     at.proxy = RecorderProxy(upstreams_of({}), other)
     async with at.proxy.serving():
         answer = await at.post({**calls_body(calls[0]), "temperature": 1})
-        nothing = await at.post({}, "/files")
+        nothing = await at.post({}, "/files?key=planted")
     assert answer.status_code == 409
     assert other.difference == "temperature is new: 1"
-    assert nothing.status_code == 404
+    assert (nothing.status_code, other.others) == (404, ["POST /files"])
     assert server.requests == []
 
 
@@ -348,6 +560,8 @@ def calls_body(call: Any) -> dict[str, Any]:
         ({"a": [1]}, {"a": [1, 2]}, "a has 2 items: it had 1"),
         ({"a": 1, "b": {"c": "x"}}, {"a": 1}, 'b is missing: it was {"c": "x"}'),
         ({"a": {}}, {"a": {"t": 0}}, "a.t is new: 0"),
+        ({"a": 1}, {"a": True}, "a is true: it was 1"),
+        ({"a": 1}, {"a": 1.0}, ""),
     ],
 )
 def test_the_first_difference_names_its_place(
@@ -362,4 +576,11 @@ def test_no_variable_chooses_a_provider_that_was_not_chosen() -> None:
     found = upstreams_of(azure)
     assert found["azure"].address == "https://own.example"
     assert found["ollama"].address == "http://10.0.0.2:11434"
+    for host, address in {
+        "10.0.0.2": "http://10.0.0.2:11434",
+        ":8080": "http://127.0.0.1:8080",
+        "[::1]": "http://[::1]:11434",
+        "https://own.example/ollama/": "https://own.example/ollama",
+    }.items():
+        assert upstreams_of({"OLLAMA_HOST": host})["ollama"].address == address
     assert upstreams_of({}, "http://127.0.0.1:9/v1")["openai"].address == "http://127.0.0.1:9/v1"
