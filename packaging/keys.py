@@ -31,8 +31,7 @@ Every action of the window with its usual keys, menu by menu. All of them can be
 
 def page() -> str:
     """The page as the table says."""
-    from studio.ui.base.actions import ACTIONS
-    from studio.ui.base.menus import MENUS
+    from studio.ui.base.menus import ACTIONS, MENUS
 
     named = {spec.id: spec for spec in ACTIONS}
     placed: set[str] = set()

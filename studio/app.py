@@ -21,11 +21,9 @@ from studio import __version__, quick_start  # noqa: F401 - first: it acts when 
 from studio.core.paths import narrow_home, resource, user_paths
 from studio.core.text.files import private_folder
 from studio.ui.app.main_window import MainWindow
-from studio.ui.base.language import install_language
-from studio.ui.base.services import build_services
+from studio.ui.base.services import build_services, install_language
 from studio.ui.style.application import apply_theme, fonts_of, new_application, theme_for
-from studio.ui.style.icons import hold_drawings, release_drawings
-from studio.ui.style.theme import load_other_fonts
+from studio.ui.style.theme import hold_drawings, load_other_fonts, release_drawings
 from studio.viewmodels.app.collector import IdleCollector
 from studio.viewmodels.app.jobs import SWITCH_SECONDS
 
@@ -269,7 +267,7 @@ class Studio(QObject):
             self.window.request_closing.connect(self.lifecycle.keep_session)
             self.window.closing.connect(self.lifecycle.rest)
             if self._begins:
-                from studio.ui.app.file_commands import BEGINNINGS
+                from studio.ui.app.document_commands import BEGINNINGS
 
                 self.window.commands.files.run_open(BEGINNINGS[self._begins])
 

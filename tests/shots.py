@@ -30,8 +30,7 @@ from PySide6.QtWidgets import QApplication, QWidget  # noqa: E402
 
 from studio.core.paths import resource, user_paths  # noqa: E402
 from studio.ui.app.workbench import Workbench  # noqa: E402
-from studio.ui.base.language import install_language  # noqa: E402
-from studio.ui.base.services import build_services  # noqa: E402
+from studio.ui.base.services import build_services, install_language  # noqa: E402
 from studio.ui.style.application import finish_restyling  # noqa: E402
 from studio.ui.style.theme import DARK, LIGHT  # noqa: E402
 from tests.support.cut_words import cut_words  # noqa: E402

@@ -23,17 +23,16 @@ from studio.ui.dialogs.crash import CrashDialog
 from studio.ui.dialogs.front_matter import FrontMatterDialog
 from studio.ui.experiments.rating import BlindDialog
 from studio.ui.experiments.view import ExperimentView
-from studio.ui.history.footer import RetentionDialog
-from studio.ui.tools.add_server import AddServerDialog
+from studio.ui.history.pane import RetentionDialog
+from studio.ui.tools.add_server import AddServerDialog, OperationsDialog
 from studio.ui.tools.calls_dialog import CallsDialog
 from studio.ui.tools.offers_dialog import OffersDialog
-from studio.ui.tools.operations_dialog import OperationsDialog
 from studio.ui.tools.pane import ConsentDialog
 from studio.ui.tools.questions import InputDialog
 from studio.ui.tools.traffic_dialog import TrafficDialog
 from studio.viewmodels.connections.downloads import WeightsState
 from studio.viewmodels.experiments.result_answers import AnswerPair
-from studio.viewmodels.tools.questions import InputQuestion
+from studio.viewmodels.tools.calls import InputQuestion
 
 _STRANGE = """---
 model:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
-from studio.ui.base.actions import ACTIONS
+from studio.ui.base.menus import ACTIONS
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -17,8 +17,7 @@ from PySide6.QtWidgets import QApplication, QDialogButtonBox
 
 from studio.core.paths import user_paths
 from studio.ui.app.main_window import MainWindow
-from studio.ui.base.language import install_language, language_for
-from studio.ui.base.services import build_services
+from studio.ui.base.services import build_services, install_language, language_for
 from studio.ui.dialogs.settings.dialog import SettingsDialog
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -1,7 +1,7 @@
 """The texts of the window and of the application layer, translated where they are shown.
 
 This layer knows no Qt. The window hands in Qt's `translate` when it chooses its language
-(`studio/ui/base/language.py`); the command line hands in nothing and speaks English.
+(`studio/ui/base/services.py`); the command line hands in nothing and speaks English.
 """
 
 from __future__ import annotations

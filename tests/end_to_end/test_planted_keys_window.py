@@ -16,7 +16,7 @@ from studio.core.runs.store import RunStore
 from studio.core.tools.trust.store import TrustStore
 from studio.ui.app.workbench import Workbench
 from studio.viewmodels.app.crashes import crash_of
-from studio.viewmodels.tools.trial import ToolTrial
+from studio.viewmodels.tools.calls import ToolTrial
 from tests.support.chat_server import ChatServer, chat_server, events, streamed, text_chunks
 from tests.support.modal import answering
 from tests.support.planted import bytes_below, leaks, spellings

@@ -15,8 +15,7 @@ from studio.ui.app.lifecycle import Lifecycle
 from studio.ui.app.main_window import MainWindow
 from studio.ui.app.workbench import Workbench
 from studio.ui.base.services import build_services
-from studio.ui.style.colors import theme_in_use
-from studio.ui.style.theme import DARK
+from studio.ui.style.theme import DARK, theme_in_use
 from studio.viewmodels.app.notifications import Notification
 from tests.from_0_1_0.conftest import AT_HOME
 

@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.application.run.cards.card import StepCard
 from studio.core.agent.values.state import RunState
-from studio.viewmodels.run.steps import RunSearch
+from studio.viewmodels.run.controller import RunSearch
 
 
 def rows_with(

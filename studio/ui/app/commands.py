@@ -14,15 +14,14 @@ from PySide6.QtWidgets import QApplication
 from studio.application.words import tr
 from studio.core.paths import resource
 from studio.core.settings import Settings
-from studio.ui.app.editor_commands import EditorCommands
-from studio.ui.app.file_commands import ExchangeCommands, FileCommands
+from studio.ui.app.document_commands import EditorCommands, ExchangeCommands, FileCommands
 from studio.ui.editor.page.page import EditorPage
 
 if TYPE_CHECKING:
     from studio.ui.app.comparisons import Comparisons
     from studio.ui.app.navigation import Chooser, Navigation
     from studio.ui.app.page_coordinator import PageCoordinator
-    from studio.ui.base.actions import ActionSet
+    from studio.ui.base.menus import ActionSet
     from studio.ui.dialogs.settings.dialog import SettingsDialog
     from studio.ui.run.pane import RunPane
     from studio.ui.window.parts import Panes, WindowParts

@@ -29,7 +29,7 @@ from studio.core.text.source import TextEdit
 from studio.core.text.values import Json
 from studio.ui.dialogs.comparison import ComparisonDialog
 from studio.ui.editor.page.page import EditorPage
-from studio.ui.style.icons import icon
+from studio.ui.style.theme import icon
 from studio.ui.window.palette import CommandPalette, PaletteItem
 from studio.ui.window.parts import Panes, WindowParts
 from studio.viewmodels.app.jobs import LatestJob

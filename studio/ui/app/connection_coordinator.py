@@ -25,7 +25,7 @@ from studio.core.models.embedded.policy import LEVELS
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.loop_format import agent_settings
 from studio.core.text.values import named_reason
-from studio.ui.connections.kinds import ICONS
+from studio.ui.connections.connection_list import ICONS
 from studio.ui.window.parts import WindowParts
 from studio.viewmodels.app.notifications import NotificationAction, Notifications
 from studio.viewmodels.connections.controller import ConnectionsController
@@ -152,7 +152,7 @@ class ConnectionCoordinator(QObject):
         Returns:
             Whether there is something to ask; nothing is to be sent then but by `then`.
         """
-        from studio.ui.connections.trust_dialog import TrustDialog
+        from studio.ui.connections.dialog import TrustDialog
 
         if not self._controller.needs_trust(asked):
             return False

@@ -44,9 +44,9 @@ from studio.core.text.files import write_atomically
 from studio.core.text.values import Json, named_reason
 from studio.core.wire.wire_call import WireCall
 from studio.ui.app.run_coordinator import RunCoordinator
+from studio.ui.experiments.head import WorkersDialog
 from studio.ui.experiments.improve_dialog import ImproveDialog
 from studio.ui.experiments.view import ExperimentView
-from studio.ui.experiments.workers_dialog import WorkersDialog
 from studio.ui.window.notices import DesktopNotice
 from studio.ui.window.parts import WindowParts
 from studio.viewmodels.app.background import Background

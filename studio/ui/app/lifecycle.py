@@ -16,7 +16,7 @@ from studio.core.log import hard_crashes, set_aside, start_log, stop_log
 from studio.core.plugins import failed
 from studio.core.session import SESSION, OpenFile, Session, load_session, save_session
 from studio.ui.app.commands import Commands
-from studio.ui.app.file_commands import BEGINNINGS
+from studio.ui.app.document_commands import BEGINNINGS
 from studio.ui.base.services import Services
 from studio.ui.dialogs.crash import CrashDialog
 from studio.ui.editor.page.page import EditorPage

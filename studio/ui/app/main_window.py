@@ -22,20 +22,24 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QMenuBar, QWidge
 from studio.application.words import tr
 from studio.ui.app.commands import Commands
 from studio.ui.app.page_coordinator import PageCoordinator
-from studio.ui.base.actions import ActionSet
-from studio.ui.base.menus import BESIDE_PANES, add_actions, own_menu
+from studio.ui.base.menus import BESIDE_PANES, ActionSet, add_actions, own_menu
 from studio.ui.editor.tabs.tabs import EditorTabs
 from studio.ui.files.pane import FilesPane
 from studio.ui.outline.pane import OutlinePane
 from studio.ui.style.application import apply_theme, fonts_of, theme_for
-from studio.ui.style.colors import set_motion_reduced, theme_in_use
-from studio.ui.style.theme import Theme
+from studio.ui.style.theme import Theme, set_motion_reduced, theme_in_use
 from studio.ui.window.docks import Docks
-from studio.ui.window.model_button import ModelButton
 from studio.ui.window.notices import NoticeArea
 from studio.ui.window.parts import Panes, WindowParts
 from studio.ui.window.status import StatusBar
-from studio.ui.window.toolbar import RunButtons, SideStrip, build_toolbar, fill_menus, name_menus
+from studio.ui.window.toolbar import (
+    ModelButton,
+    RunButtons,
+    SideStrip,
+    build_toolbar,
+    fill_menus,
+    name_menus,
+)
 from studio.ui.window.welcome import WelcomePage
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from studio.application.editing.place_history import PlaceHistory, RunPlace, Tex
 from studio.application.words import tr
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.editor.tabs.tabs import EditorTabs
-from studio.ui.style.icons import icon
+from studio.ui.style.theme import icon
 from studio.ui.window.examples import bundled
 from studio.ui.window.palette import CommandPalette, PaletteItem
 

@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, Signal
 from studio.application.words import tr
 from studio.core.text.diff import smallest_edit
 from studio.core.text.source import Fix, Problem
-from studio.ui.base.actions import CLOSING, EDITING
+from studio.ui.base.menus import CLOSING, EDITING
 from studio.ui.window.parts import WindowParts
 from studio.viewmodels.app.jobs import single_shot
 

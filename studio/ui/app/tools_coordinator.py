@@ -37,16 +37,16 @@ from studio.core.tools.registry import SourceStatus, ToolEntry, ToolRegistry
 from studio.core.tools.source import OfferContent, ServerOffer, ToolOutcome
 from studio.core.tools.trust.store import TooWideError, TrustStore
 from studio.ui.app.servers_coordinator import ServersCoordinator
+from studio.ui.tools.add_server import OperationsDialog
 from studio.ui.tools.calls_dialog import CallsDialog
 from studio.ui.tools.offers_dialog import OffersDialog
-from studio.ui.tools.operations_dialog import OperationsDialog
 from studio.ui.tools.pane import ToolsPane
 from studio.ui.tools.traffic_dialog import TrafficDialog
 from studio.ui.window.parts import WindowParts
 from studio.viewmodels.app.notifications import NotificationAction
 from studio.viewmodels.app.saved_files import SavedFiles
+from studio.viewmodels.tools.calls import ToolTrial
 from studio.viewmodels.tools.controller import ToolsController
-from studio.viewmodels.tools.trial import ToolTrial
 
 # Saved calls of tools at work: read and written beside the prompt, made again, rows of a file.
 

@@ -14,7 +14,7 @@ from studio.application.words import tr
 from studio.core.paths import resource_table
 from studio.ui.parts.labels import push_button
 from studio.ui.parts.layouts import column_of, row_of
-from studio.ui.style.colors import FollowsTheme, theme_in_use
+from studio.ui.style.theme import FollowsTheme, theme_in_use
 
 if TYPE_CHECKING:
     from studio.ui.window.parts import WindowParts

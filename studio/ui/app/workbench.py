@@ -45,8 +45,8 @@ from studio.viewmodels.history.controller import HistoryController
 from studio.viewmodels.preview.controller import EmbeddedCount, PreviewController
 from studio.viewmodels.run.breakpoint_book import Debugging
 from studio.viewmodels.run.controller import RunController
+from studio.viewmodels.tools.calls import CallRequest
 from studio.viewmodels.tools.controller import ToolsController
-from studio.viewmodels.tools.questions import CallRequest
 
 
 class Workbench(QObject):

@@ -5,20 +5,249 @@ Below it stands what can be done: add one, duplicate, make the default, delete.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QListWidget, QListWidgetItem, QMenu, QMessageBox, QPushButton, QWidget
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
+from PySide6.QtWidgets import (
+    QListWidget,
+    QListWidgetItem,
+    QMenu,
+    QMessageBox,
+    QPushButton,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
 
-from studio.application.words import tr
-from studio.core.models.connections import Connection, Connections, all_presets
+from studio.application.words import marked, tr
+from studio.core.models.connections import (
+    PRESETS,
+    Connection,
+    ConnectionKind,
+    Connections,
+    address_of,
+    all_presets,
+)
+from studio.core.models.embedded.policy import GrammarLevel
 from studio.core.models.secrets import KEYRING
-from studio.ui.connections.kinds import ICONS, preset_words, second_line, state_words
-from studio.ui.connections.rows import Row, RowDelegate
+from studio.ui.parts.fields import form_fields
 from studio.ui.parts.labels import icon_button
 from studio.ui.parts.layouts import row_of
-from studio.ui.style.icons import icon
+from studio.ui.style.theme import blend, icon, theme_in_use
 from studio.viewmodels.connections.trials import ConnectionTrial
+
+# Names and icons of the kinds of connections.
+
+ICONS: Mapping[ConnectionKind, str] = {
+    "openai": "bot",
+    "azure": "bot",
+    "anthropic": "bot",
+    "gemini": "bot",
+    "ollama": "plug",
+    "compatible": "plug",
+    "embedded": "cpu",
+    "scripted": "list-ordered",
+    "manual": "user",
+    "replay": "history",
+}
+"""The drawing of each kind."""
+
+
+def help_words(level: GrammarLevel) -> tuple[str, str]:
+    """Return the word and the sentence of a level, in the language of the window."""
+    row = next(row for row in form_fields("grammar") if row.key == level)
+    return row.label, row.about
+
+
+_BUNDLED = marked("SmolLM2 135M, on this machine")
+_STATES = {
+    "running": marked("trying …"),
+    "works": marked("works"),
+    "fails": marked("does not answer"),
+    "untried": "",
+}
+
+
+def state_words(trial: ConnectionTrial) -> str:
+    """Describe the result of a test in few words; empty if there was none."""
+    return tr(_STATES[trial.state]) if _STATES[trial.state] else ""
+
+
+def second_line(connection: Connection, trial: ConnectionTrial) -> str:
+    """Return the second line of a connection in the list."""
+    return " · ".join(filter(None, (_what(connection), state_words(trial))))
+
+
+def _what(connection: Connection) -> str:
+    """Return what tells a connection from others of its kind."""
+    settings = connection.settings
+    match connection.kind:
+        case "compatible":
+            return address_of(connection).partition("://")[2].rstrip("/") or tr("no address yet")
+        case "embedded":
+            return Path(str(settings.get("weights") or tr(_BUNDLED))).stem
+        case "scripted":
+            return Path(str(settings.get("script") or tr("no script yet"))).name
+        case "replay":
+            return Path(str(settings.get("recording") or tr("no file yet"))).name
+        case "manual":
+            return tr("you reply yourself")
+        case _:
+            return connection.model or name_of(connection.kind)
+
+
+def name_of(kind: ConnectionKind) -> str:
+    """Return the name of a kind, in the language of the window."""
+    return next(row.label for row in form_fields("kinds") if row.key == kind)
+
+
+def hint_of(connection: Connection) -> str:
+    """Return the prerequisites for a connection of this kind."""
+    of_kind = [each for each in PRESETS if each.connection.kind == connection.kind]
+    same = (each for each in of_kind if each.connection.base_url == connection.base_url)
+    found = next(same, of_kind[-1])
+    return preset_words(found.hint)
+
+
+def preset_words(text: str) -> str:
+    """A title or a hint of a start, in the language of the window; a plug-in's own as it is."""
+    return tr(text)
+
+
+# Rows of a list: a drawing, a title above its detail, and what stands at the right end.
+
+_HEADING, _BLANK = 30, 12
+_LEFT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+_RIGHT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+
+_Index: TypeAlias = QModelIndex | QPersistentModelIndex
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Texts and drawings of a row."""
+
+    title: str
+    """Text of the first line."""
+
+    detail: str
+    """Text of the second line; empty: the title has the whole height."""
+
+    drawing: str
+    """Name of the icon at the left."""
+
+    end: str = ""
+    """Text at the right end."""
+
+    badge: str = ""
+    """Text of the badge beside the title."""
+
+    mark: tuple[str, str] | None = None
+    """Name and tone of the icon at the right end."""
+
+    is_accented: bool = False
+    """Whether the text at the right end is emphasized."""
+
+    is_warning: bool = False
+    """Whether the drawing and the detail warn."""
+
+
+class RowDelegate(QStyledItemDelegate):
+    """Draws rows, and headings where an index has no row."""
+
+    def __init__(
+        self, parent: QObject, row_of: Callable[[_Index], Row | None], height: int = 0
+    ) -> None:
+        """Make it.
+
+        Args:
+            parent: owner of the delegate.
+            row_of: returns the row of an index; None for a heading.
+            height: of a row in pixels; 0: two lines of its font and some air.
+        """
+        super().__init__(parent)
+        self._row_of = row_of
+        self._height = height
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
+        """Return the height of a heading or of a row."""
+        if self._row_of(index) is None:
+            return QSize(120, _HEADING if index.data() else _BLANK)
+        return QSize(120, self._height or 2 * option.fontMetrics.height() + 18)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
+        """Draw a row or a heading."""
+        row = self._row_of(index)
+        painter.save()
+        if row is not None:
+            self._paint_row(painter, option, row)
+        else:
+            font = QFont(option.font)
+            font.setWeight(QFont.Weight.DemiBold)
+            painter.setFont(font)
+            painter.setPen(QColor(theme_in_use().muted))
+            painter.drawText(option.rect.adjusted(10, 6, -8, 0), _LEFT, str(index.data()))
+        painter.restore()
+
+    def _paint_row(self, painter: QPainter, option: QStyleOptionViewItem, row: Row) -> None:
+        theme, box, font = theme_in_use(), QRect(option.rect), QFont(option.font)
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if chosen or hovered:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(theme.selection if chosen else theme.raised))
+            painter.drawRoundedRect(box.adjusted(2, 1, -2, -1), 5, 5)
+        middle = box.center().y() - 8
+        tone = "warning" if row.is_warning else "text" if chosen else "muted"
+        icon(row.drawing, tone).paint(painter, box.left() + 10, middle, 16, 16)
+        text = box.adjusted(38, 4, -10, -4)
+        if row.mark is not None:
+            icon(*row.mark).paint(painter, text.right() - 15, middle, 16, 16)
+            text.setRight(text.right() - 24)
+        painter.setFont(font)
+        if row.end:
+            painter.setPen(QColor(theme.accent if row.is_accented else theme.muted))
+            painter.drawText(text, _RIGHT, row.end)
+            text.setRight(text.right() - painter.fontMetrics().horizontalAdvance(row.end) - 8)
+        upper = text.adjusted(0, 0, 0, -text.height() // 2 if row.detail else 0)
+        if row.badge:
+            upper.setRight(upper.right() - _paint_badge(painter, upper, font, row.badge))
+        painter.setFont(font)
+        painter.setPen(QColor(theme.text))
+        _write(painter, upper, row.title)
+        painter.setPen(QColor(theme.warning if row.is_warning else theme.muted))
+        font.setPointSizeF(font.pointSizeF() * 0.92)
+        painter.setFont(font)
+        _write(painter, text.adjusted(0, text.height() // 2, 0, 0), row.detail)
+
+
+def _write(painter: QPainter, box: QRect, text: str) -> None:
+    cut = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, box.width())
+    painter.drawText(box, _LEFT, cut)
+
+
+def _paint_badge(painter: QPainter, text: QRect, font: QFont, words: str) -> int:
+    """Draw a badge at the right end of a line; return the pixels that it takes."""
+    theme = theme_in_use()
+    small = QFont(font)
+    small.setPointSizeF(font.pointSizeF() * 0.85)
+    metrics = QFontMetrics(small)
+    width, height = metrics.horizontalAdvance(words) + 12, metrics.height() + 2
+    badge = QRect(text.right() - width, text.center().y() - height // 2 + 1, width, height)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(blend(theme.accent, theme.surface, 0.16)))
+    painter.drawRoundedRect(badge, 4, 4)
+    painter.setFont(small)
+    painter.setPen(QColor(theme.accent))
+    painter.drawText(badge, Qt.AlignmentFlag.AlignCenter, words)
+    return width + 8
+
 
 _NAME = Qt.ItemDataRole.UserRole
 _ROW = Qt.ItemDataRole.UserRole + 1

@@ -9,6 +9,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QDialogButtonBox,
+    QHBoxLayout,
     QLabel,
     QLineEdit,
     QMenu,
@@ -25,17 +26,18 @@ from studio.application.connections.editing import (
 )
 from studio.application.connections.model import choice_words
 from studio.application.words import marked, tr
+from studio.core.models.choice import ModelChoice
 from studio.core.models.connections import EMBEDDED, Connection, Connections
-from studio.core.models.secrets import KEYRING
+from studio.core.models.secrets import KEYRING, environment_name
 from studio.core.text.values import JsonObject
 from studio.ui.connections.connection_list import ConnectionList, DeleteQuestion, ListButtons
 from studio.ui.connections.form import ConnectionForm
 from studio.ui.connections.trial_bar import TrialBar
 from studio.ui.parts.dropped import FileDrop
 from studio.ui.parts.empty_state import Banner
-from studio.ui.parts.labels import Separator
+from studio.ui.parts.labels import Drawing, Separator, push_button, toned_label
 from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
-from studio.ui.style.icons import icon
+from studio.ui.style.theme import icon
 from studio.viewmodels.connections.controller import ConnectionsController
 from studio.viewmodels.connections.trials import ConnectionTrial, KeyState
 
@@ -341,3 +343,48 @@ class ConnectionsDialog(ClosingDialog):
                 button.setAutoDefault(False)  # Return belongs to the field that is written in
         footer = row_of((self.uses, 1), self.allowed, buttons, margins=(12, 8, 12, 12), spacing=8)
         column_of((splitter, 1), footer, on=self, margins=0, spacing=0)
+
+
+# Asking once before a prompt's text goes to an endpoint that the prompt itself chose.
+
+
+class TrustDialog(ClosingDialog):
+    """Allow once, allow always, or do not send; closing it does not send."""
+
+    allowed = Signal(str, bool)  # endpoint, whether it is to be remembered
+
+    def __init__(self, choice: ModelChoice, parent: QWidget) -> None:
+        super().__init__(parent, tr("Send to a new endpoint?"))
+        self.setMinimumWidth(460)
+        origin = choice.untrusted
+        picture = Drawing("shield-check", 32, "warning")
+        self.title = QLabel(tr("This prompt wants to send to"))
+        self.endpoint = QLabel(origin, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
+        self.endpoint.setStyleSheet("QLabel { font-size: 13pt; font-weight: 600; }")
+        self.explanation = toned_label("muted", _explained(choice), wraps=True, is_plain=True)
+        self.once = push_button(tr("Allow once"), lambda: self._allow(origin, always=False))
+        self.always = push_button(tr("Always allow"), lambda: self._allow(origin, always=True))
+        self.refuse = push_button(tr("Do not send"), self.reject, is_default=True)
+        words = column_of(self.title, self.endpoint, self.explanation, spacing=8)
+        top = QHBoxLayout()
+        top.setSpacing(16)
+        top.addWidget(picture, 0, Qt.AlignmentFlag.AlignTop)
+        top.addLayout(words, 1)
+        buttons = row_of(1, self.always, self.once, self.refuse)
+        column_of(top, buttons, on=self, margins=(20, 20, 20, 16), spacing=16)
+        self.refuse.setFocus()
+
+    def _allow(self, origin: str, *, always: bool) -> None:
+        self.accept()
+        self.allowed.emit(origin, always)
+
+
+def _explained(choice: ModelChoice) -> str:
+    """Describe what would be sent there."""
+    sent = tr("The messages, the values of the inputs and what tools answer would go there")
+    variable = environment_name(choice.connection.key)
+    if variable is not None:
+        sent += tr(", with the key in the variable {variable}").format(variable=variable)
+    return tr("{sent}. The address comes from the file, and you have not allowed it yet.").format(
+        sent=sent
+    )

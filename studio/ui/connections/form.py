@@ -38,17 +38,19 @@ from studio.core.models.prices import is_loaded, table_name
 from studio.core.models.remote.faults import kept_refusals
 from studio.core.models.remote.model import shown_address
 from studio.core.text.values import Json, JsonObject
-from studio.ui.connections.abilities_field import AbilitiesField
-from studio.ui.connections.key_field import KeyField
-from studio.ui.connections.kinds import help_words, hint_of, name_of
-from studio.ui.connections.model_field import ModelField
-from studio.ui.connections.path_field import PathField
+from studio.ui.connections.connection_list import help_words, hint_of, name_of
+from studio.ui.connections.fields import (
+    AbilitiesField,
+    KeyField,
+    ModelField,
+    PathField,
+    WeightsField,
+)
 from studio.ui.connections.trial_bar import TriedTable
-from studio.ui.connections.weights_field import WeightsField
 from studio.ui.parts.fields import ComboBox, DoubleSpinBox, FieldForm
 from studio.ui.parts.labels import push_button
 from studio.ui.parts.layouts import column_of, row_of
-from studio.ui.style.colors import paint_text
+from studio.ui.style.theme import paint_text
 from studio.viewmodels.connections.trials import ConnectionTrial
 
 

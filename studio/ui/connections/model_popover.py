@@ -33,9 +33,8 @@ from studio.application.connections.provider_start import (
 from studio.application.words import PROTOCOL_WORDS, marked, tr
 from studio.core.models.connections import Connection
 from studio.core.models.embedded.policy import LEVELS
-from studio.ui.connections.kinds import ICONS, help_words
+from studio.ui.connections.connection_list import ICONS, Row, RowDelegate, help_words
 from studio.ui.connections.model_passport import ModelPassport
-from studio.ui.connections.rows import Row, RowDelegate
 from studio.ui.parts.fields import ComboBox
 from studio.ui.parts.labels import named
 from studio.ui.parts.layouts import column_of, row_of

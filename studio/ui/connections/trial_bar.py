@@ -18,7 +18,7 @@ from studio.core.models.connections import Connection
 from studio.core.models.probe import AbilityAnswer, AbilityName
 from studio.ui.parts.labels import Drawing, named, push_button, toned_label
 from studio.ui.parts.layouts import column_of, row_of
-from studio.ui.style.colors import paint_text
+from studio.ui.style.theme import paint_text
 from studio.viewmodels.connections.trials import ConnectionTrial
 
 _MARKS = {"works": ("circle-check", "success"), "fails": ("circle-x", "error")}

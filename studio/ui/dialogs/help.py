@@ -26,7 +26,7 @@ from studio.core.paths import docs_root
 from studio.core.text.files import read_text
 from studio.ui.parts.labels import named
 from studio.ui.parts.layouts import ClosingDialog, column_of
-from studio.ui.style.colors import FollowsTheme, theme_in_use
+from studio.ui.style.theme import FollowsTheme, theme_in_use
 
 FIRST = tuple(
     """

@@ -26,8 +26,7 @@ from studio.ui.parts.fields import ComboBox
 from studio.ui.parts.labels import named, push_button
 from studio.ui.parts.layouts import column_of, resize_within_screen, row_of
 from studio.ui.parts.text_views import fixed_text
-from studio.ui.style.colors import FollowsTheme, theme_in_use
-from studio.ui.style.icons import icon
+from studio.ui.style.theme import FollowsTheme, icon, theme_in_use
 from studio.viewmodels.app.notifications import Notifications
 
 # A picture and a sentence that say how something stands.

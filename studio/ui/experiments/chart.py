@@ -10,7 +10,7 @@ from studio.application.experiments.charts import ChartFigure, ChartLine, ChartP
 from studio.application.experiments.run.spending import short_number
 from studio.core.text.amounts import duration
 from studio.ui.parts.painted_parts import PaintedPart, PaintedParts
-from studio.ui.style.colors import theme_in_use
+from studio.ui.style.theme import theme_in_use
 
 _LINE = 24
 _HEAD = 22

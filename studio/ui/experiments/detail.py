@@ -27,8 +27,7 @@ from studio.ui.experiments.rating import RatingBar
 from studio.ui.parts.labels import Drawing, toned_label
 from studio.ui.parts.layouts import FlowLayout, column_of, row_of, scroll_area
 from studio.ui.parts.text_views import ClosedText
-from studio.ui.style.colors import SOFT_TINT, FollowsTheme, blend, theme_in_use
-from studio.ui.style.theme import Theme
+from studio.ui.style.theme import SOFT_TINT, FollowsTheme, Theme, blend, theme_in_use
 from studio.viewmodels.experiments.result_answers import ShownCell
 
 _WORDS = re.compile(r"\S+|\s+")

@@ -40,8 +40,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.experiments.grid import DotState, GridCell
 from studio.application.words import tr
-from studio.ui.style.colors import SOFT_TINT, blend, theme_in_use
-from studio.ui.style.theme import Theme
+from studio.ui.style.theme import SOFT_TINT, Theme, blend, theme_in_use
 from studio.viewmodels.experiments.grid_model import (
     ANSWER_ROLE,
     CELL_ROLE,

@@ -8,12 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
+    QDialogButtonBox,
+    QFileDialog,
+    QFormLayout,
     QInputDialog,
     QLabel,
+    QLineEdit,
     QMenu,
     QProgressBar,
     QPushButton,
@@ -22,6 +27,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.experiments.charts import ChartKind, chart_of
+from studio.application.experiments.cluster.dispatch import WorkersAddress, WorkersError
 from studio.application.experiments.make import CaseColumn, CasesTable, case_files
 from studio.application.experiments.report import ExperimentReport
 from studio.application.experiments.run.spending import ExperimentProgress, progress_line
@@ -29,9 +35,9 @@ from studio.application.words import marked, tr
 from studio.core.text.naming import unique_names
 from studio.ui.experiments.chart import ExperimentChart
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.layouts import column_of, row_of
-from studio.ui.style.colors import paint_text
-from studio.ui.style.icons import icon
+from studio.ui.parts.labels import push_button, toned_label
+from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
+from studio.ui.style.theme import icon, paint_text
 from studio.viewmodels.experiments.controller import ExperimentController
 
 _CHARTS: tuple[tuple[ChartKind, str], ...] = (
@@ -289,3 +295,76 @@ class CasesBar(QWidget):
         """Add the column of the prompt as it is in a revision of git."""
         name, file = f"git: {revision}", f"{self._table.prompt.name}@{revision}"
         self._add(CaseColumn(name, file))
+
+
+# Choice of the cells' asker: this process, or workers.
+
+_LOCAL = ("local:2", "local:4")
+
+
+class WorkersDialog(ClosingDialog):
+    """The address of workers; what cannot be used is refused with its reason."""
+
+    def __init__(self, controller: ExperimentController, parent: QWidget | None = None) -> None:
+        """Make it."""
+        super().__init__(parent, tr("Workers"), (620, 300))
+        self.controller = controller
+        self.address = ComboBox()
+        self.certificates = QLineEdit()
+        self.status_label = toned_label("error")
+        self.buttons = QDialogButtonBox(
+            QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
+        )
+        self._lay_out()
+        self.buttons.accepted.connect(self._take)
+        self.buttons.rejected.connect(self.reject)
+
+    def _lay_out(self) -> None:
+        now = self.controller.workers
+        self.address.setEditable(True)
+        self.address.addItems([tr("This process"), *_LOCAL])
+        self.address.setAccessibleName(tr("Address of the workers"))
+        self.certificates.setAccessibleName(tr("Folder of the certificates"))
+        self.certificates.setPlaceholderText(tr("ca.pem, cert.pem, key.pem"))
+        if now is not None:
+            self.address.setEditText(now.address)
+            self.certificates.setText(str(now.certificates or ""))
+        about = QLabel(
+            tr(
+                "local:4 starts four processes of this machine; tls://host:8786 is a scheduler of "
+                "your own (prompt-studio cluster certificates makes what it needs). Secrets are "
+                "never sent to workers. The page of the scheduler is shown with the experiment "
+                "once it runs."
+            )
+        )
+        about.setProperty("tone", "muted")
+        for label in (about, self.status_label):
+            label.setWordWrap(True)
+            label.setTextFormat(Qt.TextFormat.PlainText)
+        paint_text(self.status_label, "error")
+        browse = push_button(tr("Choose…"), self._browse)
+        line = row_of((self.certificates, 1), browse)
+        form = QFormLayout()
+        form.addRow(tr("Ask on"), self.address)
+        form.addRow(tr("Certificates"), line)
+        column_of(about, form, self.status_label, 1, self.buttons, on=self, spacing=12)
+
+    def _browse(self) -> None:
+        dialog = QFileDialog(self, tr("Folder of the certificates"))
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.fileSelected.connect(self.certificates.setText)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+
+    def _take(self) -> None:
+        written = self.address.currentText().strip()
+        address: WorkersAddress | None = None
+        if written and written != self.address.itemText(0):
+            folder = self.certificates.text().strip()
+            address = WorkersAddress(written, Path(folder).expanduser() if folder else None)
+        try:
+            self.controller.use_workers(address)
+        except WorkersError as error:
+            self.status_label.setText(str(error))
+            return
+        self.accept()

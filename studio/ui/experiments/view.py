@@ -34,7 +34,7 @@ from studio.ui.experiments.row_filters import RowFilters
 from studio.ui.parts.fields import ComboBox
 from studio.ui.parts.layouts import FlowLayout, column_of, row_of
 from studio.ui.parts.own_keys import OwnKeys
-from studio.ui.style.icons import icon
+from studio.ui.style.theme import icon
 from studio.viewmodels.experiments.controller import ExperimentController
 from studio.viewmodels.experiments.result_answers import ShownCell
 

@@ -36,8 +36,7 @@ from studio.core.wire.media import SUFFIXES_OF
 from studio.ui.base.menus import add_actions, add_own, own_menu
 from studio.ui.parts.fields import NameField
 from studio.ui.parts.own_keys import OwnKeys
-from studio.ui.style.colors import theme_in_use
-from studio.ui.style.icons import icon
+from studio.ui.style.theme import icon, theme_in_use
 from studio.viewmodels.app.jobs import LatestJob
 
 _SUFFIXES = SUFFIXES.union((".env", ".html"), *SUFFIXES_OF.values())

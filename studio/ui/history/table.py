@@ -32,8 +32,7 @@ from studio.ui.base.menus import add_actions, add_own, own_menu
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.parts.tables import style_table
 from studio.ui.run.file_choice import fill_form_menu
-from studio.ui.style.colors import theme_in_use
-from studio.ui.style.icons import icon
+from studio.ui.style.theme import icon, theme_in_use
 from studio.viewmodels.history.controller import GROUP_ROLE, SUMMARY_ROLE, TONE_ROLE, HistoryModel
 
 _END, _STARTED = HEADS.index("End"), HEADS.index("Started")

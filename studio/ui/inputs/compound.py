@@ -26,7 +26,7 @@ from studio.ui.inputs.row import FieldRow
 from studio.ui.parts.fields import ComboBox
 from studio.ui.parts.labels import icon_button, named, push_button, toned_label
 from studio.ui.parts.layouts import column_of, row_of
-from studio.ui.style.colors import role_color, theme_in_use
+from studio.ui.style.theme import role_color, theme_in_use
 
 
 def make_editor(spec: FieldSpec) -> FieldEditor:

@@ -35,7 +35,7 @@ from studio.ui.parts.fields import ComboBox
 from studio.ui.parts.labels import icon_button, named
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.parts.text_views import JsonHighlighter, line_height
-from studio.ui.style.colors import FollowsTheme, fixed_font
+from studio.ui.style.theme import FollowsTheme, fixed_font
 
 # A text editor that is as high as its text.
 

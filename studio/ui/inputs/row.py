@@ -25,8 +25,7 @@ from studio.ui.base.menus import ON_INPUT, add_actions, add_own, own_menu
 from studio.ui.inputs.fields import FieldEditor
 from studio.ui.parts.labels import toned_label
 from studio.ui.parts.layouts import column_of
-from studio.ui.style.colors import FollowsTheme, paint_text, theme_in_use
-from studio.ui.style.icons import dot, icon
+from studio.ui.style.theme import FollowsTheme, dot, icon, paint_text, theme_in_use
 
 
 class FieldRow(QWidget):

@@ -30,7 +30,7 @@ from studio.ui.inputs.compound import make_editor
 from studio.ui.inputs.fields import FieldEditor, FileField, JsonField, NumberField, TextField
 from studio.ui.inputs.row import FieldGroup, FieldRow, GroupWords
 from studio.ui.parts.layouts import column_of
-from studio.ui.style.colors import FollowsTheme, input_color, theme_in_use
+from studio.ui.style.theme import FollowsTheme, input_color, theme_in_use
 
 _NONE: Mapping[str, Json] = MappingProxyType({})
 

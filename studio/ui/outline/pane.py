@@ -16,8 +16,7 @@ from studio.application.words import tr
 from studio.core.text.source import Span
 from studio.ui.base.menus import ON_OUTLINE, add_actions, add_own, own_menu
 from studio.ui.parts.labels import named
-from studio.ui.style.colors import FollowsTheme, theme_in_use
-from studio.ui.style.icons import icon
+from studio.ui.style.theme import FollowsTheme, icon, theme_in_use
 from studio.viewmodels.app.jobs import single_shot
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.words import tr
 from studio.core.paths import resource_text
-from studio.ui.style.colors import FollowsTheme, theme_in_use
+from studio.ui.style.theme import FollowsTheme, theme_in_use
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

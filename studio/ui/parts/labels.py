@@ -17,8 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.ui.style.colors import blend, color_of, paint_text, theme_in_use
-from studio.ui.style.icons import icon
+from studio.ui.style.theme import blend, color_of, icon, paint_text, theme_in_use
 
 
 class Chip(QAbstractButton):

@@ -30,15 +30,15 @@ from studio.application.comparison import ComparedPart, LineKind, TextRow
 from studio.application.words import tr
 from studio.core.text.diff import common_ends
 from studio.core.text.invisible import reveal
-from studio.ui.style.colors import (
+from studio.ui.style.theme import (
     CHANGED_TINT,
     FollowsTheme,
+    Theme,
     blend,
     fixed_font,
     paint_page,
     theme_in_use,
 )
-from studio.ui.style.theme import Theme
 
 _NOTHING = 1
 

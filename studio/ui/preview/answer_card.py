@@ -36,8 +36,14 @@ from studio.ui.parts.layouts import FlowLayout, column_of, row_of, scroll_area
 from studio.ui.preview.cards.card import paint_card
 from studio.ui.preview.cards.header import empty_layout
 from studio.ui.preview.cards.text_body import TextBody
-from studio.ui.style.colors import FollowsTheme, fixed_font, paint_text, role_color, theme_in_use
-from studio.ui.style.icons import icon
+from studio.ui.style.theme import (
+    FollowsTheme,
+    fixed_font,
+    icon,
+    paint_text,
+    role_color,
+    theme_in_use,
+)
 
 LEAST_HEIGHT = 120
 """Minimum height of a card with an answer, in pixels."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from html import escape
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
@@ -12,8 +13,11 @@ from PySide6.QtWidgets import (
     QLabel,
     QListWidget,
     QListWidgetItem,
+    QMenu,
     QSplitter,
     QStackedWidget,
+    QTabBar,
+    QToolButton,
     QWidget,
 )
 
@@ -37,11 +41,47 @@ from studio.ui.parts.labels import Drawing, Separator, icon_button, named
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.parts.text_views import ClosedText
 from studio.ui.preview.answer_card import AnswerCard
-from studio.ui.preview.bar import PreviewBar
 from studio.ui.preview.cards.messages_view import MessagesView
 from studio.ui.preview.diff_tab import DiffTab
 from studio.ui.preview.request_tab import RequestTab
 from studio.ui.preview.variables_tab import VariablesTab
+from studio.ui.style.theme import icon
+
+# The line above the preview: its tabs, and a menu of what is done with the messages.
+
+
+class PreviewBar(QWidget):
+    """Tokens are in the status bar, the price in the toolbar: here are the views alone."""
+
+    request_copy = Signal(str)  # form: json, markdown or chat
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.tabs = QTabBar(expanding=False, drawBase=False)
+        self.tabs.setAccessibleName(tr("Views of the preview"))
+        for title in (tr("Messages"), tr("Request"), tr("Variables"), tr("Diff")):
+            self.tabs.addTab(title)
+        menu = QMenu(self)
+        for words, form in (
+            (tr("Copy as JSON"), "json"),
+            (tr("Copy as Markdown"), "markdown"),
+            (tr("Copy as chat text"), "chat"),
+        ):
+            menu.addAction(icon("copy"), words, partial(self.request_copy.emit, form))
+        menu.addSeparator()
+        self.raw = menu.addAction(icon("type"), tr("Raw text instead of Markdown"))
+        self.raw.setCheckable(True)
+        self.probe = menu.addAction(
+            icon("shield-check"),
+            tr("Probe inputs: can a value change the structure of the messages?"),
+        )
+        self.more = icon_button("ellipsis", tr("Copy, raw text, probe"))
+        self.more.setAutoRaise(True)
+        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.more.setMenu(menu)
+        self.more.setStyleSheet("QToolButton::menu-indicator { image: none; }")
+        row_of(self.tabs, 1, self.more, on=self, margins=(4, 0, 8, 0), spacing=4)
+
 
 _MOST_ANSWER = 0.45
 """Maximum share of the pane's height for the answer, unless the user gives it more."""

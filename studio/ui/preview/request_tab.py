@@ -33,7 +33,7 @@ from studio.ui.parts.labels import Chip, icon_button, named, toned_label
 from studio.ui.parts.layouts import FlowLayout, column_of, row_of, scroll_area
 from studio.ui.parts.text_views import JsonView
 from studio.ui.preview.cards.header import empty_layout
-from studio.ui.style.colors import paint_text
+from studio.ui.style.theme import paint_text
 
 _LEAST_BESIDE, _LEAST_ALONE = 280, 120
 """Widths of a body in pixels: beside others it must still be readable, and they scroll."""

@@ -25,8 +25,7 @@ from studio.core.text.source import SourceText, Span
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.parts.labels import named
 from studio.ui.parts.layouts import column_of
-from studio.ui.style.colors import FollowsTheme, input_color, theme_in_use
-from studio.ui.style.icons import dot
+from studio.ui.style.theme import FollowsTheme, dot, input_color, theme_in_use
 
 _ORIGINS = {
     "given": marked("given"),

@@ -18,8 +18,7 @@ from studio.ui.parts.fields import ask_text
 from studio.ui.parts.labels import ElidedLabel, icon_button, toned_label
 from studio.ui.parts.layouts import row_of
 from studio.ui.run.file_choice import fill_form_menu
-from studio.ui.style.colors import paint_text
-from studio.ui.style.icons import icon
+from studio.ui.style.theme import icon, paint_text
 from studio.viewmodels.app.jobs import repeating_timer
 
 _TICK_MS = 250

@@ -31,7 +31,7 @@ from studio.ui.parts.labels import ElidedLabel, named, push_button
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.parts.tables import style_table
 from studio.ui.run.styled_text import StyledText
-from studio.ui.style.colors import FollowsTheme, blend, paint_page, paint_text, theme_in_use
+from studio.ui.style.theme import FollowsTheme, blend, paint_page, paint_text, theme_in_use
 from studio.viewmodels.app.row_table import ALIGNMENT, DISPLAY, TIP, RowTable
 
 _MARKS = {"same": "=", "differs": "≠", "left": "←", "right": "→"}

@@ -21,15 +21,17 @@ from studio.application.run.text import Block, BlockKind, Blocks, Piece, Style
 from studio.application.words import tr
 from studio.core.text.diff import common_start
 from studio.core.text.invisible import reveal
-from studio.ui.style.colors import (
+from studio.ui.style.theme import (
     CHANGED_TINT,
     FollowsTheme,
+    Theme,
     blend,
+    mono_font,
     paint_page,
     role_color,
     theme_in_use,
+    ui_font,
 )
-from studio.ui.style.theme import Theme, mono_font, ui_font
 
 _MARGIN = 12.0
 _LINE = "\u2028"

@@ -27,8 +27,16 @@ from PySide6.QtGui import QColor, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication, QStyleFactory, QWidget
 
 from studio.core.paths import resource, resource_text
-from studio.ui.style.colors import FollowsTheme, recolor_now
-from studio.ui.style.theme import DARK, LIGHT, UI_POINTS, Theme, ThemeChoice, ui_font
+from studio.ui.style.theme import (
+    DARK,
+    LIGHT,
+    UI_POINTS,
+    FollowsTheme,
+    Theme,
+    ThemeChoice,
+    recolor_now,
+    ui_font,
+)
 from studio.viewmodels.app.jobs import repeating_timer
 
 if TYPE_CHECKING:

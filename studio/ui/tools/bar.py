@@ -26,7 +26,7 @@ from studio.core.tools.openapi.loading import ReadingProgress
 from studio.core.tools.registry import ToolFilter
 from studio.ui.parts.labels import icon_button, toned_label
 from studio.ui.parts.layouts import column_of, row_of
-from studio.ui.style.icons import icon
+from studio.ui.style.theme import icon
 
 _FILTERS: dict[ToolFilter, str] = {
     "all": marked("All tools"),

@@ -40,8 +40,8 @@ from studio.ui.parts.labels import named, push_button
 from studio.ui.parts.layouts import ClosingDialog, FlowLayout, column_of, row_of
 from studio.ui.parts.text_views import JsonView
 from studio.ui.preview.cards.text_body import pretty_json
-from studio.ui.style.colors import paint_text, theme_in_use
-from studio.ui.tools.tool_answer import status_words
+from studio.ui.style.theme import paint_text, theme_in_use
+from studio.ui.tools.try_panel import status_words
 from studio.viewmodels.app.row_table import DISPLAY, TIP, Index, RowTable
 
 NAME, TOOL, ARGUMENTS, RESULT, TOOK = range(5)

@@ -39,8 +39,7 @@ from studio.ui.parts.layouts import FlowLayout, column_of, row_of
 from studio.ui.parts.text_views import JsonView
 from studio.ui.parts.yielding_tabs import YieldingTabs
 from studio.ui.preview.cards.text_body import pretty_json
-from studio.ui.style.colors import FollowsTheme, fixed_font, paint_text, theme_in_use
-from studio.ui.style.icons import icon
+from studio.ui.style.theme import FollowsTheme, fixed_font, icon, paint_text, theme_in_use
 from studio.ui.tools.mock_editor import MockEditor
 from studio.ui.tools.try_panel import TryPanel
 

@@ -23,8 +23,8 @@ from studio.core.tools.source import OfferContent, ServerOffer
 from studio.ui.parts.labels import named, push_button
 from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
 from studio.ui.parts.text_views import fixed_text
-from studio.ui.style.colors import paint_text
-from studio.ui.tools.tool_answer import PicturesView
+from studio.ui.style.theme import paint_text
+from studio.ui.tools.try_panel import PicturesView
 from studio.viewmodels.app.jobs import single_shot
 
 _PAUSE_MS = 200

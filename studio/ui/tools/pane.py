@@ -31,13 +31,13 @@ from studio.core.tools.trust.store import Doubt, Want
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.parts.labels import Drawing, push_button
 from studio.ui.parts.layouts import column_of, row_of
-from studio.ui.style.colors import fixed_font, paint_text
+from studio.ui.style.theme import fixed_font, paint_text
 from studio.ui.tools.bar import ReadingBars, ToolsBar
 from studio.ui.tools.detail import ToolDetail
 from studio.ui.tools.questions import AnswerDialog, InputDialog
 from studio.ui.tools.sources_page import SourceBanners, SourcesPage, why_no_tools
 from studio.ui.tools.table import ToolTable
-from studio.viewmodels.tools.questions import InputQuestion, Question
+from studio.viewmodels.tools.calls import InputQuestion, Question
 
 _TITLES = {
     "command": marked("Programs that may be started"),

@@ -20,8 +20,8 @@ from studio.ui.inputs.schema_form import SchemaForm
 from studio.ui.parts.labels import named, push_button, toned_label
 from studio.ui.parts.layouts import ClosingDialog, column_of, row_of, scroll_area
 from studio.ui.parts.text_views import JsonView
-from studio.ui.style.colors import paint_text
-from studio.viewmodels.tools.questions import InputQuestion, Question
+from studio.ui.style.theme import paint_text
+from studio.viewmodels.tools.calls import InputQuestion, Question
 
 _FIELD, _MOST_HEIGHT = 64, 448
 """Height of a field with its title, and the most that a form opens with, in pixels."""

@@ -29,8 +29,7 @@ from studio.ui.parts.fields import ComboBox
 from studio.ui.parts.labels import named, push_button, toned_label
 from studio.ui.parts.layouts import FlowLayout, column_of, scroll_area
 from studio.ui.parts.text_views import fixed_text
-from studio.ui.style.colors import FollowsTheme, paint_text, theme_in_use
-from studio.ui.style.theme import Theme
+from studio.ui.style.theme import FollowsTheme, Theme, paint_text, theme_in_use
 from studio.viewmodels.app.jobs import repeating_timer
 
 _STATES = {

@@ -29,7 +29,7 @@ from studio.application.words import tr
 from studio.core.prompty.document import ToolId
 from studio.core.tools.registry import ToolEntry
 from studio.ui.base.menus import ON_TOOL, add_actions, add_own, keys_of, own_menu
-from studio.ui.style.icons import icon
+from studio.ui.style.theme import icon
 from studio.viewmodels.tools.controller import MARK, ToolsModel
 
 _BY_WORTH = (1, 2, 6, 8, 3, 4, 5, 7)

@@ -14,7 +14,7 @@ from studio.core.paths import resource
 from studio.core.text.files import read_text
 from studio.ui.parts.labels import Drawing
 from studio.ui.parts.layouts import column_of
-from studio.ui.style.icons import icon
+from studio.ui.style.theme import icon
 
 _FIELD = re.compile(r"^(name|description):[ \t]*(.+?)[ \t]*$", re.MULTILINE)
 _ORDER = (

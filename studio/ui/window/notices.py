@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 from studio.application.words import tr
 from studio.ui.parts.labels import Drawing, push_button
 from studio.ui.parts.layouts import column_of
-from studio.ui.style.icons import icon
+from studio.ui.style.theme import icon
 from studio.viewmodels.app.jobs import single_shot
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QMenu, QToolBar, QWidget
 
-    from studio.ui.base.actions import ActionSet
+    from studio.ui.base.menus import ActionSet
     from studio.ui.base.services import Services
     from studio.ui.editor.tabs.tabs import EditorTabs
     from studio.ui.files.pane import FilesPane
@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from studio.ui.run.pane import RunPane
     from studio.ui.tools.pane import ToolsPane
     from studio.ui.window.docks import Docks
-    from studio.ui.window.model_button import ModelButton
     from studio.ui.window.status import StatusBar
-    from studio.ui.window.toolbar import RunButtons
+    from studio.ui.window.toolbar import ModelButton, RunButtons
     from studio.viewmodels.app.notifications import Notifications
 
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QStatusBar, QToolButton
 from studio.application.words import marked, tr
 from studio.core.text.source import Problem, Severity
 from studio.ui.base.menus import ON_STATUS, open_menu
-from studio.ui.style.icons import icon
+from studio.ui.style.theme import icon
 
 if TYPE_CHECKING:
     from studio.application.preview.count import Fullness

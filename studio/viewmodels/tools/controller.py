@@ -41,8 +41,7 @@ from studio.viewmodels.app.background import Background
 from studio.viewmodels.app.jobs import LatestJob, single_shot
 from studio.viewmodels.app.row_table import DISPLAY, TIP, Index, RowTable
 from studio.viewmodels.app.saved_files import SavedFiles
-from studio.viewmodels.tools.questions import ToolQuestions
-from studio.viewmodels.tools.trial import ToolCalls, ToolTrial, ToolTrials
+from studio.viewmodels.tools.calls import ToolCalls, ToolQuestions, ToolTrial, ToolTrials
 
 _LOAD_MS = 300
 _CLOSE_SECONDS = 2.0

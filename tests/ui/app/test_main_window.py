@@ -13,8 +13,7 @@ from pytestqt.qtbot import QtBot
 from studio.ui.app.main_window import MainWindow
 from studio.ui.base.services import Services
 from studio.ui.editor.page.page import EditorPage
-from studio.ui.style.colors import theme_in_use
-from studio.ui.style.theme import DARK, LIGHT
+from studio.ui.style.theme import DARK, LIGHT, theme_in_use
 from studio.ui.window.examples import bundled
 from studio.viewmodels.document.swap import SwapFolder, make_swap
 from tests.support.errors import has_errors

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtWidgets import QApplication, QStyle, QStyleOptionFrame
 from pytestqt.qtbot import QtBot
 
-from studio.ui.connections.model_field import ModelField
+from studio.ui.connections.fields import ModelField
 from studio.ui.style.application import apply_theme
 from studio.ui.style.theme import DARK, LIGHT, Theme
 

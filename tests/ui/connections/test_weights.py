@@ -20,7 +20,7 @@ from studio.core.models.embedded.weights import (
     fetched_weights_folder,
 )
 from studio.ui.connections.dialog import ConnectionsDialog
-from studio.ui.connections.weights_field import FetchBar
+from studio.ui.connections.fields import FetchBar
 from studio.viewmodels.connections.controller import ConnectionsController
 from tests.support import patience
 from tests.support.index_server import PackageIndex, package_index

@@ -18,8 +18,7 @@ from studio.core.models.connections import EMBEDDED, PRESETS, Connection
 from studio.core.paths import resource
 from studio.core.tools.trust.store import TrustStore
 from studio.ui.app.workbench import Workbench
-from studio.ui.connections.dialog import ConnectionsDialog
-from studio.ui.connections.trust_dialog import TrustDialog
+from studio.ui.connections.dialog import ConnectionsDialog, TrustDialog
 from tests.support.chat_server import ChatServer, cut_body, streamed, text_chunks
 from tests.support.model_change import change_model
 from tests.support.model_choice import choose_model, go_to, offers_of

@@ -16,8 +16,7 @@ from studio.ui.dialogs.export.dialog import ExportDialog
 from studio.ui.dialogs.help import AboutDialog
 from studio.ui.dialogs.settings.dialog import SettingsDialog
 from studio.ui.style.application import finish_restyling
-from studio.ui.style.colors import theme_in_use
-from studio.ui.style.theme import DARK, LIGHT
+from studio.ui.style.theme import DARK, LIGHT, theme_in_use
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 

@@ -17,9 +17,9 @@ from PySide6.QtWidgets import QApplication, QDialog
 from pytestqt.qtbot import QtBot
 
 from studio.ui.app.workbench import Workbench
+from studio.ui.experiments.head import WorkersDialog
 from studio.ui.experiments.improve_dialog import ImproveDialog
 from studio.ui.experiments.view import ExperimentView
-from studio.ui.experiments.workers_dialog import WorkersDialog
 from tests.application.experiments.conftest import PROMPT
 from tests.application.experiments.improve.conftest import COUNTRIES, GOOD, PLAIN, replied
 from tests.support import patience

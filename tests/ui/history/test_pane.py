@@ -9,8 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.application.history.rows import HEADS
 from studio.core.runs.rows import RunSummary
-from studio.ui.history.footer import RetentionDialog
-from studio.ui.history.pane import HistoryPane, NotesDialog
+from studio.ui.history.pane import HistoryPane, NotesDialog, RetentionDialog
 from studio.ui.style.application import apply_theme
 from studio.ui.style.theme import LIGHT
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from pytestqt.qtbot import QtBot
 
-from studio.ui.preview.bar import PreviewBar
+from studio.ui.preview.pane import PreviewBar
 from studio.ui.style.theme import LIGHT
 from tests.support.themes import wear
 

@@ -23,7 +23,7 @@ from studio.core.agent.values.step import Limits
 from studio.core.runs.database import StoredEvents
 from studio.core.runs.store import RunStore
 from studio.ui.run.steps.timeline import TimelineView
-from studio.viewmodels.run.steps import RunSearch
+from studio.viewmodels.run.controller import RunSearch
 from tests.core.agent.runs import NATIVE, call, calling, run_of
 from tests.support.run_rows import rows_with
 from tests.support.stored_reads import note_reads
@@ -143,7 +143,7 @@ async def test_a_long_run_is_searched_beside_the_window_and_by_pieces(
     _, opened = await both(tmp_path / "again.sqlite")  # of which nothing is read yet
     readers: set[int] = set()
     note_reads(monkeypatch, lambda _: readers.add(threading.get_ident()))
-    monkeypatch.setattr("studio.viewmodels.run.steps._PIECE_SECONDS", 0.0)  # a card each
+    monkeypatch.setattr("studio.viewmodels.run.controller._PIECE_SECONDS", 0.0)  # a card each
     search = RunSearch()
     shown: list[SearchHits] = []
     search.found_changed.connect(shown.append)

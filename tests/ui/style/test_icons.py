@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QApplication
 
-from studio.ui.style.icons import icon
+from studio.ui.style.theme import icon
 
 
 @pytest.mark.parametrize("size", [QSize(0, 16), QSize(16, 0), QSize(0, 0)])

@@ -5,9 +5,15 @@ from __future__ import annotations
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from studio.ui.style.colors import FollowsTheme, color_of, paint_text, theme_in_use
-from studio.ui.style.icons import icon
-from studio.ui.style.theme import DARK, LIGHT
+from studio.ui.style.theme import (
+    DARK,
+    LIGHT,
+    FollowsTheme,
+    color_of,
+    icon,
+    paint_text,
+    theme_in_use,
+)
 from tests.support.themes import wear
 
 

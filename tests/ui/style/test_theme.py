@@ -34,11 +34,21 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from studio.core.paths import resource
-from studio.ui.base.actions import ACTIONS
+from studio.ui.base.menus import ACTIONS
 from studio.ui.style.application import SHEET_ROLES, Fonts, apply_theme, stylesheet, theme_for
-from studio.ui.style.colors import CHANGED_TINT, SOFT_TINT, blend, paint_text
-from studio.ui.style.icons import icon
-from studio.ui.style.theme import DARK, LIGHT, Theme, load_other_fonts, mono_font, ui_font
+from studio.ui.style.theme import (
+    CHANGED_TINT,
+    DARK,
+    LIGHT,
+    SOFT_TINT,
+    Theme,
+    blend,
+    icon,
+    load_other_fonts,
+    mono_font,
+    paint_text,
+    ui_font,
+)
 from tests.support.themes import wear
 
 AA = 4.5

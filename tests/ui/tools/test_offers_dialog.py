@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from studio.core.tools.registry import SourceStatus
 from studio.core.tools.source import OfferArgument, OfferContent, ServerOffer, ToolPicture
 from studio.ui.tools.offers_dialog import OffersDialog
-from studio.ui.tools.tool_answer import PicturesView
+from studio.ui.tools.try_panel import PicturesView
 
 GREET = ServerOffer(
     "prompt",

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.core.tools.openapi.loading import OperationRow
 from studio.ui.style.theme import LIGHT
-from studio.ui.tools.operations_dialog import OperationsDialog
+from studio.ui.tools.add_server import OperationsDialog
 from tests.support.themes import wear
 
 ON, OFF, PART = Qt.CheckState.Checked, Qt.CheckState.Unchecked, Qt.CheckState.PartiallyChecked

@@ -18,8 +18,8 @@ from studio.ui.inputs.fields import GrowingText, NumberField
 from studio.ui.style.theme import DARK
 from studio.ui.tools.pane import ConsentDialog, ToolsPane
 from studio.viewmodels.app.background import Background
+from studio.viewmodels.tools.calls import ToolTrial
 from studio.viewmodels.tools.controller import ToolsController
-from studio.viewmodels.tools.trial import ToolTrial
 from tests.support.counted import calls_of
 from tests.support.held import hold
 from tests.support.modal import answering

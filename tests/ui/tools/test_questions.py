@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.core.tools.mcp.connection import InputGiven, InputWanted
 from studio.ui.tools.questions import InputDialog
-from studio.viewmodels.tools.questions import InputQuestion
+from studio.viewmodels.tools.calls import InputQuestion
 
 SEAT = {
     "type": "object",

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.core.agent.values.step import PausePoint
 from studio.ui.app.workbench import Workbench
-from studio.ui.base.language import install_language
+from studio.ui.base.services import install_language
 from tests.support.cut_words import cut_words
 from tests.support.tool_ids import tool_id
 from tests.ui.window.test_layout import overlapping

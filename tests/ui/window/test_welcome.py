@@ -6,8 +6,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.ui.parts.labels import Drawing
 from studio.ui.style.application import Fonts, apply_theme
-from studio.ui.style.icons import hold_drawings, release_drawings
-from studio.ui.style.theme import DARK, LIGHT, Theme
+from studio.ui.style.theme import DARK, LIGHT, Theme, hold_drawings, release_drawings
 from studio.ui.window.welcome import WelcomePage
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")

@@ -10,8 +10,8 @@ from studio.core.prompty.parse import parse
 from studio.core.tools.registry import FixedMock
 from studio.core.tools.trust.store import TrustStore
 from studio.viewmodels.app.background import Background
+from studio.viewmodels.tools.calls import ToolTrial
 from studio.viewmodels.tools.controller import ToolsController
-from studio.viewmodels.tools.trial import ToolTrial
 from tests.support.tool_ids import tool_id
 
 TOOLS = '''

@@ -13,7 +13,7 @@ from studio.core.tools.registry import AskMock, ToolEntry, ToolRegistry
 from studio.core.tools.source import ToolOutcome
 from studio.core.tools.toolbox import Toolbox
 from studio.viewmodels.app.background import Background
-from studio.viewmodels.tools.questions import Question, ToolQuestions
+from studio.viewmodels.tools.calls import Question, ToolQuestions
 from tests.application.run.world import spec
 from tests.support import patience
 

@@ -27,8 +27,7 @@ from studio.ui.parts.labels import named
 from studio.ui.parts.layouts import column_of
 from studio.ui.parts.text_views import ComparisonView, fixed_text
 from studio.ui.parts.yielding_tabs import YieldingTabs
-from studio.ui.style.colors import FollowsTheme, theme_in_use
-from studio.ui.style.icons import icon
+from studio.ui.style.theme import FollowsTheme, icon, theme_in_use
 
 _SHOWN = 200_000
 _IS_SAME = Qt.ItemDataRole.UserRole

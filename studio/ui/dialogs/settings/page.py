@@ -23,10 +23,10 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.words import tr
-from studio.ui.base.actions import ACTIONS, ActionSpec
+from studio.ui.base.menus import ACTIONS, ActionSpec
 from studio.ui.parts.labels import named, push_button, toned_label
 from studio.ui.parts.layouts import column_of, row_of
-from studio.ui.style.colors import FollowsTheme, theme_in_use
+from studio.ui.style.theme import FollowsTheme, theme_in_use
 from studio.viewmodels.app.settings import SettingsStore
 
 _FIELD_WIDTH = 320

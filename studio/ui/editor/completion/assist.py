@@ -15,7 +15,7 @@ from studio.application.words import tr
 from studio.core.text.diff import smallest_edit
 from studio.core.text.files import files_beside
 from studio.core.text.source import Fix, Problem, SourceText, Span, TextEdit, apply_edits
-from studio.ui.style.icons import icon
+from studio.ui.style.theme import icon
 from studio.viewmodels.app.jobs import single_shot
 
 if TYPE_CHECKING:

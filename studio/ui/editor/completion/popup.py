@@ -14,7 +14,7 @@ from studio.core.text.naming import score
 from studio.core.text.source import Span
 from studio.ui.parts.labels import named
 from studio.ui.parts.layouts import column_of
-from studio.ui.style.icons import icon
+from studio.ui.style.theme import icon
 
 if TYPE_CHECKING:
     from studio.ui.editor.text.view import PromptEditor

@@ -20,7 +20,7 @@ from PySide6.QtGui import (
     QTextDocument,
 )
 
-from studio.ui.style.colors import theme_in_use
+from studio.ui.style.theme import theme_in_use
 from studio.viewmodels.app.jobs import single_shot
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QSplitter, QTabWidget, QWidge
 from studio.application.words import tr
 from studio.ui.base.menus import ON_TAB, add_actions, add_own, keys_of, own_menu
 from studio.ui.editor.page.page import EditorPage
-from studio.ui.style.icons import icon
+from studio.ui.style.theme import icon
 
 
 class TabGroup(QTabWidget):

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor, QTextDocument, Q
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 
 from studio.core.text.source import Problem, Severity, Span
-from studio.ui.style.colors import blend, theme_in_use
+from studio.ui.style.theme import blend, theme_in_use
 from studio.viewmodels.app.jobs import single_shot
 
 if TYPE_CHECKING:

@@ -20,13 +20,18 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 from studio.application.words import tr
 from studio.core.text.source import Problem, Severity
 from studio.ui.editor.text.painting.gutter import Breakpoints, Gutter
-from studio.ui.editor.text.painting.rows import CaretLine, FrontLine, GhostValues, RunLines
-from studio.ui.editor.text.painting.scrolling import MarkBar, StickyHeader
+from studio.ui.editor.text.painting.rows import (
+    CaretLine,
+    FrontLine,
+    GhostValues,
+    MarkBar,
+    RunLines,
+    StickyHeader,
+)
 from studio.ui.editor.text.prompt_text import PromptText
 from studio.ui.editor.text.prompt_view import ParseTracker
 from studio.ui.editor.text.text_input import TextInput
-from studio.ui.style.colors import FollowsTheme
-from studio.ui.style.theme import mono_font
+from studio.ui.style.theme import FollowsTheme, mono_font
 
 if TYPE_CHECKING:
     from studio.application.document.revisions import LineChange

@@ -50,7 +50,7 @@ from studio.ui.parts.labels import toned_label
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.preview.cards.header import CardHeader, empty_layout, head_words
 from studio.ui.preview.cards.text_body import LinkedPart, TextBody, ToolCallView
-from studio.ui.style.colors import FollowsTheme, paint_text, role_color, theme_in_use
+from studio.ui.style.theme import FollowsTheme, paint_text, role_color, theme_in_use
 from studio.viewmodels.app.jobs import LatestJob
 
 BYTES_LIMIT = 10_000_000

@@ -14,7 +14,7 @@ from studio.core.text.invisible import plain_tip
 from studio.core.tokens.conversation import ConversationTokens
 from studio.ui.parts.labels import Chip
 from studio.ui.parts.layouts import column_of
-from studio.ui.style.colors import paint_text, role_color, theme_in_use
+from studio.ui.style.theme import paint_text, role_color, theme_in_use
 
 
 class CardHeader(QWidget):

@@ -42,16 +42,16 @@ from studio.ui.base.menus import ON_CARD, add_actions, text_menu
 from studio.ui.parts.labels import named, toned_label
 from studio.ui.parts.layouts import column_of
 from studio.ui.parts.text_views import ClosedText
-from studio.ui.style.colors import (
+from studio.ui.style.theme import (
+    Theme,
     blend,
     fixed_font,
+    icon,
     input_color,
     paint_text,
     role_color,
     theme_in_use,
 )
-from studio.ui.style.icons import icon
-from studio.ui.style.theme import Theme
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

@@ -17,7 +17,7 @@ from studio.core.text.invisible import plain_tip
 from studio.core.text.source import Span
 from studio.ui.parts.labels import Chip
 from studio.ui.parts.layouts import FlowLayout, column_of
-from studio.ui.style.colors import FollowsTheme, paint_text, theme_in_use
+from studio.ui.style.theme import FollowsTheme, paint_text, theme_in_use
 
 _MOST = 24
 """Tools shown at once; a click on the last chip shows the others, which push the messages down."""

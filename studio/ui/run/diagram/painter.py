@@ -14,8 +14,7 @@ from studio.application.run.diagram import DiagramState, Lane, Node
 from studio.application.words import marked, tr
 from studio.core.text.amounts import duration
 from studio.ui.run.diagram.layout import DiagramLayout
-from studio.ui.style.colors import blend, fixed_font, small_font
-from studio.ui.style.theme import Theme
+from studio.ui.style.theme import Theme, blend, fixed_font, small_font
 
 _ROUND_SECONDS = 1.2
 """Time in which the dot of a running call goes along its way."""

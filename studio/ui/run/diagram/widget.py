@@ -38,8 +38,7 @@ from studio.ui.run.diagram.layout import (
     lay_out_with_lanes,
 )
 from studio.ui.run.diagram.painter import DiagramDrawing, label_of, node_font, tip_of
-from studio.ui.style.colors import is_motion_reduced, theme_in_use
-from studio.ui.style.icons import icon
+from studio.ui.style.theme import icon, is_motion_reduced, theme_in_use
 from studio.viewmodels.app.jobs import repeating_timer
 
 _MOTION_MS = 33

@@ -23,8 +23,7 @@ from studio.ui.parts.labels import named, toned_label
 from studio.ui.parts.layouts import column_of
 from studio.ui.parts.text_views import ClosedText
 from studio.ui.run.styled_text import StyledText
-from studio.ui.style.colors import FollowsTheme, paint_page, theme_in_use
-from studio.ui.style.theme import ui_font
+from studio.ui.style.theme import FollowsTheme, paint_page, theme_in_use, ui_font
 from studio.viewmodels.app.jobs import repeating_timer
 
 _POINTS_MORE = 2.0

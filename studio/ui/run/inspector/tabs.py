@@ -29,8 +29,7 @@ from studio.ui.parts.yielding_tabs import YieldingTabs
 from studio.ui.run.inspector.answer_view import AnswerView
 from studio.ui.run.inspector.watch_table import WatchTable
 from studio.ui.run.styled_text import StyledText
-from studio.ui.style.colors import FollowsTheme, paint_page, paint_text, theme_in_use
-from studio.ui.style.icons import icon
+from studio.ui.style.theme import FollowsTheme, icon, paint_page, paint_text, theme_in_use
 from studio.viewmodels.app.row_table import ALIGNMENT, DISPLAY, RowTable
 
 

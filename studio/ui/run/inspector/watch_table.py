@@ -21,8 +21,8 @@ from studio.application.run.debugging.console import names_for
 from studio.application.run.debugging.memory import HINT, WatchRow
 from studio.application.words import marked, tr
 from studio.ui.parts.tables import style_table
-from studio.ui.run.state.expression_field import ExpressionField
-from studio.ui.style.colors import FollowsTheme, theme_in_use
+from studio.ui.run.state.variables import ExpressionField
+from studio.ui.style.theme import FollowsTheme, theme_in_use
 from studio.viewmodels.app.jobs import single_shot
 
 _NEW = marked("Add an expression: args.city, tokens.total > 1000 …")

@@ -39,8 +39,14 @@ from studio.ui.parts.fields import ComboBox
 from studio.ui.parts.labels import ElidedLabel, icon_button, named, push_button, toned_label
 from studio.ui.parts.layouts import FlowLayout, column_of, row_of
 from studio.ui.parts.text_views import JsonHighlighter
-from studio.ui.style.colors import FollowsTheme, paint_page, role_color, theme_in_use
-from studio.ui.style.theme import mono_font, ui_font
+from studio.ui.style.theme import (
+    FollowsTheme,
+    mono_font,
+    paint_page,
+    role_color,
+    theme_in_use,
+    ui_font,
+)
 
 _ROLES: tuple[Role, ...] = ("system", "developer", "user", "assistant", "tool")
 

@@ -33,10 +33,8 @@ from studio.application.words import tr
 from studio.core.agent.values.commands import Command
 from studio.ui.parts.labels import Separator, named, toned_label
 from studio.ui.parts.layouts import column_of
-from studio.ui.run.state.expression_field import ExpressionField
-from studio.ui.run.state.variables import VariablesTable
-from studio.ui.style.colors import FollowsTheme, fixed_font, theme_in_use
-from studio.ui.style.icons import icon
+from studio.ui.run.state.variables import ExpressionField, VariablesTable
+from studio.ui.style.theme import FollowsTheme, fixed_font, icon, theme_in_use
 
 _LINE = Qt.ItemDataRole.UserRole
 _SIGNS: dict[ConsoleLineKind, str] = {

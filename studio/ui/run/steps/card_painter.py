@@ -21,9 +21,8 @@ from studio.application.run.cards.card import CardKind, StepCard, badge_word
 from studio.application.run.cards.timeline import PLACE_OF_CARD
 from studio.application.run.past.branches import ForkKey, ForkView
 from studio.core.text.invisible import reveal
-from studio.ui.style.colors import blend, paint_focus, small_font, theme_in_use
-from studio.ui.style.icons import icon
-from studio.viewmodels.run.steps import CARD_ROLE
+from studio.ui.style.theme import blend, icon, paint_focus, small_font, theme_in_use
+from studio.viewmodels.run.controller import CARD_ROLE
 
 _ICONS: dict[CardKind, str] = {
     "prompt": "file-text",

@@ -14,10 +14,9 @@ from studio.application.words import tr
 from studio.ui.parts.labels import named, push_button, toned_label
 from studio.ui.parts.layouts import column_of, row_of
 from studio.ui.run.steps.timeline import TimelineView
-from studio.ui.style.colors import paint_text
-from studio.ui.style.icons import icon
+from studio.ui.style.theme import icon, paint_text
 from studio.viewmodels.app.jobs import single_shot
-from studio.viewmodels.run.steps import RunSearch
+from studio.viewmodels.run.controller import RunSearch
 
 _TYPING_MS = 120
 

@@ -26,8 +26,8 @@ from studio.ui.base.menus import ON_RUN, add_actions
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.run.steps.card_painter import ARROW_ROOM, CARD_PAD, CardDelegate
 from studio.ui.run.steps.folds import TimelineFolds
-from studio.ui.style.icons import icon
-from studio.viewmodels.run.steps import CARD_ROLE, StepListModel
+from studio.ui.style.theme import icon
+from studio.viewmodels.run.controller import CARD_ROLE, StepListModel
 
 EDIT_OF_CARD: dict[CardKind, tuple[EditKind, str]] = {
     "prompt": ("messages", marked("Edit the messages…")),

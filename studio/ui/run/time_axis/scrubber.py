@@ -23,15 +23,15 @@ from studio.application.words import tr
 from studio.core.text.amounts import duration
 from studio.ui.parts.layouts import row_of
 from studio.ui.parts.painted_parts import PaintedPart, PaintedParts
-from studio.ui.style.colors import (
+from studio.ui.style.theme import (
     FollowsTheme,
     blend,
+    icon,
     is_motion_reduced,
     paint_focus,
     small_font,
     theme_in_use,
 )
-from studio.ui.style.icons import icon
 from studio.viewmodels.app.jobs import single_shot
 
 _HEIGHT = 52

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from studio.application.run.waterfall import BarTone, Waterfall, WaterfallBar, WaterfallRow
 from studio.application.words import tr
 from studio.core.text.amounts import duration
-from studio.ui.style.colors import blend, paint_focus, small_font, theme_in_use
+from studio.ui.style.theme import blend, paint_focus, small_font, theme_in_use
 from studio.viewmodels.app.jobs import repeating_timer
 
 _AXIS = 22.0

@@ -19,7 +19,7 @@ from studio.core.models.scripted import ScriptedModel
 from studio.core.runs.database import StoredEvents
 from studio.core.runs.run_index import shape_of
 from studio.core.runs.store import RunStore
-from studio.viewmodels.run.steps import StepListModel
+from studio.viewmodels.run.controller import StepListModel
 from tests.core.agent.runs import NATIVE, REACT, Functions, call, calling, document, run_of, search
 
 STEPS = 40

@@ -14,7 +14,7 @@ from studio.core.agent.values.events import (
     Stopped,
 )
 from studio.core.wire.reply import Reply, Usage
-from studio.viewmodels.run.steps import CARD_ROLE, StepListModel
+from studio.viewmodels.run.controller import CARD_ROLE, StepListModel
 from tests.application.run import examples as run
 from tests.support.counted import calls_of
 

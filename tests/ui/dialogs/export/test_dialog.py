@@ -20,8 +20,7 @@ from studio.ui.app.main_window import MainWindow
 from studio.ui.dialogs.export.dialog import ExportDialog
 from studio.ui.dialogs.import_prompt import ImportDialog
 from studio.ui.style.application import finish_restyling
-from studio.ui.style.colors import theme_in_use
-from studio.ui.style.theme import DARK, LIGHT
+from studio.ui.style.theme import DARK, LIGHT, theme_in_use
 from tests.support.drop import drop_files
 from tests.support.patience import MS
 

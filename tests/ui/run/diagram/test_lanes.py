@@ -10,8 +10,7 @@ from pytestqt.qtbot import QtBot
 from studio.application.run.diagram import DiagramState, Lane, LanePhase
 from studio.ui.run.diagram.layout import height_of, lay_out_with_lanes
 from studio.ui.run.diagram.widget import LoopDiagram
-from studio.ui.style.colors import set_motion_reduced
-from studio.ui.style.theme import DARK, LIGHT, Theme
+from studio.ui.style.theme import DARK, LIGHT, Theme, set_motion_reduced
 from tests.support.themes import wear
 
 _PHASES: tuple[LanePhase, ...] = ("done", "running", "waits", "failed", "asked", "decided")

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.application.run.cards.card import StepCard
 from studio.ui.run.time_axis.scrubber import PlayedScrubber, RunScrubber
-from studio.ui.style.colors import set_motion_reduced
+from studio.ui.style.theme import set_motion_reduced
 
 
 @pytest.fixture

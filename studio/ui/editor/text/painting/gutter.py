@@ -11,9 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from studio.application.words import tr
 from studio.core.text.source import Severity
-from studio.ui.style.colors import fill, theme_in_use
-from studio.ui.style.icons import icon
-from studio.ui.style.theme import Theme
+from studio.ui.style.theme import Theme, fill, icon, theme_in_use
 
 if TYPE_CHECKING:
     from studio.application.document.revisions import LineChange
