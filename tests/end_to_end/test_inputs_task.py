@@ -16,7 +16,7 @@ from studio.core.prompty.parse import parse
 from studio.ui.app.workbench import Workbench
 from studio.ui.inputs.compound import ListField, ObjectField, ThreadField
 from studio.ui.inputs.fields import ChoiceField, FileField, JsonField, NumberField, TextField
-from studio.ui.parts.labels import Chip
+from studio.ui.parts.kit import Chip
 from tests.support.menus import choose
 
 Open = Callable[[Path], Workbench]

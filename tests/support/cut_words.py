@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.ui.parts.labels import Chip, ElidedLabel
+from studio.ui.parts.kit import Chip, ElidedLabel
 from studio.ui.parts.yielding_tabs import YieldingTabs
 
 _SLACK = 2

@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
 from studio.application.words import tr
 from studio.core.paths import resource_table
-from studio.ui.parts.labels import push_button
-from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.kit import column_of, push_button, row_of
 from studio.ui.style.theme import FollowsTheme, theme_in_use
 
 if TYPE_CHECKING:

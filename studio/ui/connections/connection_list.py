@@ -36,8 +36,7 @@ from studio.core.models.connections import (
 from studio.core.models.embedded.policy import GrammarLevel
 from studio.core.models.secrets import KEYRING
 from studio.ui.parts.fields import form_fields
-from studio.ui.parts.labels import icon_button
-from studio.ui.parts.layouts import row_of
+from studio.ui.parts.kit import icon_button, row_of
 from studio.ui.style.theme import blend, icon, theme_in_use
 from studio.viewmodels.connections.trials import ConnectionTrial
 

@@ -35,8 +35,15 @@ from studio.ui.connections.form import ConnectionForm
 from studio.ui.connections.trial_bar import TrialBar
 from studio.ui.parts.dropped import FileDrop
 from studio.ui.parts.empty_state import Banner
-from studio.ui.parts.labels import Drawing, Separator, push_button, toned_label
-from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
+from studio.ui.parts.kit import (
+    ClosingDialog,
+    Drawing,
+    Separator,
+    column_of,
+    push_button,
+    row_of,
+    toned_label,
+)
 from studio.ui.style.theme import icon
 from studio.viewmodels.connections.controller import ConnectionsController
 from studio.viewmodels.connections.trials import ConnectionTrial, KeyState

@@ -31,8 +31,7 @@ from studio.core.text.amounts import size
 from studio.core.text.values import Json, JsonObject
 from studio.ui.parts.dropped import FileDrop
 from studio.ui.parts.fields import Choices, ComboBox, FieldForm
-from studio.ui.parts.labels import named, push_button, toned_label
-from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.kit import column_of, named, push_button, row_of, toned_label
 from studio.ui.style.theme import icon, paint_text
 from studio.viewmodels.connections.downloads import WeightsState
 from studio.viewmodels.connections.trials import KeyState

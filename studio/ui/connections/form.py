@@ -48,8 +48,7 @@ from studio.ui.connections.fields import (
 )
 from studio.ui.connections.trial_bar import TriedTable
 from studio.ui.parts.fields import ComboBox, DoubleSpinBox, FieldForm
-from studio.ui.parts.labels import push_button
-from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.kit import column_of, push_button, row_of
 from studio.ui.style.theme import paint_text
 from studio.viewmodels.connections.trials import ConnectionTrial
 

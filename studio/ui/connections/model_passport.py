@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QWidget
 
 from studio.application.connections.model_list import ModelOffer, UseModel
 from studio.application.words import tr
-from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.kit import column_of, row_of
 
 
 class ModelPassport(QWidget):

@@ -36,8 +36,7 @@ from studio.core.models.embedded.policy import LEVELS
 from studio.ui.connections.connection_list import ICONS, Row, RowDelegate, help_words
 from studio.ui.connections.model_passport import ModelPassport
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.labels import named
-from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.kit import column_of, named, row_of
 from studio.viewmodels.connections.controller import ConnectionsController
 from studio.viewmodels.connections.trials import ConnectionTrial, KeyState
 

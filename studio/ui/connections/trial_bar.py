@@ -16,8 +16,7 @@ from PySide6.QtWidgets import (
 from studio.application.words import marked, tr
 from studio.core.models.connections import Connection
 from studio.core.models.probe import AbilityAnswer, AbilityName
-from studio.ui.parts.labels import Drawing, named, push_button, toned_label
-from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.kit import Drawing, column_of, named, push_button, row_of, toned_label
 from studio.ui.style.theme import paint_text
 from studio.viewmodels.connections.trials import ConnectionTrial
 

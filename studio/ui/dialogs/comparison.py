@@ -20,8 +20,7 @@ from studio.core.agent.protocols.convert import convert_fix
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.source import Fix, apply_edits
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.labels import named
-from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
+from studio.ui.parts.kit import ClosingDialog, column_of, named, row_of
 from studio.ui.parts.text_views import ComparisonView
 
 

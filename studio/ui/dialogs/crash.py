@@ -12,8 +12,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.words import tr
-from studio.ui.parts.labels import Drawing, push_button
-from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
+from studio.ui.parts.kit import ClosingDialog, Drawing, column_of, push_button, row_of
 from studio.ui.parts.text_views import fixed_text
 
 

@@ -34,8 +34,15 @@ from studio.application.words import tr
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.source import TextEdit
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.labels import ElidedLabel, icon_button, named, push_button
-from studio.ui.parts.layouts import ClosingDialog, column_of, scroll_area
+from studio.ui.parts.kit import (
+    ClosingDialog,
+    ElidedLabel,
+    column_of,
+    icon_button,
+    named,
+    push_button,
+    scroll_area,
+)
 
 _WIDTH, _HEIGHT = 560, 640
 _LABEL, _FIELD = 160, 28

@@ -24,8 +24,7 @@ from studio import __version__
 from studio.application.words import tr
 from studio.core.paths import docs_root
 from studio.core.text.files import read_text
-from studio.ui.parts.labels import named
-from studio.ui.parts.layouts import ClosingDialog, column_of
+from studio.ui.parts.kit import ClosingDialog, column_of, named
 from studio.ui.style.theme import FollowsTheme, theme_in_use
 
 FIRST = tuple(

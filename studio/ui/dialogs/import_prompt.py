@@ -23,8 +23,7 @@ from studio.core.imports.imported import Imported, ImportFailure, experiment_pat
 from studio.core.imports.recognize import all_suffixes, import_file, import_text
 from studio.core.text.files import write_atomically
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.labels import named, push_button
-from studio.ui.parts.layouts import column_of, resize_within_screen, row_of
+from studio.ui.parts.kit import column_of, named, push_button, resize_within_screen, row_of
 from studio.ui.parts.text_views import fixed_text
 from studio.ui.style.theme import FollowsTheme, icon, theme_in_use
 from studio.viewmodels.app.notifications import Notifications

@@ -24,8 +24,7 @@ from studio.core.experiments.results.cells import CellKey, CellOutcome, left_out
 from studio.core.experiments.results.ratings import Rating
 from studio.core.text.amounts import duration, money
 from studio.ui.experiments.rating import RatingBar
-from studio.ui.parts.labels import Drawing, toned_label
-from studio.ui.parts.layouts import FlowLayout, column_of, row_of, scroll_area
+from studio.ui.parts.kit import Drawing, FlowLayout, column_of, row_of, scroll_area, toned_label
 from studio.ui.parts.text_views import ClosedText
 from studio.ui.style.theme import SOFT_TINT, FollowsTheme, Theme, blend, theme_in_use
 from studio.viewmodels.experiments.result_answers import ShownCell

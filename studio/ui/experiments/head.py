@@ -35,8 +35,7 @@ from studio.application.words import marked, tr
 from studio.core.text.naming import unique_names
 from studio.ui.experiments.chart import ExperimentChart
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.labels import push_button, toned_label
-from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
+from studio.ui.parts.kit import ClosingDialog, column_of, push_button, row_of, toned_label
 from studio.ui.style.theme import icon, paint_text
 from studio.viewmodels.experiments.controller import ExperimentController
 

@@ -30,8 +30,7 @@ from studio.application.experiments.improve.values import (
 from studio.application.words import tr
 from studio.ui.experiments.chart import ExperimentChart
 from studio.ui.parts.fields import ComboBox, FieldForm
-from studio.ui.parts.labels import StatusLabel
-from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
+from studio.ui.parts.kit import ClosingDialog, StatusLabel, column_of, row_of
 from studio.ui.parts.text_views import ComparisonView
 from studio.viewmodels.experiments.dialog_tasks import ImproveController
 

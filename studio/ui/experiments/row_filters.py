@@ -11,8 +11,7 @@ from studio.application.experiments.grid import RowFilter
 from studio.application.words import marked, tr
 from studio.core.text.amounts import shortened
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.labels import push_button
-from studio.ui.parts.layouts import FlowLayout
+from studio.ui.parts.kit import FlowLayout, push_button
 from studio.viewmodels.experiments.grid_model import ExperimentGridModel
 
 _FILTERS: tuple[tuple[RowFilter, str], ...] = (

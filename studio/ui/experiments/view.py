@@ -32,7 +32,7 @@ from studio.ui.experiments.head import CasesBar, ExperimentHead
 from studio.ui.experiments.rating import MOST, BlindDialog
 from studio.ui.experiments.row_filters import RowFilters
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.layouts import FlowLayout, column_of, row_of
+from studio.ui.parts.kit import FlowLayout, column_of, row_of
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.style.theme import icon
 from studio.viewmodels.experiments.controller import ExperimentController

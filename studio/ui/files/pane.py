@@ -19,8 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.words import tr
-from studio.ui.parts.labels import ElidedLabel, push_button
-from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.kit import ElidedLabel, column_of, push_button, row_of
 from studio.ui.style.theme import icon
 
 if TYPE_CHECKING:

@@ -34,8 +34,14 @@ from studio.core.runs.rows import WAITING, RunSummary
 from studio.core.text.amounts import size
 from studio.ui.history.table import NARROW, RunTable
 from studio.ui.parts.fields import ComboBox, FieldForm, SpinBox, ask_text
-from studio.ui.parts.labels import ElidedLabel, toned_label
-from studio.ui.parts.layouts import FlowLayout, column_of, lay_out_to_save, row_of
+from studio.ui.parts.kit import (
+    ElidedLabel,
+    FlowLayout,
+    column_of,
+    lay_out_to_save,
+    row_of,
+    toned_label,
+)
 from studio.ui.run.file_choice import fill_form_menu
 from studio.ui.style.theme import paint_text
 from studio.viewmodels.app.jobs import repeating_timer

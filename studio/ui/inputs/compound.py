@@ -24,8 +24,7 @@ from studio.ui.inputs.fields import (
 )
 from studio.ui.inputs.row import FieldRow
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.labels import icon_button, named, push_button, toned_label
-from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.kit import column_of, icon_button, named, push_button, row_of, toned_label
 from studio.ui.style.theme import role_color, theme_in_use
 
 

@@ -32,8 +32,7 @@ from studio.core.text.amounts import shortened
 from studio.core.text.values import Json
 from studio.ui.parts.dropped import FileDrop, dropped_file, dropped_files, text_of
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.labels import icon_button, named
-from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.kit import column_of, icon_button, named, row_of
 from studio.ui.parts.text_views import JsonHighlighter, line_height
 from studio.ui.style.theme import FollowsTheme, fixed_font
 

@@ -23,8 +23,7 @@ from studio.core.text.amounts import shortened
 from studio.core.text.source import Span
 from studio.ui.base.menus import ON_INPUT, add_actions, add_own, own_menu
 from studio.ui.inputs.fields import FieldEditor
-from studio.ui.parts.labels import toned_label
-from studio.ui.parts.layouts import column_of
+from studio.ui.parts.kit import column_of, toned_label
 from studio.ui.style.theme import FollowsTheme, dot, icon, paint_text, theme_in_use
 
 

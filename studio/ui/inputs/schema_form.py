@@ -29,7 +29,7 @@ from studio.core.text.values import Json, JsonObject
 from studio.ui.inputs.compound import make_editor
 from studio.ui.inputs.fields import FieldEditor, FileField, JsonField, NumberField, TextField
 from studio.ui.inputs.row import FieldGroup, FieldRow, GroupWords
-from studio.ui.parts.layouts import column_of
+from studio.ui.parts.kit import column_of
 from studio.ui.style.theme import FollowsTheme, input_color, theme_in_use
 
 _NONE: Mapping[str, Json] = MappingProxyType({})

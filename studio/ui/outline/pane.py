@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QLabel, QMenu, QStackedWidget, QTreeWidget, QTreeW
 from studio.application.words import tr
 from studio.core.text.source import Span
 from studio.ui.base.menus import ON_OUTLINE, add_actions, add_own, own_menu
-from studio.ui.parts.labels import named
+from studio.ui.parts.kit import named
 from studio.ui.style.theme import FollowsTheme, icon, theme_in_use
 from studio.viewmodels.app.jobs import single_shot
 

@@ -7,8 +7,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from studio.application.words import tr
-from studio.ui.parts.labels import Drawing, push_button, toned_label
-from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.kit import Drawing, column_of, push_button, row_of, toned_label
 from studio.ui.style.theme import blend, color_of, paint_text, theme_in_use
 
 

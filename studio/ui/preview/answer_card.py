@@ -23,16 +23,19 @@ from studio.application.run.offers.offer import Offer
 from studio.application.words import tr
 from studio.core.text.amounts import duration
 from studio.ui.parts.fields import ChatLine
-from studio.ui.parts.labels import (
+from studio.ui.parts.kit import (
     Chip,
     Drawing,
     ElidedLabel,
+    FlowLayout,
     Separator,
+    column_of,
     icon_button,
     named,
+    row_of,
+    scroll_area,
     toned_label,
 )
-from studio.ui.parts.layouts import FlowLayout, column_of, row_of, scroll_area
 from studio.ui.preview.cards.card import paint_card
 from studio.ui.preview.cards.header import empty_layout
 from studio.ui.preview.cards.text_body import TextBody

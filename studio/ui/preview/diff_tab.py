@@ -13,8 +13,7 @@ from studio.application.words import tr
 from studio.core.text.source import Span
 from studio.core.text.values import JsonObject
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.labels import icon_button, named, toned_label
-from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.kit import column_of, icon_button, named, row_of, toned_label
 from studio.ui.parts.text_views import ComparisonView
 
 

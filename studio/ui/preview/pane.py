@@ -37,8 +37,7 @@ from studio.core.text.source import Fix, Span
 from studio.core.text.values import JsonObject
 from studio.core.tokens.conversation import ConversationTokens
 from studio.ui.parts.empty_state import Banner, EmptyState
-from studio.ui.parts.labels import Drawing, Separator, icon_button, named
-from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.kit import Drawing, Separator, column_of, icon_button, named, row_of
 from studio.ui.parts.text_views import ClosedText
 from studio.ui.preview.answer_card import AnswerCard
 from studio.ui.preview.cards.messages_view import MessagesView

@@ -29,8 +29,16 @@ from studio.core.text.source import SourceText, Span
 from studio.core.wire.request import Provider
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.labels import Chip, icon_button, named, toned_label
-from studio.ui.parts.layouts import FlowLayout, column_of, row_of, scroll_area
+from studio.ui.parts.kit import (
+    Chip,
+    FlowLayout,
+    column_of,
+    icon_button,
+    named,
+    row_of,
+    scroll_area,
+    toned_label,
+)
 from studio.ui.parts.text_views import JsonView
 from studio.ui.preview.cards.header import empty_layout
 from studio.ui.style.theme import paint_text

@@ -23,8 +23,7 @@ from studio.core.text.amounts import shortened
 from studio.core.text.invisible import plain_tip
 from studio.core.text.source import SourceText, Span
 from studio.ui.parts.empty_state import EmptyState
-from studio.ui.parts.labels import named
-from studio.ui.parts.layouts import column_of
+from studio.ui.parts.kit import column_of, named
 from studio.ui.style.theme import FollowsTheme, dot, input_color, theme_in_use
 
 _ORIGINS = {

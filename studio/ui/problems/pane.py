@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from studio.application.words import tr
 from studio.core.text.source import Fix, Problem, Severity, SourceText, Span
 from studio.ui.base.menus import ON_PROBLEM, add_actions, add_own, own_menu
-from studio.ui.parts.labels import named
+from studio.ui.parts.kit import named
 from studio.ui.style.theme import icon
 
 _PROBLEM = Qt.ItemDataRole.UserRole

@@ -15,8 +15,7 @@ from studio.application.words import tr
 from studio.core.agent.values.events import LimitRaised
 from studio.core.text.amounts import duration
 from studio.ui.parts.fields import ask_text
-from studio.ui.parts.labels import ElidedLabel, icon_button, toned_label
-from studio.ui.parts.layouts import row_of
+from studio.ui.parts.kit import ElidedLabel, icon_button, row_of, toned_label
 from studio.ui.run.file_choice import fill_form_menu
 from studio.ui.style.theme import icon, paint_text
 from studio.viewmodels.app.jobs import repeating_timer

@@ -27,8 +27,7 @@ from studio.core.agent.values.breakpoints import Breakpoint, problem_of
 from studio.core.agent.values.options import ExceptionFilter
 from studio.core.agent.values.step import PausePoint
 from studio.ui.parts.fields import ComboBox, FieldForm
-from studio.ui.parts.labels import toned_label
-from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.kit import column_of, row_of, toned_label
 from studio.ui.run.state.panel import BREAKPOINT_ID, BreakpointList
 from studio.viewmodels.run.breakpoint_book import FileBreakpoints
 

@@ -27,9 +27,7 @@ from studio.application.run.past.compare import (
     figures_of,
 )
 from studio.application.words import marked, tr
-from studio.ui.parts.labels import ElidedLabel, named, push_button
-from studio.ui.parts.layouts import column_of, row_of
-from studio.ui.parts.tables import style_table
+from studio.ui.parts.kit import ElidedLabel, column_of, named, push_button, row_of, style_table
 from studio.ui.run.styled_text import StyledText
 from studio.ui.style.theme import FollowsTheme, blend, paint_page, paint_text, theme_in_use
 from studio.viewmodels.app.row_table import ALIGNMENT, DISPLAY, TIP, RowTable

@@ -19,8 +19,7 @@ from studio.application.run.waterfall import Waterfall, waterfall_of
 from studio.application.words import marked, tr
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Step
-from studio.ui.parts.labels import Separator, toned_label
-from studio.ui.parts.layouts import column_of
+from studio.ui.parts.kit import Separator, column_of, toned_label
 from studio.ui.run.bar import RunBar, RunHead, open_below
 from studio.ui.run.commands import RunCommands
 from studio.ui.run.compare_dialog import RunComparisonDialog, RunOverviewDialog

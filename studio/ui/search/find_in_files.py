@@ -26,8 +26,7 @@ from studio.core.patterns import PatternError
 from studio.core.search_files import Query, SearchMatch, below, innermost, replaced, search
 from studio.core.text.source import apply_edits
 from studio.ui.editor.page.page import EditorPage
-from studio.ui.parts.labels import named
-from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.kit import column_of, named, row_of
 from studio.ui.style.theme import mono_font
 from studio.viewmodels.app.jobs import LatestJob
 

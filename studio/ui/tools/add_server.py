@@ -35,8 +35,7 @@ from studio.core.text.values import JsonObject, text_of
 from studio.core.tools.openapi.loading import OperationRow
 from studio.core.tools.sources.listing import MOST_TOOLS
 from studio.ui.parts.fields import FieldForm
-from studio.ui.parts.labels import named, toned_label
-from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
+from studio.ui.parts.kit import ClosingDialog, column_of, named, row_of, toned_label
 from studio.ui.style.theme import fixed_font, icon, paint_text, theme_in_use
 from studio.viewmodels.app.jobs import single_shot
 

@@ -24,8 +24,7 @@ from studio.core.text.amounts import size
 from studio.core.text.invisible import reveal
 from studio.core.tools.openapi.loading import ReadingProgress
 from studio.core.tools.registry import ToolFilter
-from studio.ui.parts.labels import icon_button, toned_label
-from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.kit import column_of, icon_button, row_of, toned_label
 from studio.ui.style.theme import icon
 
 _FILTERS: dict[ToolFilter, str] = {

@@ -36,8 +36,7 @@ from studio.core.text.invisible import reveal
 from studio.core.tools.registry import ToolEntry
 from studio.core.tools.source import ToolOutcome
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.labels import named, push_button
-from studio.ui.parts.layouts import ClosingDialog, FlowLayout, column_of, row_of
+from studio.ui.parts.kit import ClosingDialog, FlowLayout, column_of, named, push_button, row_of
 from studio.ui.parts.text_views import JsonView
 from studio.ui.preview.cards.text_body import pretty_json
 from studio.ui.style.theme import paint_text, theme_in_use

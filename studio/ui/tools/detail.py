@@ -34,8 +34,16 @@ from studio.core.tools.forms import tool_forms
 from studio.core.tools.registry import ToolEntry
 from studio.core.tools.trust.definitions import ToolChange
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.labels import Chip, Separator, named, push_button, toned_label
-from studio.ui.parts.layouts import FlowLayout, column_of, row_of
+from studio.ui.parts.kit import (
+    Chip,
+    FlowLayout,
+    Separator,
+    column_of,
+    named,
+    push_button,
+    row_of,
+    toned_label,
+)
 from studio.ui.parts.text_views import JsonView
 from studio.ui.parts.yielding_tabs import YieldingTabs
 from studio.ui.preview.cards.text_body import pretty_json

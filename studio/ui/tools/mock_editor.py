@@ -24,8 +24,7 @@ from studio.core.tools.registry import (
 )
 from studio.ui.inputs.fields import GrowingText
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.labels import named, toned_label
-from studio.ui.parts.layouts import column_of
+from studio.ui.parts.kit import column_of, named, toned_label
 from studio.ui.style.theme import FollowsTheme, theme_in_use
 
 _KINDS: tuple[type[Mock] | None, ...] = (None, *MOCK_TITLES)

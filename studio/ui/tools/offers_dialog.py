@@ -20,8 +20,7 @@ from studio.application.words import tr
 from studio.core.text.invisible import reveal
 from studio.core.tools.registry import SourceStatus
 from studio.core.tools.source import OfferContent, ServerOffer
-from studio.ui.parts.labels import named, push_button
-from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
+from studio.ui.parts.kit import ClosingDialog, column_of, named, push_button, row_of
 from studio.ui.parts.text_views import fixed_text
 from studio.ui.style.theme import paint_text
 from studio.ui.tools.try_panel import PicturesView

@@ -29,8 +29,7 @@ from studio.core.tools.mcp.connection import InputGiven
 from studio.core.tools.registry import RecordedAnswer, ToolEntry, ToolRegistry
 from studio.core.tools.trust.store import Doubt, Want
 from studio.ui.parts.empty_state import EmptyState
-from studio.ui.parts.labels import Drawing, push_button
-from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.kit import Drawing, column_of, push_button, row_of
 from studio.ui.style.theme import fixed_font, paint_text
 from studio.ui.tools.bar import ReadingBars, ToolsBar
 from studio.ui.tools.detail import ToolDetail

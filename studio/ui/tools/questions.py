@@ -17,8 +17,15 @@ from studio.application.words import tr
 from studio.core.text.invisible import reveal
 from studio.core.tools.mcp.connection import InputGiven
 from studio.ui.inputs.schema_form import SchemaForm
-from studio.ui.parts.labels import named, push_button, toned_label
-from studio.ui.parts.layouts import ClosingDialog, column_of, row_of, scroll_area
+from studio.ui.parts.kit import (
+    ClosingDialog,
+    column_of,
+    named,
+    push_button,
+    row_of,
+    scroll_area,
+    toned_label,
+)
 from studio.ui.parts.text_views import JsonView
 from studio.ui.style.theme import paint_text
 from studio.viewmodels.tools.calls import InputQuestion, Question

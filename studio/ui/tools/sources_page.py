@@ -26,8 +26,7 @@ from studio.core.text.invisible import reveal
 from studio.core.tools.registry import VARIABLES_KEY, SourceStatus
 from studio.ui.parts.empty_state import Banner
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.labels import named, push_button, toned_label
-from studio.ui.parts.layouts import FlowLayout, column_of, scroll_area
+from studio.ui.parts.kit import FlowLayout, column_of, named, push_button, scroll_area, toned_label
 from studio.ui.parts.text_views import fixed_text
 from studio.ui.style.theme import FollowsTheme, Theme, paint_text, theme_in_use
 from studio.viewmodels.app.jobs import repeating_timer

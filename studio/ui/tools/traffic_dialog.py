@@ -27,8 +27,7 @@ from studio.core.text.invisible import reveal
 from studio.core.text.values import reason_of
 from studio.core.tools.registry import SourceStatus
 from studio.core.tools.source import TrafficMessage
-from studio.ui.parts.labels import named, push_button, toned_label
-from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
+from studio.ui.parts.kit import ClosingDialog, column_of, named, push_button, row_of, toned_label
 from studio.ui.parts.text_views import JsonView
 from studio.ui.preview.cards.text_body import pretty_json
 from studio.viewmodels.app.jobs import repeating_timer

@@ -31,8 +31,7 @@ from studio.core.tools.registry import ToolEntry
 from studio.core.tools.source import ToolOutcome, ToolPicture
 from studio.ui.inputs.schema_form import SchemaForm
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.labels import named, push_button, toned_label
-from studio.ui.parts.layouts import column_of, row_of, scroll_area
+from studio.ui.parts.kit import column_of, named, push_button, row_of, scroll_area, toned_label
 from studio.ui.parts.text_views import JsonView, fixed_text
 from studio.ui.preview.cards.text_body import pretty_json
 from studio.ui.style.theme import icon, paint_text

@@ -22,7 +22,7 @@ from shiboken6 import isValid
 
 from studio.application.words import marked, tr
 from studio.ui.base.menus import add_actions, add_own, keys_of, own_menu
-from studio.ui.parts.layouts import row_of
+from studio.ui.parts.kit import row_of
 from studio.ui.style.theme import icon
 from studio.ui.window.layout import CASES, FIRST, LEAST_RUN, RUN, PanePlace
 from studio.viewmodels.app.jobs import single_shot

@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy
 from studio.application.words import tr
 from studio.core.paths import resource
 from studio.core.text.files import read_text
-from studio.ui.parts.labels import Drawing
-from studio.ui.parts.layouts import column_of
+from studio.ui.parts.kit import Drawing, column_of
 from studio.ui.style.theme import icon
 
 _FIELD = re.compile(r"^(name|description):[ \t]*(.+?)[ \t]*$", re.MULTILINE)

@@ -22,8 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.words import tr
-from studio.ui.parts.labels import Drawing, push_button
-from studio.ui.parts.layouts import column_of
+from studio.ui.parts.kit import Drawing, column_of, push_button
 from studio.ui.style.theme import icon
 from studio.viewmodels.app.jobs import single_shot
 
@@ -207,7 +206,7 @@ class _Card(QFrame):
 
     def _add_offers(self, box: QVBoxLayout) -> list[QPushButton]:
         buttons: list[QPushButton] = []
-        from studio.ui.parts.layouts import FlowLayout
+        from studio.ui.parts.kit import FlowLayout
 
         row, flow = QHBoxLayout(), FlowLayout()
         row.setContentsMargins(28, 4, 0, 0)

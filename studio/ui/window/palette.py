@@ -22,8 +22,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.words import tr
 from studio.core.text.naming import score
-from studio.ui.parts.labels import named
-from studio.ui.parts.layouts import column_of
+from studio.ui.parts.kit import column_of, named
 
 _WIDTH = 620
 _ROW = 34

@@ -23,8 +23,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.words import tr
 from studio.ui.base.menus import ON_WELCOME, open_menu
-from studio.ui.parts.labels import Drawing, push_button
-from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.kit import Drawing, column_of, push_button, row_of
 
 _MOST_RECENT = 6
 _CARDS = 3

@@ -2,7 +2,7 @@
 
 from pytestqt.qtbot import QtBot
 
-from studio.ui.parts.labels import Drawing
+from studio.ui.parts.kit import Drawing
 from studio.ui.style.theme import DARK, LIGHT
 from tests.support.themes import wear
 

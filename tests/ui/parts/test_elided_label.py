@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pytestqt.qtbot import QtBot
 
-from studio.ui.parts.labels import ElidedLabel
+from studio.ui.parts.kit import ElidedLabel
 
 
 def test_a_word_is_cut_at_its_end_and_goes_before_a_letter_is_left_of_it(qtbot: QtBot) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from studio.ui.parts.layouts import FlowLayout
+from studio.ui.parts.kit import FlowLayout
 
 
 def test_items_wrap_where_the_room_ends(qtbot: QtBot) -> None:

@@ -15,7 +15,7 @@ from studio.application.document.reading import read_document
 from studio.application.preview.requests import request_of
 from studio.core.prompty.parse import parse
 from studio.core.text.source import Fix, Span, apply_edits
-from studio.ui.parts.labels import Chip
+from studio.ui.parts.kit import Chip
 from studio.ui.preview.cards.card import MessageCard
 from studio.ui.preview.cards.text_body import TextBody
 from studio.ui.preview.pane import LoadedView, PreviewPane

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from studio.ui.parts.labels import Drawing
+from studio.ui.parts.kit import Drawing
 from studio.ui.style.application import Fonts, apply_theme
 from studio.ui.style.theme import DARK, LIGHT, Theme, hold_drawings, release_drawings
 from studio.ui.window.welcome import WelcomePage

@@ -32,8 +32,7 @@ from studio.core.text.amounts import one_line
 from studio.core.text.source import Fix, Problem
 from studio.ui.dialogs.export.result import CheckList, ResultTabs
 from studio.ui.dialogs.import_prompt import StateLine
-from studio.ui.parts.labels import named
-from studio.ui.parts.layouts import column_of, resize_within_screen, row_of
+from studio.ui.parts.kit import column_of, named, resize_within_screen, row_of
 from studio.ui.style.theme import FollowsTheme, icon, theme_in_use
 from studio.viewmodels.app.notifications import Notifications
 from studio.viewmodels.exchange import ExportController

@@ -23,8 +23,7 @@ from studio.application.run.words import plural
 from studio.application.words import tr
 from studio.core.export.target import VALUES_OF_NOW, ExportResult, RoundTrip
 from studio.core.text.source import Fix, Problem, Severity, SourceText
-from studio.ui.parts.labels import named
-from studio.ui.parts.layouts import column_of
+from studio.ui.parts.kit import column_of, named
 from studio.ui.parts.text_views import ComparisonView, fixed_text
 from studio.ui.parts.yielding_tabs import YieldingTabs
 from studio.ui.style.theme import FollowsTheme, icon, theme_in_use

@@ -29,8 +29,7 @@ from studio.core.tools.trust.store import TrustStore
 from studio.ui.base.services import LANGUAGES, Services
 from studio.ui.dialogs.settings.page import KeysPage, SettingsPage
 from studio.ui.parts.fields import Choices, FieldForm, form_fields
-from studio.ui.parts.labels import named, push_button
-from studio.ui.parts.layouts import ClosingDialog, column_of, row_of
+from studio.ui.parts.kit import ClosingDialog, column_of, named, push_button, row_of
 from studio.ui.style.theme import icon
 from studio.viewmodels.app.settings import SettingsStore
 

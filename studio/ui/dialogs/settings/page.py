@@ -24,8 +24,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.words import tr
 from studio.ui.base.menus import ACTIONS, ActionSpec
-from studio.ui.parts.labels import named, push_button, toned_label
-from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.kit import column_of, named, push_button, row_of, toned_label
 from studio.ui.style.theme import FollowsTheme, theme_in_use
 from studio.viewmodels.app.settings import SettingsStore
 

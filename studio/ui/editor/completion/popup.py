@@ -12,8 +12,7 @@ from studio.application.editing.editor_context import CompletionItem, Completion
 from studio.application.words import tr
 from studio.core.text.naming import score
 from studio.core.text.source import Span
-from studio.ui.parts.labels import named
-from studio.ui.parts.layouts import column_of
+from studio.ui.parts.kit import column_of, named
 from studio.ui.style.theme import icon
 
 if TYPE_CHECKING:

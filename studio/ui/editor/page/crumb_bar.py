@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButt
 
 from studio.application.words import tr
 from studio.ui.base.menus import ON_CRUMB, open_menu
-from studio.ui.parts.layouts import row_of
+from studio.ui.parts.kit import row_of
 
 if TYPE_CHECKING:
     from studio.ui.editor.page.crumbs import Crumb

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QPushButton, QTool
 from studio.application.words import tr
 from studio.core.patterns import PatternError, compile_pattern, expanded, matches
 from studio.core.text.source import Span, TextEdit
-from studio.ui.parts.labels import icon_button, named
+from studio.ui.parts.kit import icon_button, named
 
 if TYPE_CHECKING:
     from studio.ui.editor.text.view import PromptEditor

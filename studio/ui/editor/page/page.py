@@ -20,7 +20,7 @@ from studio.ui.editor.completion.assist import EditorAssist
 from studio.ui.editor.page.crumb_bar import CrumbBar
 from studio.ui.editor.text.media_drop import MediaDrop
 from studio.ui.editor.text.view import PromptEditor
-from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.kit import column_of, row_of
 from studio.viewmodels.document.controller import DocumentController
 from studio.viewmodels.document.marks import ChangesController, SpellingController
 

@@ -12,8 +12,7 @@ from studio.application.preview.value import CardData
 from studio.application.words import tr
 from studio.core.text.invisible import plain_tip
 from studio.core.tokens.conversation import ConversationTokens
-from studio.ui.parts.labels import Chip
-from studio.ui.parts.layouts import column_of
+from studio.ui.parts.kit import Chip, column_of
 from studio.ui.style.theme import paint_text, role_color, theme_in_use
 
 

@@ -39,8 +39,7 @@ from studio.core.text.invisible import plain_tip
 from studio.core.text.source import SourceText, Span
 from studio.core.text.values import parse_json
 from studio.ui.base.menus import ON_CARD, add_actions, text_menu
-from studio.ui.parts.labels import named, toned_label
-from studio.ui.parts.layouts import column_of
+from studio.ui.parts.kit import column_of, named, toned_label
 from studio.ui.parts.text_views import ClosedText
 from studio.ui.style.theme import (
     Theme,

@@ -15,8 +15,7 @@ from studio.application.words import tr
 from studio.core.prompty.document import HoistedTool, ToolSpec
 from studio.core.text.invisible import plain_tip
 from studio.core.text.source import Span
-from studio.ui.parts.labels import Chip
-from studio.ui.parts.layouts import FlowLayout, column_of
+from studio.ui.parts.kit import Chip, FlowLayout, column_of
 from studio.ui.style.theme import FollowsTheme, paint_text, theme_in_use
 
 _MOST = 24

@@ -19,8 +19,7 @@ from studio.application.run.inspector.reply import markdown_parts
 from studio.application.run.text import Blocks
 from studio.application.words import tr
 from studio.ui.parts.fields import ChatLine
-from studio.ui.parts.labels import named, toned_label
-from studio.ui.parts.layouts import column_of
+from studio.ui.parts.kit import column_of, named, toned_label
 from studio.ui.parts.text_views import ClosedText
 from studio.ui.run.styled_text import StyledText
 from studio.ui.style.theme import FollowsTheme, paint_page, theme_in_use, ui_font

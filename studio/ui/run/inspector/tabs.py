@@ -21,10 +21,8 @@ from studio.application.run.cards.timeline import Tab
 from studio.application.run.inspector.tabs import InspectorView, UsageRow, usage_heads
 from studio.application.run.text import whole_text
 from studio.application.words import marked, tr
-from studio.ui.parts.labels import ElidedLabel, Separator
-from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.kit import ElidedLabel, Separator, column_of, row_of, style_table
 from studio.ui.parts.own_keys import OwnKeys
-from studio.ui.parts.tables import style_table
 from studio.ui.parts.yielding_tabs import YieldingTabs
 from studio.ui.run.inspector.answer_view import AnswerView
 from studio.ui.run.inspector.watch_table import WatchTable

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from studio.application.run.debugging.console import names_for
 from studio.application.run.debugging.memory import HINT, WatchRow
 from studio.application.words import marked, tr
-from studio.ui.parts.tables import style_table
+from studio.ui.parts.kit import style_table
 from studio.ui.run.state.variables import ExpressionField
 from studio.ui.style.theme import FollowsTheme, theme_in_use
 from studio.viewmodels.app.jobs import single_shot

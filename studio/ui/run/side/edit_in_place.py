@@ -36,8 +36,16 @@ from studio.application.words import marked, tr
 from studio.core.prompty.document import MediaPart, Message, Role, ToolCallPart
 from studio.core.text.amounts import one_line
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.labels import ElidedLabel, icon_button, named, push_button, toned_label
-from studio.ui.parts.layouts import FlowLayout, column_of, row_of
+from studio.ui.parts.kit import (
+    ElidedLabel,
+    FlowLayout,
+    column_of,
+    icon_button,
+    named,
+    push_button,
+    row_of,
+    toned_label,
+)
 from studio.ui.parts.text_views import JsonHighlighter
 from studio.ui.style.theme import (
     FollowsTheme,

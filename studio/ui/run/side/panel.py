@@ -35,8 +35,7 @@ from studio.core.agent.values.commands import Approve, Command, Continue, SendBa
 from studio.core.agent.values.step import Call, PausePoint
 from studio.core.text.amounts import duration
 from studio.core.text.invisible import plain_tip, reveal
-from studio.ui.parts.labels import ElidedLabel, toned_label
-from studio.ui.parts.layouts import FlowLayout, column_of, row_of
+from studio.ui.parts.kit import ElidedLabel, FlowLayout, column_of, row_of, toned_label
 from studio.ui.parts.text_views import fixed_text
 from studio.ui.run.inspector.tabs import Inspector
 from studio.ui.run.side.edit_in_place import EditInPlace

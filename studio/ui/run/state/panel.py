@@ -31,8 +31,7 @@ from studio.application.run.debugging.variables import RunVariable, command_for,
 from studio.application.run.displayed_run import RunView
 from studio.application.words import tr
 from studio.core.agent.values.commands import Command
-from studio.ui.parts.labels import Separator, named, toned_label
-from studio.ui.parts.layouts import column_of
+from studio.ui.parts.kit import Separator, column_of, named, toned_label
 from studio.ui.run.state.variables import ExpressionField, VariablesTable
 from studio.ui.style.theme import FollowsTheme, fixed_font, icon, theme_in_use
 

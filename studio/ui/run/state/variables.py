@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.run.debugging.variables import RunVariable, with_changes
 from studio.application.words import tr
-from studio.ui.parts.tables import style_table
+from studio.ui.parts.kit import style_table
 from studio.ui.style.theme import FollowsTheme, fixed_font, theme_in_use
 
 _ROW = 24

@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QLineEdit, QToolButton, QWidget
 from studio.application.run.displayed_run import RunView
 from studio.application.run.search import SearchHits
 from studio.application.words import tr
-from studio.ui.parts.labels import named, push_button, toned_label
-from studio.ui.parts.layouts import column_of, row_of
+from studio.ui.parts.kit import column_of, named, push_button, row_of, toned_label
 from studio.ui.run.steps.timeline import TimelineView
 from studio.ui.style.theme import icon, paint_text
 from studio.viewmodels.app.jobs import single_shot

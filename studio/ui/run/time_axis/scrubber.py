@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
 from studio.application.run.cards.card import CardKind, StepCard
 from studio.application.words import tr
 from studio.core.text.amounts import duration
-from studio.ui.parts.layouts import row_of
+from studio.ui.parts.kit import row_of
 from studio.ui.parts.painted_parts import PaintedPart, PaintedParts
 from studio.ui.style.theme import (
     FollowsTheme,

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from studio.core.prompty.document import HoistedTool, ToolSpec
-from studio.ui.parts.labels import Chip
+from studio.ui.parts.kit import Chip
 from studio.ui.preview.cards.tools_card import ToolsCard
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
