@@ -140,12 +140,15 @@ time.sleep(600)
 
 @pytest.mark.parametrize("kind", ["plain", "deaf"])
 def test_sigterm_ends_the_program_and_what_it_started(tmp_path: Path, kind: str) -> None:
-    recorder = started(tmp_path, "record", "--", sys.executable, "-c", ENDLESS, str(tmp_path), kind)
-    patience.wait_until((tmp_path / "ready").exists, "the program")
-    pids = [int(each) for each in (tmp_path / "ready").read_text().split()]
-    assert all(map(is_running, pids))
-    recorder.send_signal(signal.SIGTERM)
-    assert recorder.wait(patience.SECONDS) == 128 + signal.SIGTERM
+    program = ("--", sys.executable, "-c", ENDLESS, str(tmp_path), kind)
+    variables = {"PATH": str(Path(sys.executable).parent), "PROMPT_STUDIO_HOME": str(tmp_path)}
+    command = [sys.executable, "-m", "studio", "record", *program]
+    with subprocess.Popen(command, env=variables, stdin=subprocess.DEVNULL) as recorder:
+        patience.wait_until((tmp_path / "ready").exists, "the program")
+        pids = [int(each) for each in (tmp_path / "ready").read_text().split()]
+        assert all(map(is_running, pids))
+        recorder.send_signal(signal.SIGTERM)
+    assert recorder.returncode == 128 + signal.SIGTERM
     patience.wait_until(lambda: not any(map(is_running, pids)), "the end of the processes")
 
 
@@ -153,12 +156,6 @@ def test_a_program_that_a_signal_ends_gives_the_code_that_shells_give(tmp_path: 
     code = "import os; os.kill(os.getpid(), 9)"
     done = prompt_studio(tmp_path, None, "record", "--", sys.executable, "-c", code)
     assert done.returncode == 128 + signal.SIGKILL
-
-
-def started(home: Path, *arguments: str) -> subprocess.Popen[bytes]:
-    variables = {"PATH": str(Path(sys.executable).parent), "PROMPT_STUDIO_HOME": str(home)}
-    command = [sys.executable, "-m", "studio", *arguments]
-    return subprocess.Popen(command, env=variables, stdin=subprocess.DEVNULL)
 
 
 def is_running(pid: int) -> bool:

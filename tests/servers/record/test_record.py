@@ -372,7 +372,7 @@ async def test_an_upload_that_breaks_off_is_not_sent(server: WireServer, store: 
     async with recorded(server, store) as at:
         _, writer = await asyncio.open_connection("127.0.0.1", at.proxy.port)
         head = f"POST /{at.proxy.token}/openai/files HTTP/1.1\r\nHost: 127.0.0.1:{at.proxy.port}"
-        writer.write(f"{head}\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n".encode())
+        writer.write(f"{head}\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n".encode())
         await writer.drain()
         writer.close()
         await at.post({"whole": True}, "/files")
