@@ -73,11 +73,14 @@ def proxy_for(address: str) -> Proxy | None:
     return _proxy(url if "://" in url else f"http://{url}")
 
 
-def transport_to(address: str) -> tuple[AsyncHTTPTransport, Proxy | None]:
+def transport_to(
+    address: str, connections: int | None = 100
+) -> tuple[AsyncHTTPTransport, Proxy | None]:
     """Return the transport to a server, and the proxy that it uses.
 
     Args:
         address: the server's base address.
+        connections: requests at once, beyond which others wait; None for any number.
 
     Raises:
         ModelError: the system's settings cannot be used.
@@ -88,7 +91,8 @@ def transport_to(address: str) -> tuple[AsyncHTTPTransport, Proxy | None]:
     try:
         way = proxy.url.reveal() if proxy is not None else None
         verify = _certificates(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
-        return httpx2.AsyncHTTPTransport(verify=verify, proxy=way), proxy
+        limits = httpx2.Limits(max_connections=connections, max_keepalive_connections=20)
+        return httpx2.AsyncHTTPTransport(verify=verify, proxy=way, limits=limits), proxy
     except OSError as error:  # the certificates cannot be read; also ssl.SSLError
         named = [name for name in ("SSL_CERT_FILE", "SSL_CERT_DIR") if os.environ.get(name)]
         raise ModelError(

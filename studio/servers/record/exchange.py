@@ -93,7 +93,7 @@ class Upstream:
         whole = address if "://" in address else f"http://{address}"
         if not origin(whole) or re.search(r"[\s?#]", whole):
             raise AddressError(f"{address!r} is no address such as https://host/v1")
-        return cls(name, kind, whole.rstrip("/"), transport_to(whole)[0])
+        return cls(name, kind, whole.rstrip("/"), transport_to(whole, connections=None)[0])
 
     def path(self, target: bytes) -> bytes:
         """Return the whole path of what follows the base address."""

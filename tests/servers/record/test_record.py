@@ -286,6 +286,25 @@ async def test_a_program_that_leaves_ends_its_request_at_the_server(
     assert "closed its connection" in failed.message
 
 
+async def test_requests_that_hang_keep_no_other_waiting(
+    server: WireServer, store: RunStore
+) -> None:
+    many = 110  # more than connections of an HTTP client by default
+    server.script(*[silent()] * many, streamed("Through."))
+    limits = httpx2.Limits(max_connections=None)
+    async with (
+        recorded(server, store) as at,
+        httpx2.AsyncClient(timeout=None, limits=limits) as client,
+        asyncio.TaskGroup() as group,
+    ):
+        files = at.proxy.address("openai") + "/files"
+        hanging = [group.create_task(client.post(files)) for _ in range(many)]
+        await patience.until(lambda: len(server.requests) == many, "the requests that hang")
+        assert "Through" in (await client.post(files)).text
+        for each in hanging:
+            each.cancel()
+
+
 def is_failure(event: Event) -> TypeGuard[ModelFailed]:
     return isinstance(event, ModelFailed)
 
