@@ -6,6 +6,7 @@ import asyncio
 import json
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
@@ -13,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from studio.core.agent.values.step import PausePoint
 from studio.core.paths import resource
 from studio.ui.app.workbench import Workbench
+from studio.ui.editor.tabs import page_files
 from studio.ui.preview.answer_card import AnswerCard
 from tests.journeys.test_first_answer import is_in_sight, press_f5
 from tests.support.chat_server import ChatServer, Exchange, chunk, failure, streamed
@@ -79,7 +81,7 @@ def test_a_plain_prompt_is_answered_beside_its_text(
     qtbot.waitUntil(lambda: is_in_sight(bench, "First answer."))
     assert not bench.run_pane.isVisible()
     assert "11 in, 3 out" in words_of(card)
-    assert "price unknown" in words_of(card)
+    assert "free" in words_of(card)
     assert not card.older.isVisible()
     write_more(qtbot, bench, "there\n")
     qtbot.waitUntil(card.older.isVisible)
@@ -100,6 +102,56 @@ def test_a_plain_prompt_is_answered_beside_its_text(
     qtbot.waitUntil(bench.run_pane.isVisible)
     assert bench.run_pane.view.record
     assert not card.isVisible()
+
+
+def test_an_answer_for_other_inputs_says_so(
+    qtbot: QtBot, bench: Workbench, server: ChatServer, tmp_path: Path
+) -> None:
+    server.always(streamed("It is."))
+    text = "---\nname: Asked\ninputs:\n  q: {kind: string, default: Hi}\n---\nuser:\n{{ q }}\n"
+    open_text(qtbot, bench, tmp_path / "asked.prompty", text)
+    card = run(qtbot, bench)
+    assert not card.older.isVisible()
+    bench.inputs_pane.set_values({"q": "Ho"})
+    qtbot.waitUntil(card.older.isVisible)
+    assert card.older.text() == "for other inputs"
+    run(qtbot, bench)
+    qtbot.waitUntil(lambda: not card.older.isVisible())
+
+
+def test_an_option_that_the_server_refuses_leaves_the_answer_beside_the_text(
+    qtbot: QtBot, bench: Workbench, server: ChatServer, tmp_path: Path
+) -> None:
+    words = "Unsupported parameter: 'temperature' is not supported with this model."
+    server.script(failure(400, words), streamed("Here it is."))
+    text = "---\nname: Warm\nmodel: {options: {temperature: 0.3}}\n---\nuser:\nHi\n"
+    open_text(qtbot, bench, tmp_path / "warm.prompty", text)
+    run(qtbot, bench)
+    qtbot.waitUntil(lambda: is_in_sight(bench, "Here it is."))
+    assert not bench.run_pane.isVisible()
+
+
+def test_an_answer_of_a_text_without_a_name_is_kept_once_it_is_saved(
+    qtbot: QtBot,
+    bench: Workbench,
+    server: ChatServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    server.always(streamed("It is."))
+    bench.window.tabs.new(CHAT, "new.prompty")
+    qtbot.waitUntil(lambda: bench.is_settled)
+    card = run(qtbot, bench)
+    named = tmp_path / "named.prompty"
+    monkeypatch.setattr(page_files, "_ask_save", lambda *_: named)
+    qtbot.mouseClick(card.keep, Qt.MouseButton.LeftButton)
+    cases = tmp_path / "named.cases.csv"
+    qtbot.waitUntil(cases.exists)
+    assert "It is." in cases.read_text(encoding="utf-8")
+    assert len([each for each in server.requests if each.method == "POST"]) == 1
+    assert card.isVisible()
+    write_more(qtbot, bench, "there\n")
+    qtbot.waitUntil(card.older.isVisible)
 
 
 def test_declared_outputs_are_rows_with_their_check(
@@ -253,6 +305,6 @@ def test_figures_of_a_chat_prompt_after_f5(
     for message in bench.preview_pane.messages.cards:
         assert message.visibleRegion().boundingRect() == message.rect()
     assert "ms" in words_of(card) or " s" in words_of(card)
-    assert "price unknown" in words_of(card)
+    assert "free" in words_of(card)
     assert not bench.run_pane.isVisible()
     assert bench.inputs_pane.height() <= 40

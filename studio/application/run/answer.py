@@ -15,6 +15,7 @@ from studio.application.run.words import error_title, is_only_title, sentence_of
 from studio.application.words import tr
 from studio.core.agent.values.json_text import Decoded, decode_at
 from studio.core.agent.values.state import RunState
+from studio.core.models.connections import is_local
 from studio.core.text.amounts import money
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.arguments import check_arguments
@@ -138,8 +139,9 @@ def _figures(state: RunState) -> Iterator[str]:
     if usage.total_tokens:
         words = tr("{sent:,} in, {received:,} out")
         yield words.format(sent=usage.input_tokens, received=usage.output_tokens)
-        unknown = state.answered_by.price == "unknown"
-        yield money(usage.cost) or (tr("price unknown") if unknown else tr("free"))
+        by = state.answered_by
+        is_free = by.price != "unknown" or is_local(by.server)
+        yield money(usage.cost) or (tr("free") if is_free else tr("price unknown"))
 
 
 def _steps(state: RunState) -> str:

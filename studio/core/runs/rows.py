@@ -152,6 +152,8 @@ def summarize(before: RunSummary, event: Event) -> RunSummary:  # noqa: C901, PL
             return replace(line, status="done")
         case Failed(error=error):
             return replace(line, status=status_after(error))
+        case Stopped(interrupted=False) if line.branches and line.answer:
+            return replace(line, status="done")  # a branch was left; another one has the answer
         case Stopped(interrupted=interrupted):
             return replace(line, status="interrupted" if interrupted else "stopped")
         case Forked():

@@ -78,7 +78,8 @@ class ExperimentsCoordinator(QObject):
         window.tabs.view_closed.connect(self._on_closed)
         window.tabs.saved.connect(self._on_saved)
         window.tabs.current_changed.connect(lambda _page: self._follow_page())
-        connections.saved.connect(self._plan_again)
+        for told in (connections.saved, connections.picked):
+            told.connect(self._plan_again)
         run.request_experiment.connect(self._run_shown)
 
     def open(self, path: Path) -> QWidget:
@@ -112,6 +113,7 @@ class ExperimentsCoordinator(QObject):
         if self._stack.parent() is None:
             self._window.docks.fill({"cases": self._stack})
         self._window.docks.show("cases")
+        view.setFocus()
 
     def run_cases(self) -> None:
         """Ask the cases that are shown."""
@@ -173,9 +175,10 @@ class ExperimentsCoordinator(QObject):
             self._notice.tell(*ended_words(report))
 
     def _plan_again(self) -> None:
-        """Plan what could not be run: a connection may be there now, or chosen for the folder."""
+        """Plan cases, which the model in use answers, and what could not be run before."""
         for view in self._views:
-            if view.controller.plan is None and not view.controller.is_running:
+            is_asked_now = view.bar is not None or view.controller.plan is None
+            if is_asked_now and not view.controller.is_running:
                 view.controller.reload_plan()
 
     def _offer_connection(self, prompt: Path) -> None:
@@ -211,7 +214,13 @@ class ExperimentsCoordinator(QObject):
 
     def keep(self, past: PastRun | None) -> None:
         """Add the values and the answer of a run to the cases of its prompt."""
+        page = self._window.tabs.current
         path = Path(past.setup.path) if past is not None and past.setup.path else None
+        if past is not None and path is None and page is not None:
+            # The text had no name when it ran: its cases lie beside the file that it becomes.
+            if page.controller.path is None and not self._window.tabs.save(page):
+                return
+            path = page.controller.path
         if past is None or path is None or not path.is_file():
             self._run.refuse(tr("Run a prompt that is saved first (F5)."))
             return

@@ -20,6 +20,7 @@ from studio.application.words import tr
 from studio.core.agent.values.state import RunState
 from studio.core.prompty.document import PromptDocument, ToolId
 from studio.core.text.source import Span
+from studio.core.text.values import Json
 from studio.core.tools.registry import FixedMock
 from studio.ui.run.breakpoints_dialog import BreakpointsDialog
 from studio.ui.window.parts import WindowParts
@@ -34,7 +35,7 @@ class RunMarks(QObject):
     It is lit only while the run is on the screen, and only where it is still the run's own text.
     """
 
-    text_compared = Signal(bool)  # whether the run that is shown has an earlier text of its prompt
+    compared = Signal(bool, bool)  # whether the shown run has an earlier text, and other inputs
 
     def __init__(
         self, window: WindowParts, breakpoints: FileBreakpoints, tools: ToolsController
@@ -45,12 +46,15 @@ class RunMarks(QObject):
         self._tools = tools
         self._state: RunState | None = None
         self._cursor: RunCursor | None = None
+        self._given: Mapping[str, Json] = {}
+        self._is_record = False
         self._known: tuple[PromptDocument, str, TemplatePlaces | None] | None = None
         """Of which document and which run's text, and its places; None where it is another."""
 
     def show_view(self, view: RunView) -> None:
         """Take the run that is shown."""
         before, self._state = self._state, view.state
+        self._is_record = bool(view.record)
         if _run_of(before) != _run_of(view.state):
             self._cursor = None
             self.light()
@@ -63,7 +67,7 @@ class RunMarks(QObject):
     def light(self) -> None:
         """Light the lines, or let them be dark again."""
         page, cursor = self._window.tabs.current, self._cursor
-        self.text_compared.emit(self._is_older())
+        self._compare()
         spans = self._spans()
         for each in self._window.tabs.pages():
             is_here = each is page and cursor is not None
@@ -83,13 +87,23 @@ class RunMarks(QObject):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()
 
-    def _is_older(self) -> bool:
-        """Whether the open prompt is that of the run, with another text by now."""
+    def show_given(self, given: Mapping[str, Json]) -> None:
+        """Take the values of the inputs as they are now."""
+        self._given = given
+        self._compare()
+
+    def _compare(self) -> None:
+        """Say whether the open prompt is that of the run, with another text or inputs by now."""
         state, document = self._state, self._window.tabs.document
-        if state is None or document is None:
-            return False
-        is_own = str(document.source.path or "") == state.setup.path
-        return is_own and not is_text_of(document, state.setup.source)
+        is_own = False
+        if state is not None and document is not None:
+            was_unnamed = not (state.setup.path or self._is_record)
+            is_own = was_unnamed or str(document.source.path or "") == state.setup.path
+        if state is None or document is None or not is_own:
+            self.compared.emit(False, False)
+            return
+        is_older = not is_text_of(document, state.setup.source)
+        self.compared.emit(is_older, dict(self._given) != dict(state.setup.inputs))
 
     def _spans(self) -> tuple[Span, ...]:
         state, cursor = self._state, self._cursor

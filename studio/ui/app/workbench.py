@@ -203,7 +203,8 @@ class Workbench(QObject):
     def _connect_inputs(self) -> None:
         """Connect the values of the inputs."""
         window, document, pane = self.window, self.document, self.inputs_pane
-        pane.given_changed.connect(document.show_given)
+        for taken in (document.show_given, self.run_marks.show_given):
+            pane.given_changed.connect(taken)
         pane.request_declare.connect(window.commands.declare_input)
         pane.request_reveal.connect(window.tabs.go_to)
         pane.request_samples.connect(document.keep_samples)
@@ -250,9 +251,9 @@ class Workbench(QObject):
     def _connect_answer(self) -> None:
         """Connect the card of the answer: it shows the run that the run pane shows."""
         card, run, actions = self.preview_pane.answer, self.run, self.window.actions_by_id
-        run.state_changed.connect(card.show_view)
+        run.state_changed.connect(self._show_answer)
         run.streamed.connect(card.show_streamed)
-        self.run_marks.text_compared.connect(card.show_text)
+        self.run_marks.compared.connect(card.show_compared)
         self.history.runs_found.connect(self._show_runs)
         for ended in (run.sessions.started, run.sessions.ended):
             ended.connect(lambda: self.history.find_runs(self._path))
@@ -341,9 +342,10 @@ class Workbench(QObject):
         run.state_changed.connect(marks.show_view)
         run.state_changed.connect(pane.show_view)
         views.moved.connect(marks.show_cursor)
-        marks.text_compared.connect(pane.head.show_text)
+        marks.compared.connect(pane.head.show_text)
         window.page_coordinator.document_changed.connect(marks.light)
         window.docks.changed.connect(marks.light)
+        window.docks.changed.connect(self._say_run)
         run.state_changed.connect(self._on_run)
         run.state_changed.connect(self.coordinator.show_speed)
         self.call_request.changed.connect(pane.side.request.show_request)
@@ -422,11 +424,20 @@ class Workbench(QObject):
         if prompt == self._path:
             self.preview_pane.answer.show_runs(runs if prompt else ())
 
+    def _show_answer(self, view: RunView) -> None:
+        """Show the answer in its card, unless the run is of another prompt than the open one."""
+        path = view.state.setup.path if view.state is not None else self._path
+        is_own = path == self._path or not (path or view.record)  # one of a text not saved then
+        self.preview_pane.answer.show_view(view if is_own else RunView())
+
     def _say_run(self) -> None:
         """Show the run's state once: in its pane or its card, else in the status bar."""
         is_seen = self.run_pane.isVisible() or self.preview_pane.answer.isVisible()
         is_there = self.run.view.state is not None or self.run.view.is_starting
-        self.window.status.set_run(self.run.view.sentence if is_there and not is_seen else "")
+        is_own = self.run.view.is_live or self.window.tabs.document is not None
+        self.window.status.set_run(
+            self.run.view.sentence if is_there and is_own and not is_seen else ""
+        )
 
     def _on_run(self, view: RunView) -> None:
         """Open the run's own place once it is more than a question and its answer."""

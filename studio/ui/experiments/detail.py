@@ -10,7 +10,6 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
-    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
@@ -24,9 +23,9 @@ from studio.core.experiments.results.cells import CellKey, CellOutcome, left_out
 from studio.core.experiments.results.ratings import Rating
 from studio.core.text.amounts import duration, money
 from studio.ui.experiments.rating import RatingBar
-from studio.ui.parts.kit import Drawing, FlowLayout, column_of, row_of, scroll_area, toned_label
+from studio.ui.parts.kit import Drawing, ElidedLabel, FlowLayout, column_of, row_of, scroll_area
 from studio.ui.parts.text_views import ClosedText
-from studio.ui.style.theme import SOFT_TINT, FollowsTheme, Theme, blend, theme_in_use
+from studio.ui.style.theme import SOFT_TINT, FollowsTheme, Theme, blend, paint_text, theme_in_use
 from studio.viewmodels.experiments.result_answers import ShownCell
 
 _WORDS = re.compile(r"\S+|\s+")
@@ -75,7 +74,8 @@ class CellDetail(FollowsTheme, QWidget):
         self._cell: ShownCell | None = None
         self._compares = True
         self.title = QLabel()
-        self.facts = toned_label("muted")
+        self.facts = ElidedLabel() if is_low else QLabel()
+        paint_text(self.facts, "muted")
         self.answer_head = QLabel()
         self.answer = _Answer()
         self.checks = QVBoxLayout()
@@ -118,17 +118,23 @@ class CellDetail(FollowsTheme, QWidget):
         self.rating.show_rating(cell.rating if cell is not None else Rating())
         if cell is None:
             self.title.setText(tr("Choose a cell"))
-            self.facts.setText(tr("Its answer, its assertions and its run are shown here."))
+            self._say(tr("Its answer, its assertions and its run are shown here."))
             self.answer_head.setText("")
             return
         self.title.setText(
             tr("Row {row} · {variant}").format(row=cell.key.row, variant=cell.variant)
         )
-        self.facts.setText(self._facts(cell))
+        self._say(self._facts(cell))
         self._show_answer(cell)
         for result in outcome.results if outcome is not None else ():
             self._add_check(result)
         self._inner.updateGeometry()  # else the lines keep the height they had before they wrapped
+
+    def _say(self, words: str) -> None:
+        if isinstance(self.facts, ElidedLabel):
+            self.facts.show_text(words)
+        else:
+            self.facts.setText(words)
 
     def _facts(self, cell: ShownCell) -> str:
         outcome = cell.outcome
@@ -219,7 +225,6 @@ class CellDetail(FollowsTheme, QWidget):
         self.facts.setWordWrap(True)
         self.answer.setAccessibleName(tr("Answer"))
         self.answer.setOpenLinks(False)
-        self.step_button.setProperty("primary", True)
         self.step_button.setToolTip(tr("Run this row with the debugger, step by step (F10)"))
         self.accept_button.setToolTip(
             tr("Write the answer to its row as the expected one; it can be taken back")
@@ -259,8 +264,6 @@ class CellDetail(FollowsTheme, QWidget):
         """One line of names and buttons; the answer, and the checks beside it."""
         self.accept_button.setText(tr("Expect this"))
         self.compare_button.setText(tr("Against A"))
-        self.step_button.setProperty("primary", False)
-        self.facts.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.facts.setWordWrap(False)
         self.title.setWordWrap(False)
         buttons = (self.repeat_button, self.compare_button, self.run_button, self.accept_button)

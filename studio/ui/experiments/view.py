@@ -74,6 +74,8 @@ class ExperimentView(QWidget):
         super().__init__(parent)
         self.controller = controller
         self._problems = ""
+        self._adds_row = False
+        """Whether a row was added that is still to be read from the file."""
         self.title = controller.path.name
         self.bar = CasesBar(controller.cases) if controller.cases is not None else None
         self.head = ExperimentHead(controller)
@@ -126,6 +128,12 @@ class ExperimentView(QWidget):
             first = controller.model.index(0, controller.model.first_variant)
             self.table.setCurrentIndex(first)
             self._on_current(first, first)  # also where it was the current one before
+        if self._adds_row:
+            self._adds_row = False
+            new = controller.model.index(controller.model.rowCount() - 1, 1)
+            self.table.setFocus()
+            self.table.setCurrentIndex(new)
+            self.table.edit(new)
 
     def _show_plan(self, problems: str) -> None:
         if problems or self._problems:  # else it stays: how the last run ended, among others
@@ -137,8 +145,7 @@ class ExperimentView(QWidget):
         self.head.show_running(running)
         all_of_them = tr("Run all") if self.bar is not None else tr("Run", "verb")
         self.run_button.setText(tr("Stop") if running else all_of_them)
-        tone = "on_accent" if self.bar is None else "text"
-        self.run_button.setIcon(icon("square" if running else "play", tone))
+        self.run_button.setIcon(icon("square" if running else "play"))
         self.run_button.setEnabled(running or not self._problems)
         self.batch_box.setEnabled(not running)
         for each in (self.batch_box, self.file_button, self.again_button, self.export_button):
@@ -224,6 +231,11 @@ class ExperimentView(QWidget):
         if self.controller.model.flags(index) & Qt.ItemFlag.ItemIsEditable:
             self.controller.model.setData(index, "")
 
+    def _add_row(self) -> None:
+        """Add a row, and begin to type into it once it is there."""
+        self._adds_row = True
+        self.controller.editor.add_empty()
+
     def _remove_row(self) -> None:
         row = self.controller.model.row_at(self.table.currentIndex())
         if row is not None:
@@ -301,7 +313,6 @@ class ExperimentView(QWidget):
 
     def _lay_out(self) -> None:
         self.setAccessibleName(tr("Experiment {name}").format(name=self.title))
-        self.run_button.setProperty("primary", self.bar is None)  # the toolbar has one, too
         self.batch_box.setToolTip(
             tr("Answered within a day, at half the price, where the connection has batches")
         )
@@ -411,7 +422,7 @@ class ExperimentView(QWidget):
             self.bar.request_table.connect(controller.show_cases)
             self.bar.request_experiment.connect(self.request_experiment)
         controller.request_agreement.connect(self._ask_cost)
-        self.row_button.clicked.connect(controller.editor.add_empty)
+        self.row_button.clicked.connect(self._add_row)
         # Also where a filter or a button has the keyboard: the window's own run a prompt.
         OwnKeys(self, {"F10": self._step, "F5": self._on_run})
         OwnKeys(self.table, self._own_keys() if self.bar is None else self._keys_of_cases())
@@ -444,8 +455,8 @@ class ExperimentView(QWidget):
             "Ctrl+F5": self._run_cell,
             "Ctrl+V": self._paste,
             "Ctrl+Z": self.controller.answers.undo_accept,
-            "Ctrl+Return": self.controller.editor.add_empty,
-            "Ctrl+Enter": self.controller.editor.add_empty,
+            "Ctrl+Return": self._add_row,
+            "Ctrl+Enter": self._add_row,
             "Delete": self._clear,
             "Shift+Delete": self._remove_row,
         }

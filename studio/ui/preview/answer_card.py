@@ -74,7 +74,7 @@ class AnswerCard(FollowsTheme, QWidget):
         self._so_far = ""
         self._runs: tuple[str, ...] = ()
         self._parts: list[str] = []
-        self.older = Chip(tr("for an older text"))
+        self.older = Chip("")
         self.before = icon_button("chevron-left", tr("The run before"))
         self.after = icon_button("chevron-right", tr("The run after"))
         self.copy = icon_button("copy", tr("Copy the answer"))
@@ -85,7 +85,7 @@ class AnswerCard(FollowsTheme, QWidget):
         self.reply = QPushButton(icon("corner-down-right"), tr("Reply"), flat=True)
         self.line = ChatLine()
         """The field of the user's next message."""
-        self._role, self._model, self._place = QLabel(tr("answer")), ElidedLabel(), QLabel()
+        self._role, self._model, self._place = QLabel(), ElidedLabel(), QLabel()
         self._empty = QLabel()
         self._problem = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self._figures, self._verdict = QLabel(), QLabel()
@@ -121,9 +121,10 @@ class AnswerCard(FollowsTheme, QWidget):
         self._runs = tuple(runs)
         self._show_place()
 
-    def show_text(self, is_older: bool) -> None:
-        """Say whether the prompt was changed since the run."""
-        self.older.setVisible(is_older)
+    def show_compared(self, is_older: bool, has_other_inputs: bool) -> None:
+        """Say whether the prompt, or the values of its inputs, were changed since the run."""
+        self.older.setText(tr("for an older text") if is_older else tr("for other inputs"))
+        self.older.setVisible(is_older or has_other_inputs)
 
     def height_within(self, most: int) -> int:
         """The height of all that is shown, or the maximum, in pixels; the rest is scrolled to."""
@@ -147,8 +148,6 @@ class AnswerCard(FollowsTheme, QWidget):
 
     def recolor(self) -> None:
         """Take the colors of the theme in use."""
-        theme = theme_in_use()
-        paint_text(self._role, role_color(theme, "assistant"))
         for label in (self._model, self._place, self._figures, self._empty):
             paint_text(label, "muted")
         self.older.set_color("warning")
@@ -190,7 +189,11 @@ class AnswerCard(FollowsTheme, QWidget):
         self.steps.setVisible(bool(self.steps.text()))
         self._problem.setText(answer.problem)
         self._problem.setVisible(bool(answer.problem))
-        paint_text(self._problem, "error" if answer.phase == "failed" else "muted")
+        is_failed = answer.phase == "failed"
+        paint_text(self._problem, "error" if is_failed else "muted")
+        self._role.setText(tr("failed") if is_failed else tr("answer"))
+        tone = theme_in_use().error if is_failed else role_color(theme_in_use(), "assistant")
+        paint_text(self._role, tone)
         self._figures.setText(answer.figures)
         self._verdict.setText(answer.verdict)
         paint_text(self._verdict, "success" if answer.fits else "error")

@@ -136,8 +136,8 @@ class Docks(QObject):
         self._change(lambda layout: steps.show_welcome(layout, shown))
 
     def write(self) -> None:
-        """Give the room of the run back to the parts beside the editor while writing."""
-        self._change(steps.end_run)
+        """Give the room of the run back to its cases, or to the parts beside the editor."""
+        self._change(steps.leave_run)
 
     def leave_to_window(self, name: str) -> None:
         """Restore the parts that made room for a pane that has its own window now."""

@@ -141,6 +141,8 @@ class WindowLayout:
     """Id of what the tab in front shows; empty for none."""
     running: Mapping[str, str] = field(default_factory=dict)
     """The run or the cases, which have the right column for themselves, by tab."""
+    covered: frozenset[str] = frozenset()
+    """The tabs whose cases a run of theirs has the place of."""
     maximized: str = ""
     """The pane, or `EDITOR`, that has the window for itself; empty: nothing."""
     is_prompt: bool = True
@@ -325,9 +327,15 @@ def end_run(layout: WindowLayout) -> WindowLayout:
     maximized = "" if is_alone else layout.maximized
     running = {tab: name for tab, name in layout.running.items() if tab != layout.tab}
     left = layout.open - {layout.wide}
-    without = replace(layout, running=running, open=left, maximized=maximized)
+    covered = layout.covered - {layout.tab}
+    without = replace(layout, running=running, covered=covered, open=left, maximized=maximized)
     made, place = _lapsed(layout, without), {PanePlace.RUN}
     return replace(made, closed=made.closed - place, asked=made.asked - place)
+
+
+def leave_run(layout: WindowLayout) -> WindowLayout:
+    """Go back to the cases that the run was opened from, or else to writing."""
+    return _alone(layout, CASES) if layout.tab in layout.covered else end_run(layout)
 
 
 def center(layout: WindowLayout) -> WindowLayout:
@@ -429,7 +437,10 @@ def _lapsed(before: WindowLayout, after: WindowLayout) -> WindowLayout:
 def _alone(layout: WindowLayout, name: str) -> WindowLayout:
     """The run or the cases have the right column for themselves."""
     running = {**layout.running, layout.tab: name}
-    alone = replace(layout, running=running, open=layout.open - {name})
+    covered = layout.covered - {layout.tab}
+    if name == RUN and (layout.wide == CASES or layout.tab in layout.covered):
+        covered |= {layout.tab}
+    alone = replace(layout, running=running, covered=covered, open=layout.open - {name})
     return _let_see(_lapsed(layout, alone), PanePlace.RUN)
 
 

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from studio.application.experiments.generate import changed_rows
 from studio.application.experiments.make import CasesTable, new_case_file, pasted_rows
 from studio.application.experiments.plan import ExperimentPlan
-from studio.application.inputs.fields import input_fields
+from studio.application.inputs.fields import ABSENT, input_fields
 from studio.application.inputs.sets import fit_values
 from studio.application.words import tr
 from studio.core.experiments.row_edits import with_rows, with_value, without_rows
@@ -74,8 +74,16 @@ class CasesEditor(QObject):
         self._answers.write(lambda: changed_rows(path, change), one if len(rows) == 1 else many)
 
     def add_empty(self) -> None:
-        """Add a row without values."""
-        self.add_rows([dict.fromkeys((*self._model.inputs, "expected"), "")])
+        """Add a row of the defaults and samples of the prompt, with a first text to type over.
+
+        A table's row without any value would be no row to who reads the file.
+        """
+        plan = self._now()[1]
+        fields = input_fields(plan.variants[0].document) if plan is not None else ()
+        row = {each.name: each.fallback for each in fields if each.fallback is not ABSENT}
+        if fields and not row:
+            row = {fields[0].name: tr("new case")}
+        self.add_rows([row])
 
     def paste(self, text: str) -> None:
         """Add the rows of a sheet, of CSV or of JSON, with texts as their inputs' kinds."""

@@ -20,7 +20,7 @@ from studio.core.agent.loop.machine import fold
 from studio.core.agent.past.tree import walk
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.runner import Run
-from studio.core.agent.values.commands import Approve, Continue, ForkFrom
+from studio.core.agent.values.commands import Approve, Continue, ForkFrom, StopRun
 from studio.core.agent.values.events import ModelCalled, Rendered, Started, Stopped
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.step import Limits, PausePoint
@@ -93,6 +93,23 @@ async def test_the_list_says_what_a_run_was(store):
     )
     assert (line.calls_model, line.calls_tool, line.tokens, line.protocol) == (3, 2, 30, "native")
     assert line.events == len(list(store.events("a")))
+
+
+async def test_a_finished_run_stays_done_when_a_branch_of_it_is_left(store):
+    await write(store, "a")
+    model, past = ScriptedModel(["no"]), walk(store.events("a"))
+    plan = RunPlan(
+        document(NATIVE),
+        {"question": "Where?"},
+        model,
+        Functions(search),
+        journal=store.journal("a"),
+        past=past,
+    )
+    run = Run(plan, past.state.setup)
+    state = await run.go(ForkFrom(past.tree.checkpoints[0].id), StopRun())
+    assert state.status == "stopped"
+    assert (store.summary("a").status, store.summary("a").answer) == ("done", "ok")
 
 
 async def test_filters_tags_notes_and_pins(store):

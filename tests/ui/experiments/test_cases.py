@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -371,3 +372,47 @@ def test_a_table_of_many_rows_makes_only_the_rows_that_are_looked_at(shop: Shop)
     assert isinstance(grid.rows, LazyRows)
     assert grid.rows.made <= 200
     assert model.index(9_999, 1).data() == "Ticket 9999"
+
+
+def test_a_new_row_is_typed_into_at_once(
+    qtbot: QtBot, open_workbench: Callable[[], Workbench], shop: Shop
+) -> None:
+    workbench = open_workbench()
+    view = opened(qtbot, workbench, shop, (1440, 900))
+    assert workbench.window.focusWidget() is view.table
+    QTest.mouseClick(view.row_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: view.table.findChild(QPlainTextEdit) is not None, timeout=patience.MS)
+    field = view.table.findChild(QPlainTextEdit)
+    assert isinstance(field, QPlainTextEdit)
+    QTest.keyClicks(field, "Two tents?")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    ending = b"Two tents?,,\r\n"
+    qtbot.waitUntil(lambda: shop.cases.read_bytes().endswith(ending), timeout=patience.MS)
+    assert shop.cases.read_bytes() == CSV.encode() + ending
+
+
+def test_a_cells_run_leads_back_to_its_cases(
+    qtbot: QtBot, open_workbench: Callable[[], Workbench], shop: Shop
+) -> None:
+    workbench = open_workbench()
+    other = shop.folder / "other.prompty"
+    other.write_text(PROMPT.replace("Answer as JSON.", "Answer briefly."), encoding="utf-8")
+    view = opened(qtbot, workbench, shop, (1440, 900))
+    cases = view.controller.cases
+    assert cases is not None
+    view.controller.show_cases(
+        replace(cases, columns=(*cases.columns, CaseColumn(other.name, other.name)))
+    )
+    qtbot.waitUntil(lambda: len(states(view, 0)) > 0 and view.controller.model.columnCount() > 5)
+    view.run_all()
+    ran(qtbot, view)
+    view.table.setCurrentIndex(view.controller.model.index_of(3, 1))
+    qtbot.waitUntil(view.detail.run_button.isEnabled, timeout=patience.MS)
+    QTest.mouseClick(view.detail.run_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(workbench.run_pane.isVisible, timeout=patience.MS)
+    QTest.keyClick(workbench.run_pane, Qt.Key.Key_Escape)
+    qtbot.waitUntil(view.isVisible, timeout=patience.MS)
+    workbench.window.docks.write()
+    card = workbench.preview_pane.answer
+    qtbot.waitUntil(card.isVisible, timeout=patience.MS)
+    assert card.answer.phase == "none"  # that run is of another prompt

@@ -10,6 +10,7 @@ from studio.core.experiments.assertions.result import AssertionResult
 from studio.core.experiments.results.cells import CellKey, CellOutcome, ResultRow
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.text.amounts import shortened
+from studio.core.text.values import text_or_json
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ def row_title(row: ResultRow) -> str:
         return described
     variables = row.facts.get("vars")
     texts = [
-        str(value)
+        text_or_json(value)
         for name, value in (variables.items() if isinstance(variables, dict) else ())
         if name not in ("id", "tags", "expected") and value not in (None, "")
     ]
