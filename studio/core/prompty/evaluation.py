@@ -6,6 +6,7 @@ that costs too much, so that other files keep theirs.
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import signal
@@ -27,6 +28,9 @@ MOST_MEMORY = 1_000_000_000
 
 MOST_SECONDS = 20.0
 """Processor time that reading a file may take, in seconds."""
+
+_STATM = Path("/proc/self/statm")
+"""Where Linux says how many pages the address space of this process has."""
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -128,7 +132,7 @@ def _limited_memory(most: int) -> Iterator[None]:
         return
     import resource
 
-    pages = int(read_text(Path("/proc/self/statm")).split()[0])
+    pages = int(read_text(_STATM, 1000).split()[0])
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     limit = pages * resource.getpagesize() + most
     known = [each for each in (soft, hard) if each != resource.RLIM_INFINITY]
@@ -187,6 +191,7 @@ def _work_in_child(
     """Work on the items and write their results; leave without what the parent does at its end."""
     import resource
 
+    gc.freeze()  # what the parent made stays: looking at it again would copy its pages
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     try:
         for item in items:

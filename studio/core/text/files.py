@@ -71,9 +71,8 @@ def read_text(
         OSError: it cannot be opened, or is larger than `most` bytes.
         UnicodeDecodeError: it is no text in the encoding.
     """
-    return io.TextIOWrapper(
-        io.BytesIO(read_bounded(path, most)), encoding=encoding, errors=errors
-    ).read()
+    text = read_bounded(path, most).decode(encoding, errors)
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def read_bounded(path: Path, most: int = MOST_BYTES) -> bytes:
@@ -88,7 +87,9 @@ def read_bounded(path: Path, most: int = MOST_BYTES) -> bytes:
     """
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
-        content = file.read(most + 1) if size <= most else b""
+        content = file.read(size + 1) if size <= most else b""
+        if len(content) > size:  # it grows, or is one of the system's, which have no size
+            content += file.read(most + 1 - len(content))
     if max(len(content), size) > most:
         from studio.core.text import amounts
 

@@ -223,12 +223,12 @@ class Trust:
 
     def covers(self, path: Path) -> bool:
         """Whether a file or folder lies in a trusted folder, after links are followed."""
-        return self.is_bundled(path) or self.trusted_as(path) is not None
+        place = resolved(path)
+        return place.is_relative_to(_bundled()) or self._trusted_at(place) is not None
 
     def is_bundled(self, path: Path) -> bool:
         """Whether a file or folder came with the studio."""
-        place = resolved(path)
-        return _bundled() in (place, *place.parents)
+        return resolved(path).is_relative_to(_bundled())
 
     def allowed_in(self, folder: Path) -> Mapping[str, Pin]:
         """Return the single approvals for the files of a folder."""
@@ -260,13 +260,14 @@ class Trust:
 
         A repository inside of a trusted folder is another's work, and trusted only by itself.
         """
-        place = resolved(path)
-        for each in (place, *place.parents):
-            if each in self.folders:
-                return None if is_too_wide(each) else each
-            if is_repository(each):
-                return None
-        return None
+        return self._trusted_at(resolved(path))
+
+    def _trusted_at(self, place: Path) -> Path | None:
+        places = (place, *place.parents)
+        found = next((each for each in places if each in self.folders), None)
+        if found is None or is_too_wide(found):
+            return None
+        return None if any(map(is_repository, places[: places.index(found)])) else found
 
     def with_folder(self, folder: Path) -> Trust:
         """Return the trust with one more folder.
