@@ -11,13 +11,16 @@ import json
 import re
 import shutil
 import subprocess
+import sysconfig
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import quote
 
 _PIN = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==([^\s;\\]+)", re.MULTILINE)
+_LICENSE_LINE = re.compile(r"^License: *(\S.*?)\s*$", re.MULTILINE)
 _NEVER_SHIPPED = ("setuptools", "pip", "wheel", "pyinstaller")
 _PACKAGES = """
 import json, sys
@@ -38,7 +41,7 @@ for name in names:
     found.append({
         "name": each.metadata["Name"],
         "version": each.version,
-        "license": said or " and ".join(classes) or (short if "\\n" not in short else ""),
+        "license": said or " and ".join(classes) or short.partition("\\n")[0],
         "author": each.metadata.get("Author") or each.metadata.get("Author-email")
                   or each.metadata.get("Maintainer-email") or "",
         "files": files,
@@ -65,6 +68,23 @@ class Part:
 
     files: tuple[Path, ...] = ()
     """Its files of licenses and notices."""
+
+    index: str = "pypi"
+    """Where it comes from, as a package URL says it."""
+
+
+_COMMON = Path("/usr/share/common-licenses")
+_BUNDLED = {
+    "chunspell": Part(
+        "hunspell",
+        "1.7",
+        "MPL-1.1 OR GPL-2.0-or-later OR LGPL-2.1-or-later",
+        "László Németh and the authors of Hunspell and MySpell",
+        (_COMMON / "MPL-1.1",),
+        "generic",
+    )
+}
+"""What a package carries of others, and does not say in what it tells of its license."""
 
 
 def required(lock: Path) -> tuple[Part, ...]:
@@ -102,14 +122,49 @@ def frozen_parts(folder: Path, table: Path, python: Path) -> tuple[Part, ...]:
         check=True,
     )
     found = [
-        Part(**{**each, "files": tuple(map(Path, each["files"]))})
+        Part(**{**each, "files": _texts(each["license"], each["files"])})
         for each in json.loads(done.stdout)
         if each["name"].lower() != "prompt-studio"
     ]
+    found += [_BUNDLED[each.name] for each in found if each.name in _BUNDLED]
     wrong = [each.name for each in found if each.name.lower() in _NEVER_SHIPPED]
     if wrong:
         raise SystemExit(f"{', '.join(wrong)} must not be shipped: exclude it in the recipe")
     return tuple(found)
+
+
+def _texts(license_: str, files: Sequence[str]) -> tuple[Path, ...]:
+    """Return the license files of a package; Qt's bring none, and are under the LGPL."""
+    common = [_COMMON / "LGPL-3", _COMMON / "GPL-3"] if "LGPL-3.0" in license_ else []
+    return tuple(map(Path, files)) or tuple(common)
+
+
+def system_parts(folder: Path) -> tuple[Part, ...]:
+    """Return the Debian packages of this system whose libraries are in a frozen folder."""
+    found = (folder / "_internal").glob("lib*.so*")
+    names = [path.name for path in found if not path.name.startswith("libpython")]
+    multiarch = sysconfig.get_config_var("MULTIARCH")
+    libraries = [f"{root}/{multiarch}/{name}" for root in ("/lib", "/usr/lib") for name in names]
+    if not libraries or shutil.which("dpkg") is None:
+        return ()
+    owned = subprocess.run(["dpkg", "-S", *libraries], capture_output=True, text=True, check=False)
+    owners = sorted({line.partition(":")[0] for line in owned.stdout.splitlines()})
+    form = "${Package} ${Version}\n"
+    told = subprocess.run(
+        ["dpkg-query", "-W", "-f", form, *owners], capture_output=True, text=True, check=False
+    )
+    versions = dict(line.split(" ", 1) for line in told.stdout.splitlines())
+    return tuple(
+        _system_part(name, versions[name], Path("/usr/share/doc") / name / "copyright")
+        for name in owners
+        if name in versions
+    )
+
+
+def _system_part(name: str, version: str, paper: Path) -> Part:
+    text = paper.read_text(encoding="utf-8", errors="replace") if paper.is_file() else ""
+    kinds = sorted(set(_LICENSE_LINE.findall(text))) if text.startswith("Format:") else []
+    return Part(name, version, ", ".join(kinds), files=(paper,) if text else (), index="deb/debian")
 
 
 def bill_of(
@@ -148,8 +203,8 @@ def bill_of(
 
 
 def _component(part: Part, kind: str, *, has_purl: bool = True) -> dict[str, object]:
-    index_name = re.sub(r"[-_.]+", "-", part.name).lower()
-    reference = f"pkg:pypi/{index_name}@{part.version}"
+    name = re.sub(r"[-_.]+", "-", part.name).lower() if part.index == "pypi" else part.name
+    reference = f"pkg:{part.index}/{name}@{quote(part.version, safe='')}"
     made: dict[str, object] = {
         "type": kind,
         "bom-ref": reference,
@@ -174,8 +229,9 @@ def copyright_of(name: str, own_license: str, parts: Sequence[Part]) -> str:
     sections = [
         "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n"
         f"Upstream-Name: {name}\n"
-        "Comment: The program carries Python, Qt and Python packages. Their licenses, as their\n"
-        f" makers wrote them, are in /usr/share/doc/{name}/licenses, a folder each.",
+        "Comment: The program carries Python, Qt, Python packages and libraries of the system.\n"
+        f" Their licenses, as their makers wrote them, are in /usr/share/doc/{name}/licenses, a\n"
+        " folder each; those that many share are in /usr/share/common-licenses, too.",
         f"Files: *\nCopyright: The Prompt Studio authors\nLicense: Expat\n{_indented(own_license)}",
         "Files: usr/lib/prompt-studio/_internal/libpython*\n"
         "Copyright: Python Software Foundation\nLicense: PSF-2.0",

@@ -84,7 +84,7 @@ def main() -> int:
     parser.add_argument(
         "--python", action="store_true", help="only the wheel and the source archive"
     )
-    from bill import frozen_parts, required
+    from bill import frozen_parts, required, system_parts
 
     only_python = parser.parse_args().python
     version = read_version()
@@ -100,10 +100,10 @@ def main() -> int:
         return 0
     tree = linux_tree(folder, version)
     check_tree(tree)
-    archive(tree, version)
     table = BUILD / "pyinstaller" / "prompt_studio" / "PYZ-00.toc"
-    parts = frozen_parts(folder, table, _freezer_python())
+    parts = (*frozen_parts(folder, table, _freezer_python()), *system_parts(folder))
     package = debian_package(tree, version, parts)
+    archive(tree, version)  # with the licenses
     write_bill(package, version, parts)
     check_package(package)
     try_package(package)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -53,3 +54,24 @@ def test_what_is_frozen_is_listed_with_its_licenses(tmp_path: Path) -> None:
 def test_what_only_builds_is_never_shipped(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="pip must not be shipped"):
         bill.frozen_parts(*frozen(tmp_path, "pip"), sys.executable)
+
+
+@pytest.mark.skipif(shutil.which("dpkg") is None, reason="not a Debian system")
+def test_libraries_of_the_system_are_listed_with_their_licenses(tmp_path: Path) -> None:
+    (tmp_path / "_internal").mkdir()
+    for name in ("libz.so.1", "libQt6Core.so.6"):
+        (tmp_path / "_internal" / name).touch()
+    (part,) = bill.system_parts(tmp_path)
+    assert (part.name, part.index) == ("zlib1g", "deb/debian")
+    assert "Zlib" in part.license
+    assert [path.name for path in part.files] == ["copyright"]
+    made = json.loads(bill.bill_of("prompt-studio", "1.0", (part,), DAY))
+    assert made["components"][0]["purl"].startswith("pkg:deb/debian/zlib1g@")
+
+
+def test_what_a_package_carries_of_others_is_listed_too(tmp_path: Path) -> None:
+    parts = bill.frozen_parts(*frozen(tmp_path, "hunspell"), sys.executable)
+    said = {part.name: part.license for part in parts}
+    assert "LGPL-2.1" in said["hunspell"], "chunspell says MIT, and carries Hunspell"
+    written = bill.copyright_of("prompt-studio", "MIT words", parts)
+    assert "License: MPL-1.1 OR GPL-2.0-or-later OR LGPL-2.1-or-later" in written

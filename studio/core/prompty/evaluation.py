@@ -30,7 +30,7 @@ MOST_SECONDS = 20.0
 """Processor time that reading a file may take, in seconds."""
 
 _STATM = Path("/proc/self/statm")
-"""Where Linux says how many pages the address space of this process has."""
+"""File of Linux that says how many pages the address space of this process has."""
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
