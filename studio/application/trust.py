@@ -48,10 +48,7 @@ def folder_trust(own: Path | None, trust: TrustStore, opened: Path | None = None
     root = resolved(opened) if opened is not None else own
     if not own.is_relative_to(root):
         root = own
-    for folder in (own, *own.parents):
-        if folder == root or is_repository(folder):
-            root = folder
-            break
+    root = next(each for each in (own, *own.parents) if each == root or is_repository(each))
     root = own if is_too_wide(root) else root
     return FolderTrust(None if is_too_wide(root) else root, is_trusted=False)
 

@@ -146,7 +146,7 @@ def as_junit(found: Sequence[CheckedFile]) -> str:
         case = ET.SubElement(suite, "testcase", classname="check", name=_posix(file))
         if file.problems:
             text = as_text([file])
-            failure = ET.SubElement(case, "failure", message=_count(len(file.problems)))
+            failure = ET.SubElement(case, "failure", message=counted(len(file.problems), "finding"))
             failure.text = "".join(each if each in "\n\t" or each >= " " else "?" for each in text)
     suites = ET.Element("testsuites")
     suites.append(suite)
@@ -164,10 +164,6 @@ FORMATS: Mapping[str, Callable[[Sequence[CheckedFile]], str]] = MappingProxyType
     }
 )
 """By the name that `--format` takes."""
-
-
-def _count(findings: int) -> str:
-    return counted(findings, "finding")
 
 
 def _each(found: Iterable[CheckedFile]) -> Iterable[tuple[CheckedFile, Problem]]:

@@ -29,9 +29,6 @@ MOST_MEMORY = 1_000_000_000
 MOST_SECONDS = 20.0
 """Processor time that reading a file may take, in seconds."""
 
-_STATM = Path("/proc/self/statm")
-"""File of Linux that says how many pages the address space of this process has."""
-
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
@@ -138,11 +135,11 @@ def _limited_memory(most: int) -> Iterator[None]:
         return
     import resource
 
-    pages = int(read_text(_STATM, 1000).split()[0])
+    pages = int(read_text(Path("/proc/self/statm"), 1000).split()[0])
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    limit = pages * resource.getpagesize() + most
     known = [each for each in (soft, hard) if each != resource.RLIM_INFINITY]
-    resource.setrlimit(resource.RLIMIT_AS, (min([limit, *known]), hard))
+    limit = min([pages * resource.getpagesize() + most, *known])
+    resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
     try:
         yield
     finally:

@@ -72,7 +72,7 @@ def read_text(
         UnicodeDecodeError: it is no text in the encoding.
     """
     text = read_bounded(path, most).decode(encoding, errors)
-    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def read_bounded(path: Path, most: int = MOST_BYTES) -> bytes:

@@ -35,7 +35,7 @@ from studio.core.tools.declaration import choice_value, declare_tool, write_choi
 from studio.core.tools.openapi.loading import OperationRow
 from studio.core.tools.registry import SourceStatus, ToolEntry, ToolRegistry
 from studio.core.tools.source import OfferContent, ServerOffer, ToolOutcome
-from studio.core.tools.trust.store import TooWideError, TrustStore
+from studio.core.tools.trust.store import WHOLE_FOLDER, TooWideError, TrustStore
 from studio.ui.app.servers_coordinator import ServersCoordinator
 from studio.ui.tools.add_server import OperationsDialog
 from studio.ui.tools.calls_dialog import CallsDialog
@@ -305,7 +305,7 @@ class ToolsCoordinator(QObject):
 
     def _show_folder(self, _: ToolRegistry) -> None:
         folder = self._window.tabs.folder
-        approval = self._trust.current.folder_approval(folder) if folder is not None else None
+        approval = self._trust.current.approval(folder, WHOLE_FOLDER) if folder else None
         self._pane.sources.show_folder(folder, approval)
 
     def _show_trust_menu(self, place: QPoint) -> None:

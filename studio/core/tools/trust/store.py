@@ -251,10 +251,6 @@ class Trust:
         keys += [WHOLE_FOLDER] if by_folder else []
         return next((chosen[key] for key in keys if key in chosen), None)
 
-    def folder_approval(self, folder: Path) -> Approval | None:
-        """The approval that the user chose for all tools of a folder."""
-        return self.approval(folder, WHOLE_FOLDER)
-
     def trusted_as(self, path: Path) -> Path | None:
         """Return the folder by whose trust a path is trusted; None for none, or bundled examples.
 
@@ -413,10 +409,9 @@ def _from_json(data: object) -> Trust:
     if not isinstance(data, dict):
         return Trust()
     folders = data.get("folders")
+    listed = folders if isinstance(folders, list) else ()
     return Trust(
-        frozenset(Path(item) for item in folders if isinstance(item, str))
-        if isinstance(folders, list)
-        else frozenset(),
+        frozenset(Path(item) for item in listed if isinstance(item, str)),
         _approvals(data.get("approvals")),
         _allowed(data.get("allowed")),
     )
