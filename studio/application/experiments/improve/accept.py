@@ -158,11 +158,11 @@ def improvement_sentences(found: Improvement) -> Iterator[str]:
     if proposed == 1:
         words = tr("1 text was proposed: {kept} scored, {refused} refused before it was sent.")
     yield words.format(proposed=proposed, kept=kept, refused=refused)
-    cost = tr("cost not known") if found.cost is None else money(found.cost)
+    cost = tr("cost not known") if found.spent.cost is None else money(found.spent.cost)
     words = tr("{calls} cells asked, {tokens:,} tokens, {cost}.")
-    if found.calls == 1:
+    if found.spent.calls == 1:
         words = tr("1 cell asked, {tokens:,} tokens, {cost}.")
-    yield words.format(calls=found.calls, tokens=found.tokens, cost=cost)
+    yield words.format(calls=found.spent.calls, tokens=found.spent.tokens, cost=cost)
     if found.ended:
         yield found.ended
 
@@ -240,10 +240,13 @@ def lineage_figure(found: Improvement) -> ChartFigure:
 def progress_words(found: ImproveProgress) -> str:
     """Return the progress of a search in one line."""
     words = tr("texts {proposals} of {most} · cells {calls} · tokens {tokens:,}").format(
-        proposals=found.proposals, most=found.most, calls=found.calls, tokens=found.tokens
+        proposals=found.proposals,
+        most=found.most,
+        calls=found.spent.calls,
+        tokens=found.spent.tokens,
     )
-    if found.cost:
-        words += f" · {money(found.cost)}"
+    if found.spent.cost:
+        words += f" · {money(found.spent.cost)}"
     if found.best is not None:
         words += tr(" · best {score}").format(score=percent(found.best))
     return words + (tr(" · asking the unseen rows") if found.is_deciding else "")

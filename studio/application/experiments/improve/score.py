@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from studio.application.experiments.asking import Asker
@@ -15,15 +15,12 @@ from studio.application.experiments.improve.candidates import (
     section_text,
     with_section,
 )
-from studio.application.experiments.improve.values import ImproveChoices, ImproveError
-from studio.application.experiments.plan import (
-    ExperimentPlan,
-    ExperimentServices,
-)
+from studio.application.experiments.improve.values import ImproveChoices, ImproveError, Spending
+from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.planned_variants import PlannedVariant
 from studio.application.experiments.run.runner import ExperimentRunner, OnCell
 from studio.application.words import tr
-from studio.core.experiments.results.cells import CellKey, CellOutcome, CellState
+from studio.core.experiments.results.cells import CellKey, CellOutcome
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.values import ExperimentBudget, ExperimentRow, Gates
 from studio.core.models.choice import ModelChoice
@@ -39,31 +36,6 @@ _ALMOST = 0.99
 
 class SpentError(Exception):
     """The budget is used up, or the user stopped; a sentence."""
-
-
-@dataclass(slots=True)
-class Spending:
-    """Tokens, calls and money used so far."""
-
-    calls: int = 0
-    """Cells that were asked."""
-
-    tokens: int = 0
-    """Their tokens."""
-
-    cost: float | None = 0.0
-    """Their US dollars; None where a price is not known."""
-
-    def add(self, outcome: CellOutcome, *, is_remote: bool) -> None:
-        """Count a cell."""
-        if outcome.is_cached:
-            return
-        self.calls += 1
-        self.tokens += outcome.input_tokens + outcome.output_tokens
-        spent = outcome.cost if is_remote or outcome.cost else 0.0
-        if outcome.state is CellState.ERROR:
-            spent = spent or 0.0
-        self.cost = self.cost + spent if self.cost is not None and spent is not None else None
 
 
 class _LastingAsker(Asker):
@@ -146,16 +118,15 @@ class RowScorer:
             self._task.cancel()
 
     @property
-    def tokens(self) -> int:
-        """Tokens of everything."""
-        return self.spent.tokens + self.other_tokens
+    def total(self) -> Spending:
+        """Return the spending of everything, the proposer's included."""
+        cost = None
+        if self.spent.cost is not None and self.other_cost is not None:
+            cost = self.spent.cost + self.other_cost
+        return Spending(self.spent.calls, self.spent.tokens + self.other_tokens, cost)
 
-    @property
-    def cost(self) -> float | None:
-        """US dollars of everything; None where a price is not known."""
-        if self.spent.cost is None or self.other_cost is None:
-            return None
-        return self.spent.cost + self.other_cost
+    def _count(self, outcome: CellOutcome) -> None:
+        self.spent = self.spent.with_cell(outcome, is_remote=self._is_remote)
 
     def count_proposal(self, tokens: int, cost: float | None) -> None:
         """Add the spending of one more round of the proposer."""
@@ -195,7 +166,7 @@ class RowScorer:
 
         def keep(key: CellKey, outcome: CellOutcome) -> None:
             found.setdefault(rows[key.row - 1].number, []).append(outcome)
-            self.spent.add(outcome, is_remote=self._is_remote)
+            self._count(outcome)
 
         plan = self._plan_of([self._variant(text)], rows, self._left())
         path = plan.file.path or Path("experiment")
@@ -223,9 +194,7 @@ class RowScorer:
         after = replace(self._variant(text), name=name, base="")
         plan = self._plan_of([replace(before, base=""), after], rows, self._left())
         plan = replace(plan, baseline=before.name)
-        return await self._run(
-            plan, lambda _key, outcome: self.spent.add(outcome, is_remote=self._is_remote)
-        )
+        return await self._run(plan, lambda _key, outcome: self._count(outcome))
 
     def _variant(self, text: str) -> PlannedVariant:
         variant = self._plan.variants[self._at]
@@ -290,11 +259,11 @@ class RowScorer:
         mean_tokens = self.spent.tokens / max(1, self.spent.calls)
         cost, tokens = None, None
         if choices.cost is not None:
-            spent = self.cost or 0.0
+            spent = self.total.cost or 0.0
             mean = (self.spent.cost or 0.0) / max(1, self.spent.calls)
             cost = choices.cost - spent - mean * self.reserved
         if choices.tokens is not None:
-            tokens = choices.tokens - self.tokens - int(mean_tokens * self.reserved)
+            tokens = choices.tokens - self.total.tokens - int(mean_tokens * self.reserved)
         return ExperimentBudget(cost=cost, tokens=tokens)
 
 

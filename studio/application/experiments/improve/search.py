@@ -164,9 +164,7 @@ class SectionSearch:
             (len(self._learn), len(self._choose), len(self._decide)),
             result,
             report,
-            self._scorer.spent.calls,
-            self._scorer.tokens,
-            self._scorer.cost,
+            self._scorer.total,
             self._ended,
         )
 
@@ -309,9 +307,7 @@ class SectionSearch:
             ImproveProgress(
                 len(self._candidates) - 1,
                 self._choices.proposals,
-                self._scorer.spent.calls,
-                self._scorer.tokens,
-                self._scorer.cost,
+                self._scorer.total,
                 self._best().score,
                 self._is_deciding,
             )

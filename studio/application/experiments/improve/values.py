@@ -13,6 +13,7 @@ from studio.application.experiments.planned_variants import PlannedVariant
 from studio.application.experiments.providers import unpriced
 from studio.application.experiments.report import ExperimentReport
 from studio.application.words import tr
+from studio.core.experiments.results.cells import CellOutcome, CellState
 from studio.core.experiments.values import ExperimentRow
 from studio.core.models.choice import ModelChoice
 
@@ -84,6 +85,33 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class Spending:
+    """Tokens, calls and money used so far."""
+
+    calls: int = 0
+    """Cells that were asked."""
+
+    tokens: int = 0
+    """Tokens of everything that is counted."""
+
+    cost: float | None = 0.0
+    """US dollars; None where a price is not known."""
+
+    def with_cell(self, outcome: CellOutcome, *, is_remote: bool) -> Spending:
+        """Return the spending with that of one more cell."""
+        if outcome.is_cached:
+            return self
+        spent = outcome.cost if is_remote or outcome.cost else 0.0
+        if outcome.state is CellState.ERROR:
+            spent = spent or 0.0
+        return Spending(
+            self.calls + 1,
+            self.tokens + outcome.input_tokens + outcome.output_tokens,
+            self.cost + spent if self.cost is not None and spent is not None else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class ImproveProgress:
     """The progress of a search."""
 
@@ -93,14 +121,8 @@ class ImproveProgress:
     most: int
     """Texts at most."""
 
-    calls: int
-    """Cells that were asked."""
-
-    tokens: int
-    """Tokens so far, the proposer's included."""
-
-    cost: float | None
-    """US dollars so far; None where a price is not known."""
+    spent: Spending
+    """Spending so far, the proposer's included."""
 
     best: float | None
     """The best score so far on the rows that choose."""
@@ -137,14 +159,8 @@ class Improvement:
     report: ExperimentReport | None
     """That result, the prompt as it is as its baseline."""
 
-    calls: int
-    """Cells that were asked."""
-
-    tokens: int
-    """Tokens of everything."""
-
-    cost: float | None
-    """US dollars of everything; None where a price is not known."""
+    spent: Spending
+    """Spending of everything."""
 
     ended: str
     """Reason why the search ended, a sentence."""

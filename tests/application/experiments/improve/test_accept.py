@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from studio.application.experiments.improve.accept import acceptance, with_variants
-from studio.application.experiments.improve.values import ImproveError, Improvement
+from studio.application.experiments.improve.values import ImproveError, Improvement, Spending
 from studio.application.experiments.prompts import ExperimentError
 from studio.core.prompty.parse import parse
 from studio.core.text.source import apply_edits
@@ -69,9 +69,7 @@ def test_the_better_text_is_one_edit_and_only_of_what_was_searched(bench: Bench)
         (1, 1, 1),
         None,
         None,
-        0,
-        0,
-        None,
+        Spending(cost=None),
         "",
     )
     edit = acceptance(parse(PROMPT, path), found)

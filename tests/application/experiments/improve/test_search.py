@@ -72,8 +72,8 @@ async def test_a_better_text_is_found_and_the_unseen_rows_decide(
     assert f"On 6 unseen rows: 6 pass (61 % to 100 %), {6 - len(comparison.won)} before" in said
     assert f"{len(comparison.won)} won, 0 lost, p = {comparison.p_value:.3f}" in said
     assert improvement_diff(found)[-2:] == ["-Answer in one word.", f"+{GOOD}"]
-    assert found.calls == len(improving.asked) == len(set(improving.asked))
-    assert found.tokens > 0
+    assert found.spent.calls == len(improving.asked) == len(set(improving.asked))
+    assert found.spent.tokens > 0
     assert told[-1].is_deciding
 
 
@@ -160,7 +160,7 @@ async def test_a_budget_of_calls_holds_and_keeps_room_for_the_unseen_rows(
 ) -> None:
     found = await improving.run(ledger, calls=calls)
     assert len(improving.asked) <= calls
-    assert found.calls == len(improving.asked)
+    assert found.spent.calls == len(improving.asked)
     if found.found:
         assert found.report is not None
         assert found.report.is_whole
@@ -172,10 +172,10 @@ async def test_a_budget_of_tokens_holds(improving: ImproveBench, ledger: Experim
     other = ExperimentLedger(ledger.path.with_name("other.db"))
     try:
         improving.asked.clear()
-        less = await improving.run(other, calls=None, tokens=whole.tokens // 2)
+        less = await improving.run(other, calls=None, tokens=whole.spent.tokens // 2)
     finally:
         other.close()
-    assert less.tokens <= whole.tokens // 2 + 50  # at most what was under way
+    assert less.spent.tokens <= whole.spent.tokens // 2 + 50  # at most what was under way
     assert not less.found
 
 
@@ -190,15 +190,15 @@ async def test_a_budget_of_money_holds_with_the_proposer_in_it(
     whole = await improving.run(ledger, calls=None, cost=1000.0)
     assert whole.report is not None
     cells = sum(each.total.cost for each in whole.report.variants)
-    assert whole.cost is not None
-    assert whole.cost > cells > 0  # the search and the proposer count too
+    assert whole.spent.cost is not None
+    assert whole.spent.cost > cells > 0  # the search and the proposer count too
     other = ExperimentLedger(ledger.path.with_name("other.db"))
     try:
-        less = await improving.run(other, calls=None, cost=whole.cost - cells)
+        less = await improving.run(other, calls=None, cost=whole.spent.cost - cells)
     finally:
         other.close()
-    assert less.cost is not None
-    assert less.cost <= whole.cost - cells
+    assert less.spent.cost is not None
+    assert less.spent.cost <= whole.spent.cost - cells
     assert less.report is None or not less.report.is_whole
 
 
@@ -239,7 +239,7 @@ async def test_answers_are_asked_once_over_searches(
     count = len(improving.asked)
     second = await improving.run(ledger)
     assert len(improving.asked) == count
-    assert second.calls == 0
+    assert second.spent.calls == 0
     assert first.after == second.after
     assert second.report is not None
     assert report_of(ledger, second.result or 0).is_whole
