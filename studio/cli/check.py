@@ -22,10 +22,7 @@ from studio.application.document.checked_file import (
     fix_all,
     unreadable,
 )
-from studio.application.document.project_settings import (
-    CheckSettings,
-    settings_for,
-)
+from studio.application.document.project_settings import CheckSettings, settings_for
 from studio.application.document.prompt_files import prompt_files
 from studio.cli.arguments import add_trust, read_text, trust_of
 from studio.cli.findings import shown_path

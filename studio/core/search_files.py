@@ -178,12 +178,7 @@ def replaced(text: str, query: Query, new: str) -> tuple[TextEdit, ...]:
     )
 
 
-def _in_file(
-    path: Path,
-    text: str | None,
-    pattern: object,
-    most: int,
-) -> list[SearchMatch]:
+def _in_file(path: Path, text: str | None, pattern: object, most: int) -> list[SearchMatch]:
     if text is None:
         text = _read(path)
     found: list[SearchMatch] = []

@@ -123,27 +123,15 @@ def headers_text(headers: Mapping[str, str]) -> str:
 
 def _warnings(connection: Connection) -> Iterator[tuple[Field, str]]:
     if connection.kind in ("azure", "compatible") and not connection.base_url:
-        yield (
-            "base_url",
-            tr("Enter the address before it can be used."),
-        )
+        yield ("base_url", tr("Enter the address before it can be used."))
     if connection.kind == "scripted" and not connection.settings.get("script"):
-        yield (
-            "script",
-            tr("Choose a script before it can be used."),
-        )
+        yield ("script", tr("Choose a script before it can be used."))
     if connection.kind == "replay" and not connection.settings.get("recording"):
-        yield (
-            "recording",
-            tr("Choose a file before it can be used."),
-        )
+        yield ("recording", tr("Choose a file before it can be used."))
     path = connection.settings.get("recording")
     is_replayed = connection.kind == "replay" and not connection.settings.get("through")
     if is_replayed and isinstance(path, str) and path and not Path(path).expanduser().is_file():
-        yield (
-            "recording",
-            tr("There is nothing recorded yet: choose a connection to record."),
-        )
+        yield ("recording", tr("There is nothing recorded yet: choose a connection to record."))
 
 
 def _name(connection: Connection) -> str:
@@ -160,17 +148,11 @@ def _base_url(connection: Connection) -> str:
     except ValueError:
         return tr("This is not a web address.")
     if parts.scheme not in ("http", "https") or not parts.hostname or " " in address:
-        return tr(
-            "Write the whole address, such as https://host/v1 or http://localhost:8000/v1.",
-        )
+        return tr("Write the whole address, such as https://host/v1 or http://localhost:8000/v1.")
     if "@" in parts.netloc:
-        return tr(
-            "A password in the address would be kept in a file: enter it under Key.",
-        )
+        return tr("A password in the address would be kept in a file: enter it under Key.")
     if parts.query or parts.fragment:
-        return tr(
-            "Leave out what begins with ? or #: it may hold a key, and the path is enough.",
-        )
+        return tr("Leave out what begins with ? or #: it may hold a key, and the path is enough.")
     return ""
 
 

@@ -238,12 +238,7 @@ def variables(
             CompletionItem(name, name, tr("set in the template"), "word"),
         )
     if "loop" not in found and loops:
-        found["loop"] = CompletionItem(
-            "loop",
-            "loop",
-            tr("index, first, last, length"),
-            "word",
-        )
+        found["loop"] = CompletionItem("loop", "loop", tr("index, first, last, length"), "word")
     for values in given:
         for name, value in values.items():
             if name.isidentifier():

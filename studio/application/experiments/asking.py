@@ -178,10 +178,7 @@ class Asker:
             if wants_tools(variant.document):
                 services = self._services
                 session = tool_session(
-                    services.trust,
-                    services.connections,
-                    services.secrets,
-                    allowed=services.allowed,
+                    services.trust, services.connections, services.secrets, allowed=services.allowed
                 )
                 self._tools[at] = session
                 await self._load_tools(at, variant, session)

@@ -6,11 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from studio.application.experiments.report import (
-    ExperimentReport,
-    VariantReport,
-    percent,
-)
+from studio.application.experiments.report import ExperimentReport, VariantReport, percent
 from studio.application.words import tr
 from studio.core.experiments.results.cells import VariantTotal
 from studio.core.experiments.statistics import wilson

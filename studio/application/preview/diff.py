@@ -6,11 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from studio.application.comparison import (
-    ComparedPart,
-    compare_for_taking_back,
-    compare_texts,
-)
+from studio.application.comparison import ComparedPart, compare_for_taking_back, compare_texts
 from studio.application.document.files import FileError, read_file
 from studio.application.preview.build import build_preview, prepare_job
 from studio.application.preview.requests import (

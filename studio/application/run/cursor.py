@@ -155,14 +155,7 @@ def diagram_at(now: DiagramState, state: RunState, step: Step, card: StepCard) -
 
 _Field: TypeAlias = Literal["question", "thought", "action", "arguments", "observation", "all"]
 
-_FIELDS: tuple[_Field, ...] = (
-    "question",
-    "thought",
-    "action",
-    "arguments",
-    "observation",
-    "all",
-)
+_FIELDS: tuple[_Field, ...] = ("question", "thought", "action", "arguments", "observation", "all")
 
 _FIELDS_OF_CARD: dict[CardKind, tuple[_Field, ...]] = {
     "thought": ("thought",),

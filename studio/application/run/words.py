@@ -266,10 +266,7 @@ def _line(
 ) -> LimitLine:
     most = _amount(name, allowed) if allowed is not None else tr("no limit")
     more = (allowed if allowed is not None else used) + step
-    unit = {
-        "cost": tr("dollars"),
-        "seconds": tr("seconds"),
-    }.get(name, title)
+    unit = {"cost": tr("dollars"), "seconds": tr("seconds")}.get(name, title)
     return LimitLine(
         name,
         allowed,

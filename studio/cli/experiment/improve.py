@@ -18,11 +18,7 @@ from studio.application.experiments.improve.accept import (
     with_variants,
 )
 from studio.application.experiments.improve.candidates import section_text
-from studio.application.experiments.improve.score import (
-    MOST_TEXTS,
-    propose_texts,
-    rows_to_show,
-)
+from studio.application.experiments.improve.score import MOST_TEXTS, propose_texts, rows_to_show
 from studio.application.experiments.improve.search import SectionSearch
 from studio.application.experiments.improve.values import (
     MOST_PROPOSALS,
@@ -32,11 +28,7 @@ from studio.application.experiments.improve.values import (
     ImproveProgress,
     variant_to_improve,
 )
-from studio.application.experiments.plan import (
-    ExperimentPlan,
-    ExperimentServices,
-    plan_experiment,
-)
+from studio.application.experiments.plan import ExperimentPlan, ExperimentServices, plan_experiment
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.providers import choice_for
 from studio.cli.arguments import add_trust

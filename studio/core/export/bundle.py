@@ -29,13 +29,7 @@ from studio.core.prompty.reference_values import (
 from studio.core.text.amounts import counted, size
 from studio.core.text.files import read_bounded
 from studio.core.text.source import Problem, Severity, Span
-from studio.core.tools.document import (
-    McpServer,
-    OpenApi,
-    PluginTool,
-    PythonFile,
-    named_sources,
-)
+from studio.core.tools.document import McpServer, OpenApi, PluginTool, PythonFile, named_sources
 
 MANIFEST = "manifest.json"
 _FORMAT = "prompt-studio-bundle/1"

@@ -16,13 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from studio.core.masking.masker import Masker
-from studio.core.models.base import (
-    Capabilities,
-    ChatModel,
-    ModelError,
-    ModelRequest,
-    WrappingModel,
-)
+from studio.core.models.base import Capabilities, ChatModel, ModelError, ModelRequest, WrappingModel
 from studio.core.models.bodies import request_body
 from studio.core.text.diff import json_difference
 from studio.core.text.files import MOST_RECORD_BYTES, read_text

@@ -12,12 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from studio.core.prompty.document import (
-    Parameter,
-    PromptDocument,
-    ResolvedInputs,
-    TemplateFormat,
-)
+from studio.core.prompty.document import Parameter, PromptDocument, ResolvedInputs, TemplateFormat
 from studio.core.prompty.front.schema import key_at
 from studio.core.prompty.reference_values import (
     Reference,

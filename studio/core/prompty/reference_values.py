@@ -331,12 +331,7 @@ def references_beside(
     if masked:
         environment = {name: f"${{env:{name}}}" for name in environment}
     return ReferenceContext(
-        folder,
-        environment=environment,
-        trusted=trusted,
-        opened=opened,
-        shown=masked,
-        masker=masker,
+        folder, environment=environment, trusted=trusted, opened=opened, shown=masked, masker=masker
     )
 
 

@@ -19,13 +19,7 @@ from studio.core.agent.values.events import Event
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Call, RunModel, Step
 from studio.core.masking.redact import redact
-from studio.core.prompty.document import (
-    MediaPart,
-    Message,
-    TextPart,
-    ToolCallPart,
-    ToolResultPart,
-)
+from studio.core.prompty.document import MediaPart, Message, TextPart, ToolCallPart, ToolResultPart
 from studio.core.text.values import Json, parse_json
 from studio.core.wire.reply import Reply
 from studio.core.wire.wire_call import CallLookup, WireCall, no_call

@@ -352,11 +352,7 @@ def note_marks(tree: RunTree, marks: Iterable[str | None]) -> Iterator[tuple[int
 
 def snapshot_of(state: RunState) -> JsonObject | None:
     """Return a state between two steps as JSON, without its past; None for any other state."""
-    fresh = Step(
-        state.iteration,
-        messages=state.step.messages,
-        sent=state.step.sent,
-    )
+    fresh = Step(state.iteration, messages=state.step.messages, sent=state.step.sent)
     between = (
         state.status == "running"
         and state.place in (PausePoint.BEFORE_REQUEST, None)

@@ -69,10 +69,7 @@ def declare_server(
         if allowed:
             return set_value(document, path, flow_value(list[Json](allowed)))
         return remove_entry(document, entry) if entry is not None else ()
-    block: dict[str, Json] = {
-        "kind": "mcp",
-        "connection": {"kind": "reference", "name": name},
-    }
+    block: dict[str, Json] = {"kind": "mcp", "connection": {"kind": "reference", "name": name}}
     if allowed:
         block["allowedTools"] = list[Json](allowed)
     return _declared(document, name, block)

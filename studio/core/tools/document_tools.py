@@ -29,11 +29,7 @@ from studio.core.tools.document import (
 )
 from studio.core.tools.mcp.connection import AskForInput
 from studio.core.tools.mcp.server_config import WorkspaceServers, find_own_servers
-from studio.core.tools.openapi.credentials import (
-    FindConnection,
-    NamedConnection,
-    no_connection,
-)
+from studio.core.tools.openapi.credentials import FindConnection, NamedConnection, no_connection
 from studio.core.tools.openapi.loading import ReadingProgress
 from studio.core.tools.registry import SourceStatus, SourceTools, ToolRegistry
 from studio.core.tools.secrets import ToolSecrets

@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import assert_never
 
-from studio.core.prompty.document import (
-    MediaPart,
-    Message,
-    TextPart,
-    ToolCallPart,
-    ToolResultPart,
-)
+from studio.core.prompty.document import MediaPart, Message, TextPart, ToolCallPart, ToolResultPart
 from studio.core.text.source import Severity
 from studio.core.text.values import Json, JsonObject, object_of, parse_json
 from studio.core.wire.draft import (
@@ -229,9 +223,5 @@ def _media(part: MediaPart, draft: RequestDraft) -> dict[str, Json] | None:
     if kind == "document" and found.media_type.startswith("text/"):
         text = {"type": "text", "media_type": "text/plain", "data": found.text}
         return {"type": kind, "source": text}
-    source: dict[str, Json] = {
-        "type": "base64",
-        "media_type": found.media_type,
-        "data": found.data,
-    }
+    source: dict[str, Json] = {"type": "base64", "media_type": found.media_type, "data": found.data}
     return {"type": kind, "source": source}

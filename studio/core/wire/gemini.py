@@ -12,13 +12,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import assert_never
 
-from studio.core.prompty.document import (
-    MediaPart,
-    Message,
-    TextPart,
-    ToolCallPart,
-    ToolResultPart,
-)
+from studio.core.prompty.document import MediaPart, Message, TextPart, ToolCallPart, ToolResultPart
 from studio.core.text.values import Json, JsonObject, parse_json
 from studio.core.wire.chunks import unlisted
 from studio.core.wire.draft import (

@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import assert_never
 
-from studio.core.prompty.document import (
-    MediaPart,
-    Message,
-    TextPart,
-    ToolCallPart,
-    ToolResultPart,
-)
+from studio.core.prompty.document import MediaPart, Message, TextPart, ToolCallPart, ToolResultPart
 from studio.core.text.source import Severity
 from studio.core.text.values import Json, JsonObject, list_of
 from studio.core.wire.chat import function_definition

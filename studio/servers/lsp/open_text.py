@@ -12,10 +12,7 @@ from lsprotocol import types
 
 from studio.application.document.checked_file import findings_of
 from studio.application.document.reading import read_document
-from studio.application.editing.editor_context import (
-    EditorContext,
-    editor_context_of,
-)
+from studio.application.editing.editor_context import EditorContext, editor_context_of
 from studio.application.trust import is_trusted
 from studio.core.models.connections import user_connections
 from studio.core.prompty.document import PromptDocument

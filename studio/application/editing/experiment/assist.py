@@ -10,12 +10,7 @@ from studio.application.editing.editor_context import CompletionItem, EditorCont
 from studio.application.editing.experiment.names import files_named, value_name_at
 from studio.application.editing.front import key_completion, path_at, siblings
 from studio.application.experiments.prompts import section_titles
-from studio.application.experiments.text import (
-    columns_of,
-    inputs_of,
-    prompts_of,
-    variants_of,
-)
+from studio.application.experiments.text import columns_of, inputs_of, prompts_of, variants_of
 from studio.application.words import tr
 from studio.core.experiments.file.assertions import ASSERTION_HELP, SHAPES
 from studio.core.experiments.file.cases import DATA_SUFFIXES

@@ -8,11 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from studio.application.experiments.text import (
-    is_value_name,
-    prompts_of,
-    read_experiment_document,
-)
+from studio.application.experiments.text import is_value_name, prompts_of, read_experiment_document
 from studio.application.inputs.sets import sets_path
 from studio.core.experiments.file.names import SUFFIXES
 from studio.core.experiments.file.read import read_experiment

@@ -32,10 +32,7 @@ from studio.application.experiments.improve.values import (
     check_choices,
     split_rows,
 )
-from studio.application.experiments.plan import (
-    ExperimentPlan,
-    ExperimentServices,
-)
+from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.report import report_of
 from studio.application.words import tr
 from studio.core.experiments.results.ledger import ExperimentLedger

@@ -98,10 +98,7 @@ def _note(text: str) -> Block:
 def _streams(reply: Reply, reading: Reading | None) -> list[Block]:
     blocks: list[Block] = []
     if reply.reasoning:
-        blocks += [
-            title(tr("Reasoning")),
-            body(reply.reasoning, "reasoning"),
-        ]
+        blocks += [title(tr("Reasoning")), body(reply.reasoning, "reasoning")]
     if reply.text:
         if reply.reasoning or reply.tool_calls:
             blocks.append(title(tr("Text")))
@@ -110,12 +107,7 @@ def _streams(reply: Reply, reading: Reading | None) -> list[Block]:
     if reply.refusal:
         blocks += [title(tr("Refusal")), body(reply.refusal)]
     for number, call in enumerate(reply.tool_calls, start=1):
-        blocks.append(
-            title(
-                tr("Tool call {number}").format(number=number),
-                call.id,
-            )
-        )
+        blocks.append(title(tr("Tool call {number}").format(number=number), call.id))
         pieces = (Piece(call.name, "tool"), Piece(" "), Piece(call.arguments, "args"))
         blocks.append(Block("body", pieces))
     return blocks
@@ -174,12 +166,7 @@ def _findings(step: Step, told: str) -> list[Block]:
                 )
             )
     if step.partial is not None and step.reply is None:
-        blocks.append(
-            Block(
-                "error",
-                (Piece(tr("The reply broke off here; this is what came.")),),
-            )
-        )
+        blocks.append(Block("error", (Piece(tr("The reply broke off here; this is what came.")),)))
     blocks += [_warning(each) for each in step.warnings if each.message not in told]
     return blocks
 

@@ -344,8 +344,5 @@ def _usage_row(step: Step) -> UsageRow:
     times = (first, duration(step.seconds_model), rate, duration(step.seconds_tools))
     if usage is None:
         return UsageRow(label, (*("–",) * 6, *times), step.number)
-    figures = (
-        *_counted(usage),
-        money(usage.cost) or "–",
-    )
+    figures = (*_counted(usage), money(usage.cost) or "–")
     return UsageRow(label, (*figures, *times), step.number)

@@ -112,11 +112,7 @@ def write_reply(state: RunState, label: str, title: str) -> Offer:
         hint=tr("It is read exactly as if the model had written it."),
         reply=reply,
     )
-    return Offer(
-        label,
-        tr("Write the reply yourself; it is marked as edited."),
-        edit=spec,
-    )
+    return Offer(label, tr("Write the reply yourself; it is marked as edited."), edit=spec)
 
 
 def edit_call(state: RunState, call: Call) -> Offer:
@@ -133,11 +129,7 @@ def edit_call(state: RunState, call: Call) -> Offer:
         tool=call.tool,
         tools=tools,
     )
-    return Offer(
-        tr("Edit arguments…"),
-        tr("Change what the tool is called with."),
-        edit=spec,
-    )
+    return Offer(tr("Edit arguments…"), tr("Change what the tool is called with."), edit=spec)
 
 
 def edit_answer(state: RunState) -> Offer:
@@ -148,11 +140,7 @@ def edit_answer(state: RunState) -> Offer:
         state.answer or "",
         hint=tr("Kept as edited by you."),
     )
-    return Offer(
-        tr("Edit the answer…"),
-        tr("Change it before the run ends."),
-        edit=spec,
-    )
+    return Offer(tr("Edit the answer…"), tr("Change it before the run ends."), edit=spec)
 
 
 def send_back_offer() -> Offer:
@@ -163,11 +151,7 @@ def send_back_offer() -> Offer:
         hint=tr("The model reads it as a user message and goes on."),
         apply=tr("Send"),
     )
-    return Offer(
-        tr("Send back…"),
-        tr("Tell the model what is missing, and go on."),
-        edit=spec,
-    )
+    return Offer(tr("Send back…"), tr("Tell the model what is missing, and go on."), edit=spec)
 
 
 # Actions for the problem at which a run has paused, as values.
@@ -379,13 +363,7 @@ def _answer_offers(error: StepError) -> tuple[Offer, ...]:
         hint=tr("The run ends with this answer."),
         apply=tr("Take as answer"),
     )
-    return (
-        Offer(
-            tr("Treat as answer…"),
-            tr("Take what came as the final answer."),
-            edit=spec,
-        ),
-    )
+    return (Offer(tr("Treat as answer…"), tr("Take what came as the final answer."), edit=spec),)
 
 
 def _limit_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:

@@ -26,10 +26,7 @@ from studio.core.agent.loop.context import (
 )
 from studio.core.agent.protocols.findings import remark
 from studio.core.agent.protocols.loops import loop_of
-from studio.core.agent.values.events import (
-    ModelReplied,
-    Stopped,
-)
+from studio.core.agent.values.events import ModelReplied, Stopped
 from studio.core.agent.values.state import LimitName, RunState, Status
 from studio.core.agent.values.step import (
     Action,

@@ -42,11 +42,7 @@ from studio.core.agent.values.events import (
 from studio.core.agent.values.json_text import json_text
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import PausePoint, ResultOrigin
-from studio.core.models.base import (
-    Capabilities,
-    ModelError,
-    ModelRequest,
-)
+from studio.core.models.base import Capabilities, ModelError, ModelRequest
 from studio.core.prompty.document import Message, ToolSpec
 from studio.core.text.values import JsonObject
 from studio.core.tools.arguments import check_arguments
@@ -214,15 +210,7 @@ class RecordedTools(ToolboxAround):
 
 # A run of the past told once more: its replies, its tools' results, and what the user did in it.
 
-_WORLD = (
-    Rendered,
-    ContextTrimmed,
-    ModelReplied,
-    ReplyRead,
-    CallsChecked,
-    ToolEnded,
-    AnswerChecked,
-)
+_WORLD = (Rendered, ContextTrimmed, ModelReplied, ReplyRead, CallsChecked, ToolEnded, AnswerChecked)
 """Facts that the new run makes by itself; retries and pauses are not among them."""
 
 _USER_EVENTS = (

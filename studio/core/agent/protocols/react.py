@@ -24,14 +24,7 @@ from studio.core.agent.protocols.json_repair import ends_inside, read_value
 from studio.core.agent.protocols.native import arguments_of, named_tool, near_name, read_call
 from studio.core.agent.protocols.react_args import FENCE, ArgsReader, line_end
 from studio.core.agent.values.json_text import json_text
-from studio.core.agent.values.step import (
-    Action,
-    Final,
-    FormatError,
-    Reading,
-    Repair,
-    RequestedCall,
-)
+from studio.core.agent.values.step import Action, Final, FormatError, Reading, Repair, RequestedCall
 from studio.core.text.source import Span
 from studio.core.text.values import Json
 from studio.core.wire.reply import Reply

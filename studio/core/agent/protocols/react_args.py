@@ -12,12 +12,7 @@ from studio.core.agent.protocols.findings import (
     only_parameter,
     takes_text,
 )
-from studio.core.agent.protocols.json_repair import (
-    ends_inside,
-    find_repair,
-    read_value,
-    repair_of,
-)
+from studio.core.agent.protocols.json_repair import ends_inside, find_repair, read_value, repair_of
 from studio.core.agent.protocols.native import hidden_arguments
 from studio.core.agent.values.json_text import Decoded, decode_at, json_text
 from studio.core.agent.values.step import FormatError, FormatErrorCode, Repair

@@ -35,13 +35,7 @@ from studio.core.agent.values.step import (
     RunTools,
     TrimContext,
 )
-from studio.core.models.base import (
-    ChatModel,
-    ModelError,
-    ModelRequest,
-    TellOpening,
-    WrappingModel,
-)
+from studio.core.models.base import ChatModel, ModelError, ModelRequest, TellOpening, WrappingModel
 from studio.core.wire.reply import Reply, ReplyDelta
 from studio.core.wire.wire_call import WireRecorder
 

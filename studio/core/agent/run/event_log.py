@@ -38,12 +38,7 @@ _SAID_MEANWHILE = (Steered, LimitRaised, Logged, Resumed, ModelChosen)
 class EventLog:
     """A run's journal, its tree of places, and the state at its end."""
 
-    def __init__(
-        self,
-        plan: RunPlan,
-        secrets: RunSecrets,
-        setup: RunSetup,
-    ) -> None:
+    def __init__(self, plan: RunPlan, secrets: RunSecrets, setup: RunSetup) -> None:
         """Begin, or take up again the plan's run of the past.
 
         Args:

@@ -37,11 +37,7 @@ from studio.core.agent.values.step import PausePoint, RunSetup, StepError, repla
 class Run:
     """One run, from its start to its end and through all its forks."""
 
-    def __init__(
-        self,
-        plan: RunPlan,
-        setup: RunSetup,
-    ) -> None:
+    def __init__(self, plan: RunPlan, setup: RunSetup) -> None:
         """Make a run; nothing happens before `go`.
 
         Args:

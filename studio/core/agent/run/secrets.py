@@ -103,8 +103,7 @@ class RunSecrets:
             return request
         self.look_up(released)
         return replace(
-            request,
-            reveal=lambda text, spell: self.masker.reveal(text, released, spell),
+            request, reveal=lambda text, spell: self.masker.reveal(text, released, spell)
         )
 
     def option(self, text: str) -> str:

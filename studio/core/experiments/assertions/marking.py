@@ -27,13 +27,7 @@ from studio.core.prompty.templates import render_template
 from studio.core.text.source import Severity, Span
 from studio.core.text.values import Json, text_or_json
 
-JUDGED = (
-    "llm-rubric",
-    "factuality",
-    "model-graded-factuality",
-    "g-eval",
-    "model-graded-closedqa",
-)
+JUDGED = ("llm-rubric", "factuality", "model-graded-factuality", "g-eval", "model-graded-closedqa")
 """Types that a judge decides: a prompt, run by a model."""
 
 BY_MODEL = (*JUDGED, "similar")

@@ -6,12 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 
-from studio.core.experiments.assertions.result import (
-    CellAnswer,
-    MadeCall,
-    UndecidedError,
-    Verdict,
-)
+from studio.core.experiments.assertions.result import CellAnswer, MadeCall, UndecidedError, Verdict
 from studio.core.experiments.assertions.text import TextDecision, as_number, as_text, as_texts
 from studio.core.experiments.values import AssertionSpec
 from studio.core.text.amounts import counted, money

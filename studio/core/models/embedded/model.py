@@ -17,12 +17,7 @@ from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequenc
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
-from studio.core.models.base import (
-    Capabilities,
-    ModelError,
-    ModelRequest,
-    TellOpening,
-)
+from studio.core.models.base import Capabilities, ModelError, ModelRequest, TellOpening
 from studio.core.models.bodies import as_sent
 from studio.core.models.embedded.bounded_schema import (
     STRING_CHARACTER,

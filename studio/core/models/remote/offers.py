@@ -21,10 +21,7 @@ _LISTS: Mapping[Provider, str] = {
 }
 """Path of the list of models; `/models` elsewhere."""
 
-_EMBEDDINGS: Mapping[Provider, str] = {
-    "gemini": "/openai/embeddings",
-    "ollama": "/v1/embeddings",
-}
+_EMBEDDINGS: Mapping[Provider, str] = {"gemini": "/openai/embeddings", "ollama": "/v1/embeddings"}
 """Path for vectors; `/embeddings` elsewhere."""
 
 _MOST_DESCRIBED = 40
