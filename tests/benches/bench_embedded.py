@@ -208,7 +208,7 @@ async def _ask(
         document,
         values,
         model,
-        tools.toolbox(prepare(document, values).inputs),
+        tools.current.toolbox(prepare(document, values).inputs),
         RunOptions(headless=True, approve="always"),
     )
     state = await run.go()
