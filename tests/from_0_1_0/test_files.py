@@ -12,8 +12,7 @@ from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.step import PausePoint
 from studio.core.models.base import Capabilities, ModelError, ModelRequest
 from studio.core.models.connections import read_connections, write_connections
-from studio.core.models.replay import ReplayModel
-from studio.core.models.scripted import ScriptedTurn, read_script
+from studio.core.models.scripted import ReplayModel, ScriptedTurn, read_script
 from studio.core.paths import user_paths
 from studio.core.prompty.document import Message, TextPart, ToolId
 from studio.core.session import OpenFile, Session, load_session

@@ -23,7 +23,7 @@ from studio.core.agent.values.step import RunModel
 from studio.core.models.base import ChatModel, ModelError
 from studio.core.models.choice import ModelChoice
 from studio.core.models.connections import Connections
-from studio.core.models.replay import RecordingModel, ReplayModel
+from studio.core.models.scripted import RecordingModel, ReplayModel
 from studio.core.prompty.document import PromptDocument
 from studio.core.tools.trust.store import TrustStore
 

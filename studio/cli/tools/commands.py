@@ -303,7 +303,7 @@ def list_tools(options: argparse.Namespace) -> int:
 
 
 def _servers(options: argparse.Namespace) -> Sequence[str]:
-    from studio.application.tools.named_source import UnknownSourceError, is_address, servers_in
+    from studio.cli.tools.opening import UnknownSourceError, is_address, servers_in
 
     if not is_address(options.source):
         needs(Path(options.source))

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from studio.core.experiments.file.assertions import assertion_of_column
-from studio.core.experiments.file.cases import read_case
+from studio.core.experiments.file.cases import assertion_of_column, read_case
 from studio.core.experiments.file.nodes import ExperimentFindings, YamlNode
 from studio.core.experiments.values import AssertionSpec, DatasetReference, ExperimentCase
 from studio.core.prompty.document import FrontMatterEntry

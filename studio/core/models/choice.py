@@ -26,8 +26,7 @@ from studio.core.models.embedded.policy import LEVELS, GrammarLevel
 from studio.core.models.embedded.server import EmbeddedServer, EmbeddedSettings
 from studio.core.models.remote.faults import kept_refusals
 from studio.core.models.remote.model import RemoteModel
-from studio.core.models.replay import RecordingModel, ReplayModel
-from studio.core.models.scripted import ScriptedModel, read_script
+from studio.core.models.scripted import RecordingModel, ReplayModel, ScriptedModel, read_script
 from studio.core.models.secrets import SecretStore, environment_name
 from studio.core.prompty.document import ModelDeclaration
 from studio.core.prompty.reference_values import find_references, whole_reference

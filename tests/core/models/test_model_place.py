@@ -9,8 +9,7 @@ from studio.core.models.base import ModelPlace, place_of
 from studio.core.models.connections import Connection, ConnectionKind
 from studio.core.models.prices import price_source
 from studio.core.models.remote.model import RemoteModel
-from studio.core.models.replay import RecordingModel
-from studio.core.models.scripted import ScriptedModel
+from studio.core.models.scripted import RecordingModel, ScriptedModel
 
 
 @pytest.mark.parametrize(

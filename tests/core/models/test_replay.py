@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from studio.core.models.base import ChatModel, ModelError, ModelRequest
-from studio.core.models.replay import (
+from studio.core.models.scripted import (
     RecordingModel,
     ReplayModel,
+    ScriptedModel,
+    ScriptedTurn,
     read_recording,
 )
-from studio.core.models.scripted import ScriptedModel, ScriptedTurn
 from studio.core.prompty.document import Message, TextPart
 from studio.core.wire.reply import Reply, ReplyDelta, ToolCall, Usage
 

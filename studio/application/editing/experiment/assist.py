@@ -12,8 +12,7 @@ from studio.application.editing.front import key_completion, path_at, siblings
 from studio.application.experiments.prompts import section_titles
 from studio.application.experiments.text import columns_of, inputs_of, prompts_of, variants_of
 from studio.application.words import tr
-from studio.core.experiments.file.assertions import ASSERTION_HELP, SHAPES
-from studio.core.experiments.file.cases import DATA_SUFFIXES
+from studio.core.experiments.file.cases import ASSERTION_HELP, DATA_SUFFIXES, SHAPES
 from studio.core.experiments.file.read import PROMPT_SUFFIXES
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.front.schema import key_at, keys_below

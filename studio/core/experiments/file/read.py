@@ -12,10 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast, get_args
 
-from studio.core.experiments.file.assertions import key_names
 from studio.core.experiments.file.cases import (
     CaseEntry,
     file_reference,
+    key_names,
     read_case,
     read_cases,
     read_scenarios,

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from studio.core.experiments.file.assertions import ASSERTION_HELP, SHAPES, TYPES, main
+from studio.core.experiments.file.cases import ASSERTION_HELP, SHAPES, TYPES, main
 from studio.core.experiments.file.read import KEYS
 from studio.core.prompty.front.schema import json_schema, key_at
 
