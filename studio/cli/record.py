@@ -190,7 +190,8 @@ async def _serve(options: argparse.Namespace, run_options: RunOptions, store: Ru
                 stepping.cancel()
             await recording.close()
             for conversation in recording.conversations:
-                _tell_end(conversation.run.state)
+                if conversation.run.events:  # of one that came at the very end there are none
+                    _tell_end(conversation.run.state)
 
 
 def _tell_end(state: RunState) -> None:

@@ -58,6 +58,9 @@ _PATHS: Sequence[tuple[re.Pattern[str], Provider, str]] = (
 )
 """Ends of the addresses at which models answer, with the key of the messages in the body."""
 
+CUT_OFF = "cut-off"
+"""Kind of the failure of a call whose answer did not come to its end."""
+
 _TIMES = {"connect": 10.0, "read": None, "write": None, "pool": None}
 _MOST_WHOLE = 64 * 1024**2
 
@@ -423,7 +426,7 @@ class ReplyReader:
 def left_failure() -> ModelError:
     """Return the failure of a call whose program waits no longer."""
     error = failure_of(0, "The program closed its connection before it had the answer.")
-    error.kind, error.hint = "cut-off", "If it asks again, the run goes on here."
+    error.kind, error.hint = CUT_OFF, "If it asks again, the run goes on here."
     return error
 
 

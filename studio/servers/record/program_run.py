@@ -56,6 +56,7 @@ from studio.core.wire.reply import ReplyDelta, ToolCall
 from studio.core.wire.wire_call import WireRecorder
 from studio.servers.record.answers import answer_of, edited_body
 from studio.servers.record.exchange import (
+    CUT_OFF,
     Exchange,
     Head,
     Headers,
@@ -367,7 +368,9 @@ class ProgramModel:
         last = [priced(delta, self.price) for delta in reader.end()]
         if is_refused or reader.fault:
             words = reader.fault or f"{exchange.upstream.name} answered {answer.status_code}"
-            raise failure_of(answer.status_code, words)
+            error = failure_of(answer.status_code, words)
+            error.kind = CUT_OFF if exchange.is_broken else error.kind
+            raise error
         if not exchange.is_held:
             exchange.end()
         for delta in last:

@@ -25,6 +25,7 @@ from starlette.types import Receive, Scope, Send
 from studio.core.agent.values.options import RunOptions
 from studio.core.masking.masker import Masker
 from studio.core.models.connections import ConnectionKind
+from studio.core.models.prices import price_table
 from studio.core.runs.store import RunStore
 from studio.core.text.values import reason_of
 from studio.servers.record.exchange import (
@@ -149,6 +150,7 @@ class Recording:
         self._on_event = on_event
         self._tasks: dict[ProgramRun, asyncio.Task[None]] = {}
         self._is_closed = False
+        price_table()  # its 0.2 s are not the first request's
         self.tag = f"recording {secrets.token_hex(4)}"
         """Tag that the runs of this recording share in the history."""
 

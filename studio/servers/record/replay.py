@@ -7,15 +7,15 @@ that the user sees as ignored. Each recorded call answers once, in the order of 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from studio.core.agent.values.events import ModelCalled
+from studio.core.agent.values.events import Event, ModelCalled, ModelFailed, ModelReplied
 from studio.core.masking.masker import Masker
 from studio.core.runs.store import RunFilter, RunStore
 from studio.core.text.amounts import counted
 from studio.core.text.values import Json, parse_json
 from studio.core.wire.wire_call import WireCall, marked_body
-from studio.servers.record.exchange import Exchange, Head, ProgramKeys
+from studio.servers.record.exchange import CUT_OFF, Exchange, Head, ProgramKeys
 
 IGNORED = ("metadata", "prompt_cache_key", "safety_identifier", "user")
 """Keys of a body that differ from run to run and ask for nothing."""
@@ -26,7 +26,7 @@ _MOST_SHOWN = 200
 def recorded_calls(store: RunStore, run: str) -> list[WireCall]:
     """Return the calls of a recording in their order: those of a run, and of all with its tag.
 
-    A call that got no answer is left out: the program asked again.
+    A try that got no answer, or none to its end, is left out: the program asked again.
 
     Raises:
         JournalError: one of the runs cannot be read.
@@ -39,20 +39,33 @@ def recorded_calls(store: RunStore, run: str) -> list[WireCall]:
     found: list[tuple[float, WireCall]] = []
     lost = 0
     for name in {run, *(each.id for each in runs)}:
-        for event in store.open(name).events:
-            if not isinstance(event, ModelCalled):
-                continue
-            call = store.call(name, event.seq)
+        for called in _answered(store.open(name).events):
+            call = store.call(name, called.seq)
             if call is None or call.cut:
                 lost += 1
             elif call.has_answer:
-                found.append((event.at, call))
+                found.append((called.at, call))
     if lost:
         raise LookupError(
             f"{counted(lost, 'answer')} of this recording cannot be replayed: one that contains a "
             "secret, is packed as nobody asked, or is longer than 8 MB is not kept"
         )
     return [call for _, call in sorted(found, key=lambda item: item[0])]
+
+
+def _answered(events: Iterable[Event]) -> Iterator[ModelCalled]:
+    """Yield the calls whose answer did not break off."""
+    called: ModelCalled | None = None
+    for event in events:
+        match event:
+            case ModelCalled():
+                called = event
+            case ModelReplied() | ModelFailed() if called is not None:
+                if not (isinstance(event, ModelFailed) and event.kind == CUT_OFF):
+                    yield called
+                called = None
+            case _:
+                pass
 
 
 class Replay:

@@ -282,6 +282,7 @@ async def test_a_program_that_leaves_ends_its_request_at_the_server(
         state = await at.over()
     assert len(at.recording.conversations) == 1
     assert (state.iteration, state.step.attempt, state.answer) == (1, 2, "Second.")
+    assert ["Second" in each.raw for each in recorded_calls(store, state.setup.run)] == [True]
     (failed,) = (each for each in at.recording.conversations[0].run.events if is_failure(each))
     assert "closed its connection" in failed.message
 
@@ -475,6 +476,7 @@ async def test_an_answer_that_breaks_off_breaks_off_for_the_program_too(
         lane = await at.lane()
         await patience.until(lambda: lane.run.state.step.partial, "the failure")
         assert lane.run.state.step.partial.text == "Half"
+    assert recorded_calls(store, lane.run.state.setup.run) == []
 
 
 async def test_what_cannot_be_read_goes_through_all_the_same(
