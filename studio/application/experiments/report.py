@@ -272,7 +272,7 @@ def report_of(
     """
     head = ledger.result(result)
     names = ledger.variants(result)
-    gates = gates_of(head.spec)
+    gates = _gates(object_of(head.spec.get("gates")))
     rows = ledger.rows(result, with_values=bool(gates.slices))
     row_totals = ledger.scans.row_totals(result)
     verdicts = _verdicts(row_totals, head, rows)
@@ -365,16 +365,10 @@ def _agreed(found: JudgeAgreement) -> str:
     return f"{text}." if found.kappa is None else f"{text} (kappa {found.kappa:.1f})."
 
 
-def verdicts_of(
-    ledger: ExperimentLedger, head: ResultHead, rows: Sequence[ResultRow]
-) -> dict[int, dict[str, RowVerdict]]:
-    """Whether each row passes, by variant and key."""
-    return _verdicts(ledger.scans.row_totals(head.id), head, rows)
-
-
 def _verdicts(
     totals: Sequence[RowTotal], head: ResultHead, rows: Sequence[ResultRow]
 ) -> dict[int, dict[str, RowVerdict]]:
+    """Return whether each row passes, by variant and key."""
     keys = {row.number: row.key for row in rows}
     thresholds = {row.number: _number(row.facts.get("threshold")) for row in rows}
     return row_verdicts(totals, keys, pass_rule_of(head.spec), thresholds)
@@ -386,11 +380,6 @@ def pass_rule_of(spec: Mapping[str, Json]) -> PassRule:
     if rule in ("all", "any", "mean"):
         return rule
     return float(str(rule))
-
-
-def gates_of(spec: Mapping[str, Json]) -> Gates:
-    """The gates that a result was run with."""
-    return _gates(object_of(spec.get("gates")))
 
 
 def _gates(kept: Mapping[str, Any]) -> Gates:
@@ -432,7 +421,8 @@ def _bases(
     if earlier is None:
         return "", {}
     theirs = ledger.variants(earlier.id)
-    found = verdicts_of(ledger, earlier, ledger.rows(earlier.id, with_values=False))
+    rows = ledger.rows(earlier.id, with_values=False)
+    found = _verdicts(ledger.scans.row_totals(earlier.id), earlier, rows)
     made = {}
     for at, name in enumerate(names):
         if name in theirs:

@@ -13,19 +13,19 @@ import time
 START = 8.0
 MOST = 100.0
 _SHRINK = 0.85
+_LEAST = 1.0
 _SLOW = 0.1
 
 
 class ConnectionLimiter:
     """The room for requests at one connection; cells and judges share it."""
 
-    def __init__(self, *, start: float = START, most: float = MOST, least: float = 1.0) -> None:
+    def __init__(self, *, start: float = START, most: float = MOST) -> None:
         """Begin with some requests at once.
 
         Args:
             start: how many at first.
             most: the bound of growing.
-            least: the bound of shrinking.
         """
         self.limit = min(start, most)
         """Maximum number of parallel requests."""
@@ -35,13 +35,13 @@ class ConnectionLimiter:
         """Number of refused requests so far."""
         self.resting = 0
         """Number of refused requests that wait for a retry; they take no room."""
-        self._most, self._least, self._roof = most, least, most
+        self._most, self._roof = most, most
         self._cut = self._until = 0.0
         self._wake = asyncio.Condition()
 
     def bound(self, most: float) -> None:
         """Take another bound of growing: a share of what a connection bears elsewhere too."""
-        self._most = max(self._least, most)
+        self._most = max(_LEAST, most)
         self._roof = min(self._roof, self._most)
         self.limit = min(self.limit, self._most)
 
@@ -75,9 +75,9 @@ class ConnectionLimiter:
             if refused:
                 self.refused += 1
                 if began >= self._cut:
-                    self._roof = self.limit = max(self._least, self.limit * _SHRINK)
+                    self._roof = self.limit = max(_LEAST, self.limit * _SHRINK)
                     self._cut = now
-                elif int(self.limit) <= self._least:
+                elif int(self.limit) <= _LEAST:
                     self._until = now + after
             else:
                 step = 1.0 if self.limit < self._roof else _SLOW

@@ -41,7 +41,7 @@ def python_literal(value: Json, indent: int = 0) -> str:
     return flat
 
 
-def python_expression(value: Json, indent: int = 0) -> str:
+def python_expression(value: Json) -> str:
     """A value as Python source in which `${env:NAME}` is looked up when the code runs."""
     variables: dict[str, str] = {}
 
@@ -57,7 +57,7 @@ def python_expression(value: Json, indent: int = 0) -> str:
         variables[_flat(mark)] = look_up
         return mark
 
-    text = python_literal(marked(value), indent)
+    text = python_literal(marked(value))
     for mark, look_up in variables.items():
         text = text.replace(mark, look_up)
     return text

@@ -381,15 +381,6 @@ def declare_variables(
             work.inputs[name] = given or {"kind": "string"}
 
 
-def declare_string(
-    description: str = "", default: Json = None, *, required: bool = False
-) -> JsonObject:
-    """A declared text input."""
-    found: dict[str, Json] = {"kind": "string"}
-    if description:
-        found["description"] = description
-    if required:
-        found["required"] = True
-    if default is not None:
-        found["default"] = default
-    return found
+def declare_string(default: Json = None) -> JsonObject:
+    """Return the declaration of a text input."""
+    return {"kind": "string"} if default is None else {"kind": "string", "default": default}

@@ -67,28 +67,23 @@ class ScriptedModel:
         self,
         replies: Sequence[ScriptedReply],
         *,
-        delay: float = 0.0,
         chunk: int = DEFAULT_CHUNK,
         label: str = "Scripted",
-        capabilities: Capabilities | None = None,
         repeat: bool = False,
     ) -> None:
         """Take a script.
 
         Args:
             replies: one for each call.
-            delay: seconds before each delta.
             chunk: characters per delta, at least 1.
             label: the model's name for people.
-            capabilities: what may be sent to it; everything by default.
             repeat: start again at the end of the script instead of failing.
         """
         self._turns = tuple(_turn(reply) for reply in replies)
-        self._delay = delay
         self._chunk = max(1, chunk)
         self.label = label
         """The model's name for people."""
-        self.capabilities = capabilities or Capabilities()
+        self.capabilities = Capabilities()
         """Abilities that the model claims."""
         self._repeat = repeat
         self._requests: list[ModelRequest] = []
@@ -109,10 +104,9 @@ class ScriptedModel:
             ModelError: the script says so, or has no more replies ("script-ended").
         """
         turn = self._next(request)
-        delay = self._delay if turn.delay is None else turn.delay
         for delta in deltas_of(turn.reply, self._chunk):
             # Also without a delay: a stream gives others their turn between two deltas.
-            await asyncio.sleep(delay)
+            await asyncio.sleep(turn.delay or 0)
             yield delta
         if turn.error is not None:
             raise turn.error

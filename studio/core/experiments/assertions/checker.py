@@ -63,11 +63,11 @@ def main() -> int:
     return 0
 
 
-def _bound_memory(megabytes: int = 2048) -> None:
+def _bound_memory() -> None:
     if sys.platform == "linux":
         import resource
 
-        most = megabytes * 1024 * 1024
+        most = 2 * 1024**3
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         if hard != resource.RLIM_INFINITY:
             most = min(most, hard)

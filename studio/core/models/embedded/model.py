@@ -316,7 +316,6 @@ class EmbeddedModel:
         *,
         settings: EmbeddedSettings | None = None,
         level: GrammarLevel = DEFAULT_LEVEL,
-        name: str = "",
     ) -> None:
         """Take a server.
 
@@ -325,14 +324,12 @@ class EmbeddedModel:
                 `close` stops.
             settings: what it is to run with; as the server does by default.
             level: how much the grammar decides for the model.
-            name: for people, where the file's own name should not be shown.
         """
         self._server = server or EmbeddedServer(settings)
         self._settings = settings or self._server.settings
         self._owns_server = server is None
         self.level: GrammarLevel = level
         """Level of the grammar."""
-        self._name = name
         self.speed: Speed | None = None
         """Speed of the last reply; not part of the reply, so that equal runs stay equal."""
 
@@ -340,7 +337,7 @@ class EmbeddedModel:
     def label(self) -> str:
         """The model's name for people."""
         weights = self._settings.weights
-        name = self._name or (weights.stem if weights else "SmolLM2 135M")
+        name = weights.stem if weights else "SmolLM2 135M"
         return f"{name} (embedded)"
 
     @property
