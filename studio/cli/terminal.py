@@ -23,7 +23,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "check": ("find problems in prompt files", "check:add_check"),
         "messages": ("show the messages that a model would get", "messages:add_messages"),
         "request": ("show the exact body that a provider would get", "messages:add_request"),
-        "run": ("run a prompt or agent to its end", "run.commands:add_run"),
+        "run": ("run a prompt or agent to its end", "run.drive:add_run"),
         "record": ("record, hold and edit the calls of any program", "record:add_record"),
         "replay": ("answer a program from a recording, offline", "record:add_replay"),
         "export": ("write a checked file for another program", "export:add_export"),

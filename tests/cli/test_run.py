@@ -155,7 +155,7 @@ def test_an_interrupted_run_leaves_with_130(
         raise KeyboardInterrupt
 
     script(user_home, CALL, ANSWER)
-    monkeypatch.setattr("studio.cli.run.commands.drive", interrupted)
+    monkeypatch.setattr("studio.cli.run.drive.drive", interrupted)
     assert main(RUN) == INTERRUPTED
     assert capsys.readouterr().err == "prompt-studio: stopped\n"
 
