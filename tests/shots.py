@@ -17,6 +17,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from studio.core.agent.values.commands import SendBack
 from studio.core.agent.values.step import PausePoint
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -271,7 +272,7 @@ def debugging(workbench: Workbench, camera: Camera) -> None:
     wait(400)
     camera.take("09c-run-compare", pane.comparing)
     pane.comparing.close()
-    pane.inspector.answer.chat.sent.emit("And twice that?")
+    pane.side.command_given.emit((SendBack("And twice that?"),))
     wait_until(lambda: workbench.run.is_live, "the thread goes on")
     wait_until(lambda: not workbench.run.is_live, "the thread is answered")
     wait(300)

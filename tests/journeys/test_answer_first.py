@@ -128,6 +128,7 @@ def test_an_option_that_the_server_refuses_leaves_the_answer_beside_the_text(
     open_text(qtbot, bench, tmp_path / "warm.prompty", text)
     run(qtbot, bench)
     qtbot.waitUntil(lambda: is_in_sight(bench, "Here it is."))
+    assert "0.3 is left out" in words_of(bench.preview_pane.answer)
     assert not bench.run_pane.isVisible()
 
 

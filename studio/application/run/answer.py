@@ -24,6 +24,8 @@ from studio.core.wire.schema import answer_schema
 AnswerPhase: TypeAlias = Literal["none", "streaming", "done", "failed"]
 """State of an answer: `failed` has a sentence in its place, or below what came of it."""
 
+_CUT_ANSWERS = ("cut_answer", "filtered_answer", "refused_option")
+"""Remarks on a reply whose answer is another than the prompt asked for, or the model meant."""
 _MOST_OFFERS = 2
 """Offers at a problem that the card has room for; *Details* has all."""
 
@@ -103,7 +105,8 @@ def answer_of_run(view: RunView, so_far: str = "") -> RunAnswer:
     last = reply.text if reply is not None else ""
     answer = so_far if is_going and so_far else last if state.answer is None else state.answer
     rows = tuple(_rows(state.setup.response_schema, answer, is_whole=not is_going))
-    problem = _problem(state, has_rows=bool(rows))
+    remarks = [each.message for each in state.step.warnings if each.code in _CUT_ANSWERS]
+    problem = "\n".join(filter(None, (_problem(state, has_rows=bool(rows)), *remarks)))
     fitting = sum(not row.problem for row in rows)
     words = tr("fits {count} of {all} outputs").format(count=fitting, all=len(rows))
     edits = {each.edit.kind for each in view.offers.offers if each.edit is not None}

@@ -207,8 +207,8 @@ _TAB_OF_NODE: dict[Node, Tab] = {
     "action": "tool",
     "tool": "tool",
     "observation": "tool",
-    "final": "answer",
-    "done": "answer",
+    "final": "reply",
+    "done": "reply",
 }
 
 

@@ -22,7 +22,7 @@ CardKind: TypeAlias = Literal[
 CardPhase: TypeAlias = Literal["past", "live", "paused", "error", "done"]
 """State of a card for painting; kind and words say the same without color."""
 
-Tab: TypeAlias = Literal["messages", "request", "reply", "tool", "answer", "usage", "watch"]
+Tab: TypeAlias = Literal["messages", "request", "reply", "tool", "usage", "watch"]
 """A tab of the inspector."""
 
 TAB_OF_KIND: dict[CardKind, Tab] = {
@@ -31,7 +31,7 @@ TAB_OF_KIND: dict[CardKind, Tab] = {
     "reply": "reply",
     "action": "tool",
     "observation": "tool",
-    "final": "answer",
+    "final": "reply",
     "error": "reply",
     "note": "reply",
     "message": "messages",

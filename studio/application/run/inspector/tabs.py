@@ -13,7 +13,6 @@ from studio.application.run.inspector.reply import (
     legend_of,
     reply_blocks,
     streaming_blocks,
-    thread_markdown,
 )
 from studio.application.run.inspector.tool import (
     InspectionSources,
@@ -49,9 +48,6 @@ def opening(messages: Sequence[Message]) -> Sequence[Message]:
             return messages[: max(1, index)]
     return messages[:_BODY_END]
 
-
-_CUT_ANSWERS = ("cut_answer", "filtered_answer", "refused_option")
-"""Remarks on a reply whose answer is another than the prompt asked for, or the model meant."""
 
 _USAGE_ROWS = 500
 """Steps whose figures are listed; all of a longer run would have to be read first."""
@@ -139,15 +135,6 @@ class InspectorView:
     first_change: int = -1
     """Block to scroll to; -1 for the top."""
 
-    answer: str = ""
-    """The final answer, as Markdown."""
-
-    thread: str = ""
-    """Of a run that was gone on with: the turns before that answer, as Markdown."""
-
-    has_answer: bool = False
-    """Whether the run has a final answer (the Answer tab is then there)."""
-
     usage: tuple[UsageRow, ...] = ()
     """Rows of the Usage tab, the total last."""
 
@@ -180,7 +167,7 @@ def inspector_view(
         return InspectorView(wanted, watches=watch_rows(None, wanted.watches))
     step = step_at(state, wanted.step)
     is_current = step is state.step
-    view = InspectorView(wanted, has_answer=state.answer is not None)
+    view = InspectorView(wanted)
     match wanted.tab:
         case "messages":
             return _messages(view, state, step)
@@ -195,6 +182,8 @@ def inspector_view(
                 shown = replace(step, reading=reading)
             error = state.error if is_current else None
             blocks = (*_identity(sources.call(step)), *reply_blocks(shown, error))
+            if is_current and state.answer is not None:
+                blocks += _answer_blocks(state)
             return replace(view, blocks=blocks, legend=legend_of(shown))
         case "tool":
             blocks = tool_blocks(step, state.setup, wanted.call, output)
@@ -202,13 +191,6 @@ def inspector_view(
             first, request = opening(step.messages), sources.request(state, step)
             truth = truth_blocks(step, state.setup, first, request)
             return replace(view, blocks=blocks + truth)
-        case "answer":
-            return replace(
-                view,
-                answer=_answer(state),
-                thread=thread_markdown(state),
-                blocks=_answer_blocks(state),
-            )
         case "usage":
             return replace(view, usage=usage_rows(state))
         case "watch":
@@ -282,20 +264,14 @@ def _identity(call: WireCall | None) -> Blocks:
     return (Block("note", (Piece(words, "muted"),)),) if words else ()
 
 
-def _answer(state: RunState) -> str:
-    return state.answer or ""
-
-
 def _answer_blocks(state: RunState) -> Blocks:
-    blocks = [Block("warning", (Piece(problem),)) for problem in state.answer_problems]
-    last = state.step if state.step.reading is not None else (state.steps or (state.step,))[-1]
-    blocks += [
-        Block("warning", (Piece(warning.message),))
-        for warning in last.warnings
-        if warning.code in _CUT_ANSWERS
-    ]
-    composed = isinstance(last.reading, Final) and last.reading.composed_elsewhere
-    if composed and not state.answer:
+    """Return what the reply does not say of the answer: an edit, flaws, its value."""
+    said, answer = state.step.reply, state.answer or ""
+    is_said = said is not None and answer in said.text
+    blocks = [] if is_said else [text_body(answer)]
+    blocks += [Block("warning", (Piece(problem),)) for problem in state.answer_problems]
+    reading = state.step.reading
+    if isinstance(reading, Final) and reading.composed_elsewhere and not answer:
         text = tr("The format carries no text of its own: the observations are the answer.")
         blocks.append(Block("note", (Piece(text, "muted"),)))
     if state.answer_value is not None and not isinstance(state.answer_value, str):

@@ -24,7 +24,6 @@ from studio.application.words import marked, tr
 from studio.ui.parts.kit import ElidedLabel, Separator, column_of, row_of, style_table
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.parts.yielding_tabs import YieldingTabs
-from studio.ui.run.inspector.answer_view import AnswerView
 from studio.ui.run.inspector.watch_table import WatchTable
 from studio.ui.run.styled_text import StyledText
 from studio.ui.style.theme import FollowsTheme, icon, paint_page, paint_text, theme_in_use
@@ -112,7 +111,6 @@ TABS: tuple[tuple[Tab, str], ...] = (
     ("request", marked("Request")),
     ("reply", marked("Reply")),
     ("tool", marked("Tool")),
-    ("answer", marked("Answer")),
     ("usage", marked("Usage")),
     ("watch", marked("Watch")),
 )
@@ -125,7 +123,6 @@ _EMPTY: dict[Tab, str] = {
         "The model's reply appears here as it is written, colored by what it is read as."
     ),
     "tool": marked("This step has called no tool. Arguments, result and error stream appear here."),
-    "answer": "",
     "usage": "",
     "watch": "",
 }
@@ -148,7 +145,6 @@ class Inspector(FollowsTheme, QWidget):
         self._texts: dict[Tab, StyledText] = {
             tab: StyledText(tr(name), tr(_EMPTY[tab])) for tab, name in TABS[:4]
         }
-        self.answer = AnswerView()
         self.usage = UsageTable()
         self.watch = WatchTable()
         self._summary = ElidedLabel()
@@ -170,8 +166,6 @@ class Inspector(FollowsTheme, QWidget):
 
     def text_of(self, tab: Tab) -> str:
         """The text of a tab as it reads."""
-        if tab == "answer":
-            return self.answer.text
         return self._texts[tab].toPlainText()
 
     def recolor(self) -> None:
@@ -192,8 +186,6 @@ class Inspector(FollowsTheme, QWidget):
                 text.show_block(view.first_change)
                 if self.search.text():
                     self._on_find()  # what was looked for in the text before is looked for in this
-        elif tab == "answer":
-            self.answer.show_answer(view.answer, view.blocks, view.thread)
         elif tab == "watch":
             self.watch.show_rows(view.watches)
         else:
@@ -208,19 +200,12 @@ class Inspector(FollowsTheme, QWidget):
         self.search.selectAll()
 
     def _show_tab(self, tab: Tab) -> None:
-        with_answer = self.view.has_answer or tab == "answer"
-        # A change of ours is not a choice of the user; hiding a tab chooses its neighbour.
-        self._tabs.blockSignals(True)
-        if self._tabs.isTabVisible(_index("answer")) != with_answer:
-            self._tabs.setTabVisible(_index("answer"), with_answer)
-            # Its width changes. Only then: this lays out the whole window, and a reply that
-            # streams comes here thirty times a second.
-            self._tabs.updateGeometry()
+        self._tabs.blockSignals(True)  # a change of ours is not a choice of the user
         self._tabs.setCurrentIndex(_index(tab))
         self._tabs.blockSignals(False)
         self._stack.setCurrentIndex(_index(tab))
         self.only_changes.setVisible(tab == "messages")
-        self._copy.setVisible(tab in self._texts or tab == "answer")
+        self._copy.setVisible(tab in self._texts)
         self._fit_tabs()
         self._fit_search()
 
@@ -282,9 +267,7 @@ class Inspector(FollowsTheme, QWidget):
         self.search.setPalette(palette)
 
     def _on_copy(self) -> None:
-        view = self.view
-        shown = view.answer if self.tab == "answer" else whole_text(view.blocks)
-        QApplication.clipboard().setText(shown)
+        QApplication.clipboard().setText(whole_text(self.view.blocks))
 
     def _connect(self) -> None:
         self._tabs.currentChanged.connect(self._on_tab)
@@ -307,7 +290,7 @@ class Inspector(FollowsTheme, QWidget):
         self._copy.setIcon(icon("copy"))
         self._copy.setToolTip(tr("Copy this tab"))
         self._copy.setAccessibleName(tr("Copy this tab"))
-        for page in (*self._texts.values(), self.answer, self.usage, self.watch):
+        for page in (*self._texts.values(), self.usage, self.watch):
             self._stack.addWidget(page)
         head = row_of(
             self._tabs,

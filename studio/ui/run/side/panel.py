@@ -31,7 +31,7 @@ from studio.application.run.edits.in_place import (
 )
 from studio.application.run.offers.offer import Offer, Offers
 from studio.application.words import tr
-from studio.core.agent.values.commands import Approve, Command, Continue, SendBack, StepOn, StopCall
+from studio.core.agent.values.commands import Approve, Command, Continue, StepOn, StopCall
 from studio.core.agent.values.step import Call, PausePoint
 from studio.core.text.amounts import duration
 from studio.core.text.invisible import plain_tip, reveal
@@ -374,7 +374,6 @@ class SidePanel(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._view = RunView()
-        self._chatting = False
         self.actions_bar = ActionBar()
         self.request = HttpRequestView()
         self.running = RunningCalls()
@@ -410,7 +409,6 @@ class SidePanel(QWidget):
         self.actions_bar.offer_taken.connect(self._on_offer)
         self.editor.applied.connect(self._on_applied)
         self.editor.cancelled.connect(self.close_editor)
-        self.inspector.answer.chat.sent.connect(self._on_message)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Leave the text about a problem to the inspector in a low dock."""
@@ -447,11 +445,6 @@ class SidePanel(QWidget):
         if view.offers != before.offers:
             self.close_editor()
             self.actions_bar.show_offers(view.offers)
-            kinds = {each.edit.kind for each in view.offers.offers if each.edit is not None}
-            self.inspector.answer.chat.setVisible("send_back" in kinds)
-            if self._chatting and "send_back" in kinds:
-                self._chatting = False
-                self.inspector.answer.chat.setFocus()
 
     def point_out_choice(self) -> None:
         """Lead to what must be chosen here: the buttons, or what is being written instead."""
@@ -495,11 +488,6 @@ class SidePanel(QWidget):
             self.wish_given.emit(offer)
         else:
             self.command_given.emit(offer.commands)
-
-    def _on_message(self, text: str) -> None:
-        """The thread goes on; with its next answer the line has the keyboard again."""
-        self._chatting = True
-        self.command_given.emit((SendBack(text),))
 
     def _on_applied(self, spec: EditSpec, result: EditResult, then: AfterEdit) -> None:
         self.close_editor()

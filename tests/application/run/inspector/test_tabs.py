@@ -201,9 +201,11 @@ def _called(seq: int) -> RunState:
     return replace(state, step=replace(state.step, called=seq))
 
 
-def test_the_answer_is_shown_once_there_is_one() -> None:
-    assert _look(run.done(), "answer").answer == "The answer is **Paris**, and 25."
-    assert not _look(run.at_call(), "messages").has_answer
+def test_an_answer_that_was_edited_is_shown_below_its_reply() -> None:
+    done = run.done()
+    assert "Rome" not in plain_text(_look(done, "reply").blocks)
+    edited = replace(done, answer="Rome, and 25.")
+    assert "Rome, and 25." in plain_text(_look(edited, "reply").blocks)
 
 
 def test_usage_adds_up() -> None:
