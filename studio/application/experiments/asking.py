@@ -11,10 +11,9 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from studio.application.connections.model import Answerers
-from studio.application.connections.tools import tool_session
 from studio.application.experiments.asked_cell import AskedCell, asked_cell
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.planned_variants import PlannedVariant
@@ -64,10 +63,12 @@ from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.runs.exchange import write_journal
 from studio.core.text.files import read_bounded
 from studio.core.text.values import Json
-from studio.core.tools.document_tools import ToolSession
 from studio.core.tools.source import ToolSourceError
 from studio.core.wire.reply import RefusedOption, Reply, ReplyDelta
 from studio.core.wire.wire_call import KeptCall, WireCall
+
+if TYPE_CHECKING:
+    from studio.core.tools.document_tools import ToolSession
 
 _MOST_CELLS = 200
 
@@ -176,6 +177,9 @@ class Asker:
             self._models[at] = self._model(variant)
             self._limiter_of(variant)
             if wants_tools(variant.document):
+                # Sources of tools take 60 ms to import, which a prompt without tools does not pay.
+                from studio.application.connections.tools import tool_session
+
                 services = self._services
                 session = tool_session(
                     services.trust, services.connections, services.secrets, allowed=services.allowed

@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from studio.application.words import tr
 from studio.core.agent.loop.setup import (
@@ -31,11 +31,13 @@ from studio.core.prompty.prepare import prepare
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.text.amounts import money
 from studio.core.text.values import Json
-from studio.core.tools.document_tools import ToolSession
 from studio.core.tools.source import ToolSourceError
 from studio.core.tools.toolbox import AskUser, Toolbox
 from studio.core.wire.reply import Reply, ReplyDelta, ReplyNotice
 from studio.core.wire.wire_call import KeptCall, WireCall
+
+if TYPE_CHECKING:
+    from studio.core.tools.document_tools import ToolSession
 
 # From a plan to a run that can be driven, in the window and on the command line.
 
