@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import struct
+from itertools import product
 from pathlib import Path
 
 import pytest
+import regex
 
 from studio.core.models.base import ModelError, ModelRequest
 from studio.core.models.embedded.model import template_messages
@@ -12,6 +14,7 @@ from studio.core.models.embedded.weights import bundled_weights
 from studio.core.prompty.document import Message, TextPart, ToolSpec
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
+from studio.core.tokens import tokenizers
 from studio.core.tokens.tokenizers import (
     BytePairs,
     EmbeddedTokenizer,
@@ -50,13 +53,13 @@ def _asking(text: str) -> ModelRequest:
 
 
 def test_the_tokenizer_counts_without_a_server(tmp_path: Path) -> None:
-    tokenizers = Tokenizers(tmp_path)
+    own_tokenizers = Tokenizers(tmp_path)
     weights = bundled_weights().path
-    assert tokenizers.wants_embedded(weights)
-    assert tokenizers.embedded(weights) is None
-    assert tokenizers.load_embedded(weights)
-    assert not tokenizers.wants_embedded(weights)
-    own = tokenizers.embedded(weights)
+    assert own_tokenizers.wants_embedded(weights)
+    assert own_tokenizers.embedded(weights) is None
+    assert own_tokenizers.load_embedded(weights)
+    assert not own_tokenizers.wants_embedded(weights)
+    own = own_tokenizers.embedded(weights)
     assert own is not None
     counted = own.count(REQUEST)
     assert counted is not None
@@ -65,9 +68,9 @@ def test_the_tokenizer_counts_without_a_server(tmp_path: Path) -> None:
     assert (counted.messages, counted.frame, counted.by_input) == ((4, 4), 14, {"city": 3})
     other = tmp_path / "other.gguf"
     other.write_bytes(b"GGUF" + bytes(2000))
-    assert not tokenizers.load_embedded(other)
-    assert not tokenizers.wants_embedded(other)
-    assert tokenizers.embedded(other) is None
+    assert not own_tokenizers.load_embedded(other)
+    assert not own_tokenizers.wants_embedded(other)
+    assert own_tokenizers.embedded(other) is None
 
 
 async def test_a_server_that_does_not_run_is_not_started() -> None:
@@ -134,6 +137,16 @@ def pairs() -> BytePairs:
 @pytest.mark.parametrize("text", COUNTS)
 def test_texts_are_counted_as_the_server_counts_them(pairs: BytePairs, text: str) -> None:
     assert pairs.count(text) == COUNTS[text]
+
+
+@pytest.mark.parametrize("rule", tokenizers._PATTERNS.values())
+def test_a_rule_cuts_a_text_at_each_place_where_it_is_counted_in_parts(rule: str) -> None:
+    for letters in product("a1. \n\r\x1c\u2028'", repeat=4):
+        text = "".join(letters)
+        parts = tokenizers._LINE_ENDS.split(text)
+        assert [piece for each in parts for piece in regex.findall(rule, each)] == regex.findall(
+            rule, text
+        )
 
 
 def test_a_long_word_takes_no_square_of_its_length(pairs: BytePairs) -> None:
