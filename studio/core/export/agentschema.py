@@ -8,10 +8,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from studio.core.export.prompt_files import prompt_rounds, utf8_problem
-from studio.core.export.target import ExportResult, ExportSource, TargetGroup, result
+from studio.core.export.target import ExportResult, ExportSource, result
 from studio.core.imports.agentschema import import_agent_schema
 from studio.core.imports.imported import ImportFailure
 from studio.core.prompty.convert.whole import convert
@@ -42,41 +41,27 @@ _PROPERTY_KEYS = tuple(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class AgentSchemaFile:
-    """One YAML document of kind `prompt`."""
-
-    name: str = "agentschema"
-    label: str = "AgentSchema YAML"
-    group: TargetGroup = "Prompt files"
-    suffix: str = ".yaml"
-    needs_values: bool = False
-    about: str = (
-        "A prompt agent of Microsoft's AgentSchema: one YAML document with the body as its "
-        "instructions. The agentschema package and Foundry read it."
-    )
-
-    def make(self, source: ExportSource) -> ExportResult:
-        """The agent, proven by reading it back into a prompt."""
-        document = source.document
-        converted = convert(document, "prompty", source.references)
-        draft = ConversionDraft(converted.text)
-        losses = [*_of_agent_framework(document), *_words(draft, document)]
-        losses += [*converted.notes, *_losses(parse(converted.text, document.source.path))]
-        text = _agent(draft, document)
-        problems: list[Problem] = [*document.problems]
-        if not document.model.id:
-            problems.append(_no_model(document, source.model))
-        fault = utf8_problem(text)
-        if fault is not None:
-            return result(text, (*problems, fault), before=document.source.text)
-        try:
-            again = import_agent_schema(text)
-        except ImportFailure as error:
-            fault = Problem("export-unreadable", Severity.ERROR, str(error), Span(0, 0))
-            return result(text, (*problems, fault), before=document.source.text)
-        round_trips = prompt_rounds(again.text, source)
-        return result(text, problems, losses, round_trips, before=document.source.text)
+def agent_schema_file(source: ExportSource) -> ExportResult:
+    """The agent, proven by reading it back into a prompt."""
+    document = source.document
+    converted = convert(document, "prompty", source.references)
+    draft = ConversionDraft(converted.text)
+    losses = [*_of_agent_framework(document), *_words(draft, document)]
+    losses += [*converted.notes, *_losses(parse(converted.text, document.source.path))]
+    text = _agent(draft, document)
+    problems: list[Problem] = [*document.problems]
+    if not document.model.id:
+        problems.append(_no_model(document, source.model))
+    fault = utf8_problem(text)
+    if fault is not None:
+        return result(text, (*problems, fault), before=document.source.text)
+    try:
+        again = import_agent_schema(text)
+    except ImportFailure as error:
+        fault = Problem("export-unreadable", Severity.ERROR, str(error), Span(0, 0))
+        return result(text, (*problems, fault), before=document.source.text)
+    round_trips = prompt_rounds(again.text, source)
+    return result(text, problems, losses, round_trips, before=document.source.text)
 
 
 _PROVIDERS = {"openai": "OpenAI", "azure": "AzureOpenAI", "anthropic": "Anthropic"}

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import assert_never
 
 from studio.core.export.prompt_files import prompt_rounds, utf8_problem
-from studio.core.export.target import ExportResult, ExportSource, RoundTrip, TargetGroup, result
+from studio.core.export.target import ExportResult, ExportSource, RoundTrip, result
 from studio.core.prompty.document import MediaPart
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import is_local
@@ -38,37 +38,23 @@ _MOST_BYTES = 100_000_000
 _TEXTS = (".json", ".yaml", ".yml", ".txt", ".md", ".prompty", ".py")
 
 
-@dataclass(frozen=True, slots=True)
-class Bundle:
-    """A zip that unpacks into a folder in which the prompt works."""
-
-    name: str = "bundle"
-    label: str = "Bundle (zip)"
-    group: TargetGroup = "Documents"
-    suffix: str = ".zip"
-    needs_values: bool = False
-    about: str = (
-        "One file to hand on: the prompt, the files and pictures it refers to, its Python tools, "
-        "its input sets, and a manifest with a hash of each. The same prompt gives the same bytes."
+def bundle(source: ExportSource) -> ExportResult:
+    """The zip; the proof unpacks it and reads the prompt from what came out."""
+    document = source.document
+    text = document.source.text
+    fault = utf8_problem(text)
+    if fault is not None:
+        return result(text, (*document.problems, fault))
+    packed = _collect(source)
+    data = write_zip(packed.files)
+    round_trips = _round_trips(source, data)
+    return result(
+        _listing(packed.files, len(data)),
+        (*document.problems, *packed.problems),
+        packed.losses,
+        round_trips,
+        data=data,
     )
-
-    def make(self, source: ExportSource) -> ExportResult:
-        """The zip; the proof unpacks it and reads the prompt from what came out."""
-        document = source.document
-        text = document.source.text
-        fault = utf8_problem(text)
-        if fault is not None:
-            return result(text, (*document.problems, fault))
-        packed = _collect(source)
-        data = write_zip(packed.files)
-        round_trips = _round_trips(source, data)
-        return result(
-            _listing(packed.files, len(data)),
-            (*document.problems, *packed.problems),
-            packed.losses,
-            round_trips,
-            data=data,
-        )
 
 
 def bundle_files(source: ExportSource) -> tuple[dict[str, bytes], tuple[str, ...]]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from studio.core.export.prompt_files import utf8_problem
-from studio.core.export.target import ExportResult, ExportSource, RoundTrip, TargetGroup, result
+from studio.core.export.target import ExportResult, ExportSource, RoundTrip, result
 from studio.core.imports.markdown_document import read_markdown
 from studio.core.prompty.document import (
     InputDeclaration,
@@ -28,28 +27,14 @@ from studio.core.tools.forms import argument_items
 _FENCE = re.compile(r"`{3,}")
 
 
-@dataclass(frozen=True, slots=True)
-class MarkdownDocument:
-    """Title, model, inputs, tools and the messages as a model gets them."""
-
-    name: str = "markdown"
-    label: str = "Markdown document"
-    group: TargetGroup = "Documents"
-    suffix: str = ".md"
-    needs_values: bool = True
-    about: str = (
-        "For people: inputs and tools as tables, and every message as the model gets it, in a "
-        "fence that keeps each character."
-    )
-
-    def make(self, source: ExportSource) -> ExportResult:
-        """The document; its messages are read out of it again for the proof."""
-        text = _document(source, source.prepared.messages.messages)
-        problems = list(source.problems)
-        fault = utf8_problem(text)
-        if fault is not None:
-            problems.append(fault)
-        return result(text, problems, (), _round_trips(source))
+def markdown_document(source: ExportSource) -> ExportResult:
+    """The document; its messages are read out of it again for the proof."""
+    text = _document(source, source.prepared.messages.messages)
+    problems = list(source.problems)
+    fault = utf8_problem(text)
+    if fault is not None:
+        problems.append(fault)
+    return result(text, problems, (), _round_trips(source))
 
 
 def _round_trips(source: ExportSource) -> Iterator[RoundTrip]:

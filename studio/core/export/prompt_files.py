@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from studio.core.agent.loop.setup import stop_sequences
@@ -15,7 +15,6 @@ from studio.core.export.target import (
     ExportResult,
     ExportSource,
     RoundTrip,
-    TargetGroup,
     result,
     unique,
 )
@@ -140,79 +139,57 @@ _SAMPLING = {"temperature", "top_p", "top_k", "frequency_penalty", "presence_pen
 """Options that prompty 2.1 leaves out for OpenAI's reasoning models, and for Anthropic."""
 
 
-@dataclass(frozen=True, slots=True)
-class PromptFile:
-    """The prompt itself: the buffer's text, byte for byte, once it is proven."""
+def prompt_file(source: ExportSource) -> ExportResult:
+    """Return the text as it is in the editor; an error of the document itself blocks it.
 
-    name: str = "file"
-    label: str = "Prompt file, as it is"
-    group: TargetGroup = "Prompt files"
-    suffix: str = ".prompty"
-    needs_values: bool = False
-    about: str = "The text of the editor, byte for byte, once it is checked and proven."
-
-    def make(self, source: ExportSource) -> ExportResult:
-        """Return the text as it is in the editor; an error of the document itself blocks it.
-
-        What these inputs alone give (a missing value) is told, and blocks nothing.
-        """
-        document = source.document
-        text = document.source.text
-        fault = utf8_problem(text)
-        if fault is not None:
-            return result(text, (*source.problems, fault), before=text)
-        proof = result(text, document.problems, (), prompt_rounds(text, source), before=text)
-        return replace(proof, problems=unique((*source.problems, *proof.problems)))
+    What these inputs alone give (a missing value) is told, and blocks nothing.
+    """
+    document = source.document
+    text = document.source.text
+    fault = utf8_problem(text)
+    if fault is not None:
+        return result(text, (*source.problems, fault), before=text)
+    proof = result(text, document.problems, (), prompt_rounds(text, source), before=text)
+    return replace(proof, problems=unique((*source.problems, *proof.problems)))
 
 
 _NOWHERE = Span(0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class DialectFile:
-    """The prompt in another dialect: text edits, so that comments, order and quoting stay."""
-
-    name: Dialect
-    label: str
-    about: str
-    group: TargetGroup = "Prompt files"
-    suffix: str = ".prompty"
-    needs_values: bool = False
-
-    def make(self, source: ExportSource) -> ExportResult:
-        """The converted text; what has no home in the dialect is a loss."""
-        document = source.document
-        made = convert(document, self.name, source.references)
-        fault = utf8_problem(made.text)
-        if fault is not None:
-            return result(made.text, (*document.problems, fault), before=document.source.text)
-        after = parse(made.text, document.source.path)
-        own = {(item.code, item.message) for item in document.problems}
-        faults = [
-            replace(item, span=item.span if made.text == document.source.text else _NOWHERE)
-            for item in after.problems
-            if item.severity is Severity.ERROR and (item.code, item.message) not in own
-        ]
-        judge = ""
-        loop: tuple[str, ...] = ()
-        if self.name in RUNTIMES:
-            judge, _ = RUNTIMES[self.name]
-            stop = stop_sequences(document, choose_protocol(document).protocol)
-            if stop and not document.model.options.get("stopSequences"):
-                loop = (
-                    f"The stop sequences {list(stop)!r} belong to the studio's loop: {judge} sends "
-                    "none. Write them under model.options.stopSequences.",
-                )
-        # Findings about messages are reported by the rounds, which name the input sets.
-        notes = [note for note in (*made.notes, *made.losses) if note not in made.of_messages]
-        return result(
-            made.text,
-            (*source.document.problems, *faults),
-            (*notes, *loop),
-            prompt_rounds(after, source, runtime=self.name if judge else None),
-            before=document.source.text,
-            judge=judge,
-        )
+def dialect_file(dialect: Dialect, source: ExportSource) -> ExportResult:
+    """The converted text; what has no home in the dialect is a loss."""
+    document = source.document
+    made = convert(document, dialect, source.references)
+    fault = utf8_problem(made.text)
+    if fault is not None:
+        return result(made.text, (*document.problems, fault), before=document.source.text)
+    after = parse(made.text, document.source.path)
+    own = {(item.code, item.message) for item in document.problems}
+    faults = [
+        replace(item, span=item.span if made.text == document.source.text else _NOWHERE)
+        for item in after.problems
+        if item.severity is Severity.ERROR and (item.code, item.message) not in own
+    ]
+    judge = ""
+    loop: tuple[str, ...] = ()
+    if dialect in RUNTIMES:
+        judge, _ = RUNTIMES[dialect]
+        stop = stop_sequences(document, choose_protocol(document).protocol)
+        if stop and not document.model.options.get("stopSequences"):
+            loop = (
+                f"The stop sequences {list(stop)!r} belong to the studio's loop: {judge} sends "
+                "none. Write them under model.options.stopSequences.",
+            )
+    # Findings about messages are reported by the rounds, which name the input sets.
+    notes = [note for note in (*made.notes, *made.losses) if note not in made.of_messages]
+    return result(
+        made.text,
+        (*source.document.problems, *faults),
+        (*notes, *loop),
+        prompt_rounds(after, source, runtime=dialect if judge else None),
+        before=document.source.text,
+        judge=judge,
+    )
 
 
 # How the programs that get an export render its templates; the proof renders as they do.

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice, product
 from pathlib import Path
 
@@ -24,7 +23,7 @@ from studio.core.export.sent import (
     request_of,
     with_model,
 )
-from studio.core.export.target import ExportResult, ExportSource, RoundTrip, TargetGroup, result
+from studio.core.export.target import ExportResult, ExportSource, RoundTrip, result
 from studio.core.imports.imported import experiment_path
 from studio.core.models.connections import address_of, provider_at
 from studio.core.prompty.prepare import Prepared
@@ -53,57 +52,43 @@ _MOST_ROWS = 1000
 _SHARED = ("defaultTest", "scenarios", "assertionTemplates")
 
 
-@dataclass(frozen=True, slots=True)
-class PromptfooConfig:
-    """One YAML file that `promptfoo eval` runs."""
-
-    name: str = "promptfoo"
-    label: str = "promptfoo configuration"
-    group: TargetGroup = "Code"
-    suffix: str = ".yaml"
-    needs_values: bool = False
-    about: str = (
-        "The prompt with its model, and each saved input set as a test, for promptfoo eval. It "
-        "renders with Nunjucks; read back here by Jinja2 with values as JavaScript has them."
-    )
-
-    def make(self, source: ExportSource) -> ExportResult:
-        """The configuration; what Nunjucks or promptfoo have no place for is a loss."""
-        document = source.document
-        template = chat_template(source)
-        read, problems = chat_items(template)
-        items: list[Json] = list(read)
-        losses = [*template.losses, *lost(problems)]
-        if template.format == "mustache" and not template.is_plain:
-            losses.append("The template is Mustache, and promptfoo renders with Nunjucks.")
-        if template.format == "jinja2" and not template.is_plain:
-            losses += nunjucks_losses(texts_in(items))
-        if template.format == "fstring":
-            items = [_as_jinja(item) for item in items]
-        items = [_with_name(item) for item in items]
-        if any(isinstance(item, dict) and "thread" in item for item in items):
-            losses.append("A thread of messages has no place in a promptfoo prompt; left out.")
-            items = [i for i in items if not (isinstance(i, dict) and "thread" in i)]
-        losses += model_losses(source)
-        source = with_model(source)
-        provider = _provider(source)
-        data: dict[str, Json] = {
-            "description": document.description or document.name or "Prompt",
-            "prompts": [
-                {
-                    "id": document.name or "prompt",
-                    "raw": json.dumps(items, ensure_ascii=False, indent=2),
-                }
-            ],
-            "providers": [_in_nunjucks(provider)],
-            **asserted_tests(source, losses),
-        }
-        text = "\n".join(write_yaml(data)) + "\n"
-        fault = utf8_problem(text)
-        if fault is not None:
-            return result(text, (*document.problems, fault))
-        rounds = _rounds(source, items, provider)
-        return result(text, document.problems, losses, rounds, judge="promptfoo")
+def promptfoo_config(source: ExportSource) -> ExportResult:
+    """The configuration; what Nunjucks or promptfoo have no place for is a loss."""
+    document = source.document
+    template = chat_template(source)
+    read, problems = chat_items(template)
+    items: list[Json] = list(read)
+    losses = [*template.losses, *lost(problems)]
+    if template.format == "mustache" and not template.is_plain:
+        losses.append("The template is Mustache, and promptfoo renders with Nunjucks.")
+    if template.format == "jinja2" and not template.is_plain:
+        losses += nunjucks_losses(texts_in(items))
+    if template.format == "fstring":
+        items = [_as_jinja(item) for item in items]
+    items = [_with_name(item) for item in items]
+    if any(isinstance(item, dict) and "thread" in item for item in items):
+        losses.append("A thread of messages has no place in a promptfoo prompt; left out.")
+        items = [i for i in items if not (isinstance(i, dict) and "thread" in i)]
+    losses += model_losses(source)
+    source = with_model(source)
+    provider = _provider(source)
+    data: dict[str, Json] = {
+        "description": document.description or document.name or "Prompt",
+        "prompts": [
+            {
+                "id": document.name or "prompt",
+                "raw": json.dumps(items, ensure_ascii=False, indent=2),
+            }
+        ],
+        "providers": [_in_nunjucks(provider)],
+        **asserted_tests(source, losses),
+    }
+    text = "\n".join(write_yaml(data)) + "\n"
+    fault = utf8_problem(text)
+    if fault is not None:
+        return result(text, (*document.problems, fault))
+    rounds = _rounds(source, items, provider)
+    return result(text, document.problems, losses, rounds, judge="promptfoo")
 
 
 def _as_jinja(value: Json) -> Json:

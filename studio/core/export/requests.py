@@ -22,7 +22,7 @@ from studio.core.export.sent import (
     request_losses,
     request_of,
 )
-from studio.core.export.target import ExportResult, ExportSource, TargetGroup, result
+from studio.core.export.target import ExportResult, ExportSource, result
 from studio.core.export.unresolved import unlisted_tools, unresolved_references
 from studio.core.models.connections import address_of
 from studio.core.prompty.reference_values import whole_reference
@@ -39,78 +39,37 @@ LABELS: Mapping[Provider, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class RequestBody:
-    """The exact body of a request, as JSON."""
+def request_body(provider: Provider, source: ExportSource) -> ExportResult:
+    """The exact body of a request, as JSON, with media read from the prompt's folder."""
+    request = request_of(source, provider)
 
-    provider: Provider
-    group: TargetGroup = "Requests"
-    suffix: str = ".json"
-    needs_values: bool = True
+    def write(each: ExportSource) -> str:
+        return json_text(request_of(each, provider).body)
 
-    @property
-    def name(self) -> str:
-        """The provider's name."""
-        return self.provider
-
-    @property
-    def label(self) -> str:
-        """Name for people."""
-        return f"Request body: {LABELS[self.provider]}"
-
-    @property
-    def about(self) -> str:
-        """Return the description."""
-        return (
-            f"The body that {LABELS[self.provider]} gets, as JSON, with the values of the inputs "
-            "and the pictures in it."
-        )
-
-    def make(self, source: ExportSource) -> ExportResult:
-        """The body with media read from the prompt's folder."""
-        request = request_of(source, self.provider)
-
-        def write(each: ExportSource) -> str:
-            return json_text(request_of(each, self.provider).body)
-
-        return result(
-            json_text(request.body),
-            (*source.problems, *request.problems),
-            request_losses(source, request),
-            body_rounds(source, self.provider, write),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class MessagesJsonl:
-    """Conversations as lines of a data set: `{"messages": […], "tools": […]}`."""
-
-    name: str = "messages-jsonl"
-    label: str = "Messages (JSONL)"
-    group: TargetGroup = "Documents"
-    suffix: str = ".jsonl"
-    needs_values: bool = True
-    about: str = (
-        "One line per saved input set (without sets, one for the values of now), in the form that "
-        "evaluation and training sets take."
+    return result(
+        json_text(request.body),
+        (*source.problems, *request.problems),
+        request_losses(source, request),
+        body_rounds(source, provider, write),
     )
 
-    def make(self, source: ExportSource) -> ExportResult:
-        """A line in the form of chat completions for each set."""
-        chosen = source.set_rounds or source.rounds
-        problems: list[Problem] = [*source.document.problems]
-        lines: list[str] = []
-        for each in chosen.values():
-            problems += each.prepared.problems
-            request = request_of(each, "openai-chat")
-            problems += request.problems
-            lines.append(_line(request.body))
-        round_trips = body_rounds(
-            source, "openai-chat", lambda each: _line(request_of(each, "openai-chat").body)
-        )
-        losses = (*lost(problems), *unlisted_tools(source), *unresolved_references(source))
-        used = round_trips if not source.sets else round_trips[1:]
-        return result("\n".join(lines) + "\n", problems, losses, used)
+
+def messages_jsonl(source: ExportSource) -> ExportResult:
+    """A line in the form of chat completions for each set."""
+    chosen = source.set_rounds or source.rounds
+    problems: list[Problem] = [*source.document.problems]
+    lines: list[str] = []
+    for each in chosen.values():
+        problems += each.prepared.problems
+        request = request_of(each, "openai-chat")
+        problems += request.problems
+        lines.append(_line(request.body))
+    round_trips = body_rounds(
+        source, "openai-chat", lambda each: _line(request_of(each, "openai-chat").body)
+    )
+    losses = (*lost(problems), *unlisted_tools(source), *unresolved_references(source))
+    used = round_trips if not source.sets else round_trips[1:]
+    return result("\n".join(lines) + "\n", problems, losses, used)
 
 
 def _line(body: JsonObject) -> str:
@@ -129,27 +88,6 @@ class CurlCommand:
     """A shell command that sends the request; the key comes from the environment."""
 
     provider: Provider
-    group: TargetGroup = "Requests"
-    suffix: str = ".sh"
-    needs_values: bool = True
-
-    @property
-    def name(self) -> str:
-        """The provider's name behind `curl-`."""
-        return f"curl-{self.provider}"
-
-    @property
-    def label(self) -> str:
-        """Name for people."""
-        return f"curl command: {LABELS[self.provider]}"
-
-    @property
-    def about(self) -> str:
-        """Return the description."""
-        return (
-            "A shell script that sends the request with curl, to the address that the prompt "
-            "names. The key is taken from the environment when it runs, and stands nowhere in it."
-        )
 
     def make(self, source: ExportSource) -> ExportResult:
         """Write the command; its body is in a here-document, so nothing in it needs quotes."""

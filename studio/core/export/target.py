@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, Protocol, TypeAlias
@@ -344,9 +344,22 @@ class ExportTarget(Protocol):
         """One sentence: what the file is and what can read it."""
         ...
 
-    def make(self, source: ExportSource) -> ExportResult:
+    def make(self, source: ExportSource, /) -> ExportResult:
         """Make the text; never raises for anything that is in a prompt."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class FileTarget:
+    """A form of the table of targets, and of a plug-in."""
+
+    name: str
+    label: str
+    group: TargetGroup
+    suffix: str
+    about: str
+    make: Callable[[ExportSource], ExportResult]
+    needs_values: bool = False
 
 
 def result(

@@ -2,51 +2,150 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 from typing import cast
 
-from studio.core.export.agentschema import AgentSchemaFile
-from studio.core.export.bundle import Bundle
-from studio.core.export.langchain.target import LangChainPrompt
-from studio.core.export.markdown import MarkdownDocument
-from studio.core.export.prompt_files import DialectFile, PromptFile
-from studio.core.export.promptfoo import PromptfooConfig
-from studio.core.export.python.script import PythonScript
-from studio.core.export.requests import CurlCommand, MessagesJsonl, RequestBody
-from studio.core.export.target import ExportResult, ExportSource, ExportTarget, TargetGroup
+from studio.core.export.agentschema import agent_schema_file
+from studio.core.export.bundle import bundle
+from studio.core.export.langchain.target import langchain_prompt
+from studio.core.export.markdown import markdown_document
+from studio.core.export.prompt_files import dialect_file, prompt_file
+from studio.core.export.promptfoo import promptfoo_config
+from studio.core.export.python.script import python_script
+from studio.core.export.requests import LABELS, CurlCommand, messages_jsonl, request_body
+from studio.core.export.target import ExportResult, ExportSource, ExportTarget, FileTarget
 from studio.core.plugins import Plugin, fault, installed
+from studio.core.prompty.document import Dialect
 from studio.core.text.source import Problem, Severity, Span
+from studio.core.wire.request import Provider
+
+
+def _dialect(name: Dialect, label: str, about: str) -> FileTarget:
+    make = partial(dialect_file, name)
+    return FileTarget(name, label, "Prompt files", ".prompty", about, make)
+
+
+def _body(provider: Provider) -> FileTarget:
+    return FileTarget(
+        provider,
+        f"Request body: {LABELS[provider]}",
+        "Requests",
+        ".json",
+        f"The body that {LABELS[provider]} gets, as JSON, with the values of the inputs and the "
+        "pictures in it.",
+        partial(request_body, provider),
+        needs_values=True,
+    )
+
+
+def _curl(provider: Provider) -> FileTarget:
+    return FileTarget(
+        f"curl-{provider}",
+        f"curl command: {LABELS[provider]}",
+        "Requests",
+        ".sh",
+        "A shell script that sends the request with curl, to the address that the prompt names. "
+        "The key is taken from the environment when it runs, and stands nowhere in it.",
+        CurlCommand(provider).make,
+        needs_values=True,
+    )
+
 
 TARGETS: tuple[ExportTarget, ...] = (
-    PromptFile(),
-    DialectFile(
+    FileTarget(
+        "file",
+        "Prompt file, as it is",
+        "Prompt files",
+        ".prompty",
+        "The text of the editor, byte for byte, once it is checked and proven.",
+        prompt_file,
+    ),
+    _dialect(
         "prompty",
         "Prompty 2 file",
         "Microsoft's Prompty 2: its runtimes for Python, C# and JavaScript load it.",
     ),
-    DialectFile(
+    _dialect(
         "section",
         "Section dialect file",
         "The older prompt sections: body tools, tool calls, media and threads are markers.",
     ),
-    DialectFile(
+    _dialect(
         "legacy",
         "Prompty 1 file (legacy)",
         "For runtimes that stayed with Prompty 1: model.configuration, parameters, sample.",
     ),
-    AgentSchemaFile(),
-    RequestBody("openai-chat"),
-    RequestBody("openai-responses"),
-    RequestBody("anthropic"),
-    CurlCommand("openai-chat"),
-    CurlCommand("openai-responses"),
-    CurlCommand("anthropic"),
-    PythonScript(),
-    LangChainPrompt(),
-    PromptfooConfig(),
-    MessagesJsonl(),
-    MarkdownDocument(),
-    Bundle(),
+    FileTarget(
+        "agentschema",
+        "AgentSchema YAML",
+        "Prompt files",
+        ".yaml",
+        "A prompt agent of Microsoft's AgentSchema: one YAML document with the body as its "
+        "instructions. The agentschema package and Foundry read it.",
+        agent_schema_file,
+    ),
+    _body("openai-chat"),
+    _body("openai-responses"),
+    _body("anthropic"),
+    _curl("openai-chat"),
+    _curl("openai-responses"),
+    _curl("anthropic"),
+    FileTarget(
+        "python",
+        "Python script (openai)",
+        "Code",
+        ".py",
+        "Runs as it is: fills in the inputs, asks the model through the openai package, runs the "
+        "Python tools and asks again until there is an answer.",
+        python_script,
+    ),
+    FileTarget(
+        "langchain",
+        "LangChain prompt (Python)",
+        "Code",
+        ".py",
+        "A Python file with a ChatPromptTemplate: import prompt from it, and bind its TOOLS to a "
+        "model.",
+        langchain_prompt,
+    ),
+    FileTarget(
+        "promptfoo",
+        "promptfoo configuration",
+        "Code",
+        ".yaml",
+        "The prompt with its model, and each saved input set as a test, for promptfoo eval. It "
+        "renders with Nunjucks; read back here by Jinja2 with values as JavaScript has them.",
+        promptfoo_config,
+    ),
+    FileTarget(
+        "messages-jsonl",
+        "Messages (JSONL)",
+        "Documents",
+        ".jsonl",
+        "One line per saved input set (without sets, one for the values of now), in the form that "
+        "evaluation and training sets take.",
+        messages_jsonl,
+        needs_values=True,
+    ),
+    FileTarget(
+        "markdown",
+        "Markdown document",
+        "Documents",
+        ".md",
+        "For people: inputs and tools as tables, and every message as the model gets it, in a "
+        "fence that keeps each character.",
+        markdown_document,
+        needs_values=True,
+    ),
+    FileTarget(
+        "bundle",
+        "Bundle (zip)",
+        "Documents",
+        ".zip",
+        "One file to hand on: the prompt, the files and pictures it refers to, its Python tools, "
+        "its input sets, and a manifest with a hash of each. The same prompt gives the same bytes.",
+        bundle,
+    ),
 )
 """The studio's own forms, in the order in which a list shows them."""
 
@@ -63,36 +162,20 @@ def all_targets() -> tuple[ExportTarget, ...]:
     return (*TARGETS, *(target for target in added if target.name not in taken))
 
 
-@dataclass(frozen=True, slots=True)
-class PluginTarget:
-    """The form of a plug-in; whatever it raises blocks that one export and is named."""
-
-    plugin: Plugin
-    """Holds an `ExportTarget`, whose texts the fields below are."""
-
-    name: str
-    label: str
-    group: TargetGroup
-    suffix: str
-    needs_values: bool
-    about: str
-
-    def make(self, source: ExportSource) -> ExportResult:
-        """Make the text; a failure is a problem of the result."""
-        try:
-            made = cast("ExportTarget", self.plugin.value).make(source)
-            if not isinstance(made, ExportResult):
-                raise TypeError(f"make() gave {type(made).__name__}, no ExportResult")
-        except Exception as error:  # noqa: BLE001 - foreign code; nothing is written, the error is told
-            problem = Problem(
-                "plugin-failed", Severity.ERROR, fault(self.plugin, error), Span(0, 0)
-            )
-            return ExportResult("", (problem,), blocked=True)
-        return made
-
-
-def _of_plugin(plugin: Plugin) -> PluginTarget:
+def _of_plugin(plugin: Plugin) -> FileTarget:
     given = cast("ExportTarget", plugin.value)
     about = f"{given.about} (By {plugin.package}.)"
-    words = (str(given.name), str(given.label), given.group, str(given.suffix))
-    return PluginTarget(plugin, *words, bool(given.needs_values), about)
+    words = (str(given.name), str(given.label), given.group, str(given.suffix), about)
+    return FileTarget(*words, partial(_made_by, plugin), bool(given.needs_values))
+
+
+def _made_by(plugin: Plugin, source: ExportSource) -> ExportResult:
+    """Let a plug-in make the text; whatever it raises blocks that one export and is named."""
+    try:
+        made = cast("ExportTarget", plugin.value).make(source)
+        if not isinstance(made, ExportResult):
+            raise TypeError(f"make() gave {type(made).__name__}, no ExportResult")
+    except Exception as error:  # noqa: BLE001 - foreign code; nothing is written, the error is told
+        problem = Problem("plugin-failed", Severity.ERROR, fault(plugin, error), Span(0, 0))
+        return ExportResult("", (problem,), blocked=True)
+    return made

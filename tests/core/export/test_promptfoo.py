@@ -11,8 +11,8 @@ from studio.application.exchange.export import make_export
 from studio.cli.main import run_command
 from studio.cli.terminal import FINE
 from studio.core.experiments.file.read import read_experiment
-from studio.core.export.promptfoo import PromptfooConfig
 from studio.core.export.target import ExportSource
+from studio.core.export.targets import TARGETS
 from studio.core.imports.imported import experiment_path
 from studio.core.imports.promptfoo import import_promptfoo
 from studio.core.prompty.parse import parse
@@ -105,7 +105,8 @@ def test_assertions_of_the_studio_alone_are_named(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     source = ExportSource(parse(path.read_text(encoding="utf-8"), path))
-    made = make_export(PromptfooConfig(), source)
+    (target,) = (each for each in TARGETS if each.name == "promptfoo")
+    made = make_export(target, source)
     tests = yaml.safe_load(made.text)["tests"]
     assert tests[0] == {
         "vars": {"expected": "x"},

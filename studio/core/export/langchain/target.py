@@ -37,7 +37,7 @@ from studio.core.export.sent import (
     sent_by_studio,
     with_model,
 )
-from studio.core.export.target import ExportResult, ExportSource, RoundTrip, TargetGroup, result
+from studio.core.export.target import ExportResult, ExportSource, RoundTrip, result
 from studio.core.export.unresolved import settled_for_code, unlisted_tools
 from studio.core.imports.compose import literal
 from studio.core.imports.langchain import CLASSES, PLACEHOLDER, read_rows
@@ -213,34 +213,20 @@ _ROLES = {"system": "system", "user": "human", "assistant": "ai"}
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
-@dataclass(frozen=True, slots=True)
-class LangChainPrompt:
-    """`prompt` to be imported, with `TOOLS` for `bind_tools`."""
-
-    name: str = "langchain"
-    label: str = "LangChain prompt (Python)"
-    group: TargetGroup = "Code"
-    suffix: str = ".py"
-    needs_values: bool = False
-    about: str = (
-        "A Python file with a ChatPromptTemplate: import prompt from it, and bind its TOOLS to a "
-        "model."
-    )
-
-    def make(self, source: ExportSource) -> ExportResult:
-        """The file; the proof reads its templates again and renders them."""
-        losses = tuple(model_losses(source))
-        source = with_model(source)
-        template = as_format_strings(chat_template(source))
-        made = _LangChain(source, template)
-        text = made.text()
-        problems = list(source.document.problems)
-        fault = utf8_problem(text)
-        if fault is not None:
-            return result(text, (*problems, fault))
-        round_trips = langchain_round_trips(source, text, made.format, made.defaults(), made.model)
-        losses = (*losses, *template.losses, *made.losses, *unlisted_tools(source))
-        return result(text, problems, losses, round_trips, judge="langchain-core")
+def langchain_prompt(source: ExportSource) -> ExportResult:
+    """The file; the proof reads its templates again and renders them."""
+    losses = tuple(model_losses(source))
+    source = with_model(source)
+    template = as_format_strings(chat_template(source))
+    made = _LangChain(source, template)
+    text = made.text()
+    problems = list(source.document.problems)
+    fault = utf8_problem(text)
+    if fault is not None:
+        return result(text, (*problems, fault))
+    round_trips = langchain_round_trips(source, text, made.format, made.defaults(), made.model)
+    losses = (*losses, *template.losses, *made.losses, *unlisted_tools(source))
+    return result(text, problems, losses, round_trips, judge="langchain-core")
 
 
 class _LangChain:

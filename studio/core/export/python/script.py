@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from studio.core.agent.loop.setup import first_step_values
 from studio.core.agent.protocols.choose import choose_protocol, reading_style
@@ -39,7 +39,7 @@ from studio.core.export.sent import (
     sent_by_studio,
     with_model,
 )
-from studio.core.export.target import ExportResult, ExportSource, RoundTrip, TargetGroup, result
+from studio.core.export.target import ExportResult, ExportSource, RoundTrip, result
 from studio.core.export.unresolved import settled_for_code, unlisted_tools
 from studio.core.models.base import PROTOCOLS, ProtocolName
 from studio.core.models.connections import address_of
@@ -235,42 +235,28 @@ _SENTINEL = "\x00question\x00"
 _LOOP_NAMES = ("history", "agent_scratchpad", "tools", "tool_names", "examples", "chat_history")
 
 
-@dataclass(frozen=True, slots=True)
-class PythonScript:
-    """One file that needs the openai package, and jinja2 or chevron where the prompt does."""
-
-    name: str = "python"
-    label: str = "Python script (openai)"
-    group: TargetGroup = "Code"
-    suffix: str = ".py"
-    needs_values: bool = False
-    about: str = (
-        "Runs as it is: fills in the inputs, asks the model through the openai package, runs the "
-        "Python tools and asks again until there is an answer."
+def python_script(source: ExportSource) -> ExportResult:
+    """The script; the proof reads its messages and tools out of it again."""
+    document = source.document
+    problems: list[Problem] = list(document.problems)
+    if document.model.api_type in ("embedding", "image"):
+        message = f"A script runs chats; this prompt asks for {document.model.api_type}."
+        problems.append(_problem("export-not-a-chat", message))
+    script = _Script(source)
+    text = script.text()
+    fault = utf8_problem(text)
+    if fault is not None:
+        return result(text, (*problems, fault))
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError) as error:
+        problems.append(_problem("export-no-python", f"The script cannot be read: {error}."))
+        return result(text, problems)
+    problems += (
+        Problem("export-remark", Severity.HINT, remark, Span(0, 0))
+        for remark in script.tools.remarks
     )
-
-    def make(self, source: ExportSource) -> ExportResult:
-        """The script; the proof reads its messages and tools out of it again."""
-        document = source.document
-        problems: list[Problem] = list(document.problems)
-        if document.model.api_type in ("embedding", "image"):
-            message = f"A script runs chats; this prompt asks for {document.model.api_type}."
-            problems.append(_problem("export-not-a-chat", message))
-        script = _Script(source)
-        text = script.text()
-        fault = utf8_problem(text)
-        if fault is not None:
-            return result(text, (*problems, fault))
-        try:
-            ast.parse(text)
-        except (SyntaxError, ValueError) as error:
-            problems.append(_problem("export-no-python", f"The script cannot be read: {error}."))
-            return result(text, problems)
-        problems += (
-            Problem("export-remark", Severity.HINT, remark, Span(0, 0))
-            for remark in script.tools.remarks
-        )
-        return result(text, problems, script.losses(), script_round_trips(script, text))
+    return result(text, problems, script.losses(), script_round_trips(script, text))
 
 
 class _Script:
