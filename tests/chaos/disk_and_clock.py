@@ -188,6 +188,7 @@ _PROCESSOR_CLOCK = """
 import time
 known = time.clock_gettime
 time.clock_gettime = lambda clock: known(clock) if clock >= 0 else time.monotonic()
+time.thread_time = time.monotonic
 """
 """libfaketime also moves the processor clock of a thread, which no change of the time does."""
 
@@ -226,9 +227,11 @@ def jumping(room: Room) -> Iterator[None]:
     clock.write_text("+0d\n", encoding="ascii")
     thread = threading.Thread(target=jump)
     thread.start()
-    yield
-    ended.set()
-    thread.join()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 def command_meets_jumps(room: Room, name: str) -> str:

@@ -285,10 +285,17 @@ def typed(process: subprocess.Popen[str], until: float) -> list[tuple[float, int
     return found
 
 
+def swap_files(room: Room) -> list[Path]:
+    """The files of unsaved texts; a session that ends meanwhile takes its folder along."""
+    while True:
+        with suppress(FileNotFoundError):
+            return list((room.home / "data" / "swap").rglob("*.json"))
+
+
 def swap_texts(room: Room, path: Path | None = None) -> list[str]:
     """The unsaved texts of all sessions, or of one file; every one of them can be read."""
     found = []
-    for each in (room.home / "data" / "swap").rglob("*.json"):
+    for each in swap_files(room):
         try:
             swap = json.loads(each.read_text(encoding="utf-8"))
         except FileNotFoundError:
@@ -363,7 +370,7 @@ def window(room: Room) -> tuple[int, int]:
         killed += kill_typist(room, path, number)
         if number % 10 == 9:
             offered += _is_offered(room, path)
-        for swap in (room.home / "data" / "swap").rglob("*.json"):
+        for swap in swap_files(room):
             swap.unlink()
     expect(offered == KILLS // 10, f"unsaved texts were offered {offered} times")
     return killed, KILLS - killed
@@ -396,7 +403,7 @@ def two_windows(room: Room) -> tuple[int, int]:
         for number in range(KILLS):
             kept = type_until_kept(room, living, paths[0], kept + 1, at_write=False)
             killed += kill_typist(room, paths[1], number, "alone")
-            for swap in (room.home / "data" / "swap").rglob("*.json"):
+            for swap in swap_files(room):
                 with suppress(FileNotFoundError):  # it is just being replaced
                     if str(paths[1]) in swap.read_text(encoding="utf-8"):
                         swap.unlink()
