@@ -114,7 +114,11 @@ class ExperimentView(QWidget):
         self.results.blockSignals(False)
         self.results.setVisible(self.results.count() > 1)
         grid = controller.model.grid
+        focused = QApplication.focusWidget()
+        is_first = grid is not None and self.split.isHidden()
         self.split.setVisible(grid is not None)
+        if is_first and focused is not None and self.isAncestorOf(focused):
+            self.table.setFocus()  # it could not have the keyboard before
         if self.bar is not None and controller.cases is not None:
             self.bar.show_table(controller.cases, len(grid.rows) if grid is not None else 0)
         self.filters.show_tags(grid.tags if grid is not None and self.bar is None else ())

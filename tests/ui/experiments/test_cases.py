@@ -391,6 +391,18 @@ def test_a_new_row_is_typed_into_at_once(
     assert shop.cases.read_bytes() == CSV.encode() + ending
 
 
+def test_cases_have_the_keyboard_once_they_are_read(
+    qtbot: QtBot, open_workbench: Callable[[], Workbench], shop: Shop
+) -> None:
+    shop.cases.unlink()
+    workbench = open_workbench()
+    with qtbot.waitActive(workbench.window):
+        workbench.window.show()
+        workbench.window.activateWindow()
+    view = opened(qtbot, workbench, shop, (1440, 900))
+    qtbot.waitUntil(view.table.hasFocus, timeout=patience.MS)
+
+
 def test_a_cells_run_leads_back_to_its_cases(
     qtbot: QtBot, open_workbench: Callable[[], Workbench], shop: Shop
 ) -> None:
