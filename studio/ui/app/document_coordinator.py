@@ -106,7 +106,7 @@ class DocumentCoordinator(QObject):
 
     def show_sets(self) -> None:
         """Offer the saved input sets for comparing."""
-        self._preview_pane.set_input_sets(self._inputs.library.sets)
+        self._preview_pane.diff.set_input_sets(self._inputs.library.sets)
         self._tell_editor()
 
     def keep_samples(self, values: GivenInputs) -> None:

@@ -189,7 +189,7 @@ class MainWindow(QMainWindow):
         if self.panes.preview is not None:
             self.panes.preview.request_reveal.connect(self.tabs.reveal)
             self.panes.preview.request_reveal.connect(lambda _: self.docks.show_center())
-            self.page_coordinator.caret_moved.connect(self.panes.preview.show_caret)
+            self.page_coordinator.caret_moved.connect(self.panes.preview.messages.light)
         if self.panes.run is not None:
             self.commands.connect_run(self.panes.run)
 

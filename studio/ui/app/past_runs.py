@@ -65,7 +65,7 @@ class PastRuns(QObject):
         history, pane = self._history, self._pane
         history.listed.connect(pane.show_runs)
         history.opening.busy_changed.connect(pane.show_opening)
-        history.size_changed.connect(pane.show_size)
+        history.size_changed.connect(pane.footer.show_size)
         history.problem_found.connect(pane.show_problem)
         history.opened.connect(self._show_record)
         history.followed.connect(self._run.follow_record)
@@ -90,7 +90,7 @@ class PastRuns(QObject):
         """Save, show and apply how long runs are kept."""
         settings = self._coordinator.window.services.settings
         settings.set(replace(settings.value, history_keep=keep, history_days=days))
-        self._pane.show_retention(keep, days)
+        self._pane.footer.show_retention(keep, days)
         self._history.prune(keep, days)
 
     def show_answer(self, run: str) -> None:

@@ -103,7 +103,7 @@ class RunCoordinator(QObject):
             return
         plan = self.checked_plan(document, self.inputs.values(), lambda: self.start(at_entry, to))
         if plan is not None:
-            self.inputs.keep_history()
+            self.inputs.form.keep_history()
             if at_entry or to is not None:
                 self.window.docks.show("run")
             self.run.start(plan, at_entry=at_entry, to=to)

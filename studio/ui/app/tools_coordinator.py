@@ -257,7 +257,7 @@ class ToolsCoordinator(QObject):
         asked.offers.connect(self._show_offers)
         sources.request_logs.connect(tools.read_logs)
         pane.request_own_window.connect(self._stand_alone)
-        self._dock.topLevelChanged.connect(pane.show_own_window)
+        self._dock.topLevelChanged.connect(pane.bar.own_window.setChecked)
         for identifier, act in (
             ("tools.search", self._search),
             ("tools.sources", self._show_sources),

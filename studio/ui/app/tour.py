@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
 from studio.application.words import tr
 from studio.core.paths import resource_table
-from studio.ui.parts.kit import column_of, push_button, row_of
+from studio.ui.parts.kit import column_of, push_button, row_of, toned_label
 from studio.ui.style.theme import FollowsTheme, theme_in_use
 
 if TYPE_CHECKING:
@@ -59,8 +59,7 @@ class Tour(FollowsTheme, QWidget):
         self.title = QLabel(wordWrap=True)
         self.title.setProperty("title", True)
         self.text = QLabel(wordWrap=True)
-        self.count = QLabel()
-        self.count.setProperty("tone", "muted")
+        self.count = toned_label("muted")
         self.skip = push_button(tr("End the tour"), self.close)
         self.back = push_button(tr("Back"), lambda: self.go(self._index - 1))
         self.forward = push_button("", lambda: self.go(self._index + 1))

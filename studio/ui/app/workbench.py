@@ -238,7 +238,7 @@ class Workbench(QObject):
         details.request_count.connect(self.counter.count)
         self.counter.counted.connect(details.show_count)
         self.run.sessions.ended.connect(details.count_again)
-        preview.compared.connect(pane.show_comparison)
+        preview.compared.connect(pane.diff.show_comparison)
         pane.request_compare.connect(preview.compare)
         pane.diff.request_earlier.connect(self._offer_earlier)
         self.inputs_pane.library.changed.connect(document.show_sets)

@@ -95,15 +95,14 @@ class ConnectionsDialog(ClosingDialog):
         self.form = ConnectionForm()
         self.trial = TrialBar()
         self.banner = Banner()
-        self.uses = QLabel(wordWrap=True)
-        self.uses.setProperty("tone", "muted")
+        self.uses = toned_label("muted", wraps=True)
         self.tools = ListButtons()
         self.allowed = AllowedEndpoints()
         self._lay_out()
         self._connect()
         problems = controller.connections.problems
         if problems:
-            self._complain(" ".join(problems))
+            self.banner.say(" ".join(problems))
         self._show_all(controller.connections.default_connection.name)
         self.form.weights.bundled.show_state(controller.weights.state)
         controller.prices.load()
@@ -274,20 +273,17 @@ class ConnectionsDialog(ClosingDialog):
         try:
             work()
         except OSError as error:
-            self._complain(
+            self.banner.say(
                 tr("The connections cannot be saved: {reason}.").format(
                     reason=error.strerror or error
                 )
             )
             return False
         except ValueError as error:
-            self._complain(tr("This is not saved: {error}.").format(error=error))
+            self.banner.say(tr("This is not saved: {error}.").format(error=error))
             return False
         self.banner.hide()
         return True
-
-    def _complain(self, text: str) -> None:
-        self.banner.say(text)
 
     # -- events ---------------------------------------------------------------------------------
 

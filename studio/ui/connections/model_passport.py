@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QWidget
 
 from studio.application.connections.model_list import ModelOffer, UseModel
 from studio.application.words import tr
-from studio.ui.parts.kit import column_of, row_of
+from studio.ui.parts.kit import column_of, row_of, toned_label
 
 
 class ModelPassport(QWidget):
@@ -30,8 +30,7 @@ class ModelPassport(QWidget):
         self.use = QPushButton()
         self.once = QPushButton(tr("Only this file"))
         self.once.setToolTip(tr("Ctrl+Enter: for this file, until the studio is closed"))
-        self.about = QLabel(tr("The file stays as it is."), wordWrap=True)
-        self.about.setProperty("tone", "muted")
+        self.about = toned_label("muted", tr("The file stays as it is."), wraps=True)
         buttons = row_of(self.use, self.once, 1, spacing=8)
         column_of(
             self.title,

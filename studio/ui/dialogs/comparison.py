@@ -20,7 +20,7 @@ from studio.core.agent.protocols.convert import convert_fix
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.source import Fix, apply_edits
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.kit import ClosingDialog, column_of, named, row_of
+from studio.ui.parts.kit import ClosingDialog, column_of, named, row_of, toned_label
 from studio.ui.parts.text_views import ComparisonView
 
 
@@ -43,8 +43,7 @@ class ComparisonDialog(ClosingDialog):
             parent: the window.
         """
         super().__init__(parent, title, (960, 680))
-        legend = QLabel(tr("− earlier   + now"), self)
-        legend.setProperty("tone", "muted")
+        legend = toned_label("muted", tr("− earlier   + now"), parent=self)
         self.tabs = QTabWidget(self, documentMode=True)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         buttons.rejected.connect(self.reject)
@@ -80,8 +79,7 @@ class DiskComparisonDialog(ClosingDialog):
         rows = compare_texts(disk, mine)
         self.view = ComparisonView(self)
         self.view.show_rows(rows, "" if rows else tr("The texts are the same."))
-        legend = QLabel(tr("− on disk only   + in the editor only"), self)
-        legend.setProperty("tone", "muted")
+        legend = toned_label("muted", tr("− on disk only   + in the editor only"), parent=self)
         buttons = QDialogButtonBox(self)
         self.reload = buttons.addButton(tr("Reload"), QDialogButtonBox.ButtonRole.DestructiveRole)
         self.keep = buttons.addButton(tr("Keep mine"), QDialogButtonBox.ButtonRole.AcceptRole)
@@ -133,8 +131,7 @@ class RewriteDialog(ClosingDialog):
         return buttons
 
     def _lay_out(self, now: str) -> None:
-        words = QLabel(now, self, wordWrap=True)
-        words.setProperty("tone", "muted")
+        words = toned_label("muted", now, parent=self, wraps=True)
         label = QLabel(tr("&Rewrite for"), self)
         label.setBuddy(self.target)
         line = row_of(label, self.target, 1)

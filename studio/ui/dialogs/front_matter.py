@@ -42,6 +42,7 @@ from studio.ui.parts.kit import (
     named,
     push_button,
     scroll_area,
+    toned_label,
 )
 
 _WIDTH, _HEIGHT = 560, 640
@@ -74,8 +75,7 @@ class FrontMatterDialog(ClosingDialog):
         self._groups: tuple[FrontGroup, ...] = ()
         self._changed: tuple[str | int, ...] = ()
         """The field that made the last change; the next one of it is the same step to undo."""
-        self._said = QLabel(wordWrap=True)
-        self._said.setProperty("tone", "error")
+        self._said = toned_label("error", wraps=True)
         self._said.hide()
         self._area = scroll_area()
         self.new_input, self.new_tool = QLineEdit(), QLineEdit()

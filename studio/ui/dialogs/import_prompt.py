@@ -122,7 +122,7 @@ class ImportDialog(QDialog):
         self.take = push_button(tr("Open as new prompt"), self._open, is_default=True)
         self.take.setProperty("primary", True)
         self._lay_out()
-        self.choice.activated.connect(self._on_choice)
+        self.choice.activated.connect(self.read)
         self.finished.connect(self.deleteLater)
 
     def read(self, choose: int = 0) -> bool:
@@ -223,9 +223,6 @@ class ImportDialog(QDialog):
             self.choice.addItems(list(made.others))
         if made.others:
             self.choice.setCurrentIndex(choose)
-
-    def _on_choice(self, index: int) -> None:
-        self.read(index)
 
     def _open(self) -> None:
         made = self.imported

@@ -23,7 +23,7 @@ from studio.core.experiments.results.cells import CellKey, CellOutcome, left_out
 from studio.core.experiments.results.ratings import Rating
 from studio.core.text.amounts import duration, money
 from studio.ui.experiments.rating import RatingBar
-from studio.ui.parts.kit import Drawing, ElidedLabel, FlowLayout, column_of, row_of, scroll_area
+from studio.ui.parts.kit import (Drawing, ElidedLabel, FlowLayout, column_of, push_button, row_of, scroll_area, toned_label)
 from studio.ui.parts.text_views import ClosedText
 from studio.ui.style.theme import SOFT_TINT, FollowsTheme, Theme, blend, paint_text, theme_in_use
 from studio.viewmodels.experiments.result_answers import ShownCell
@@ -81,7 +81,7 @@ class CellDetail(FollowsTheme, QWidget):
         self.checks = QVBoxLayout()
         self._inner = QWidget()
         self.compare_button = QPushButton(tr("Against the baseline"))
-        self.repeat_button = QPushButton(tr("Next repeat"))
+        self.repeat_button = push_button(tr("Next repeat"), self._next_repeat)
         self.step_button = QPushButton(tr("Step through"))
         self.run_button = QPushButton(tr("Open the run"))
         self.edit_button = QPushButton(tr("Edit prompt"))
@@ -285,7 +285,6 @@ class CellDetail(FollowsTheme, QWidget):
             (self.accept_button, self.request_accept),
         ):
             button.clicked.connect(lambda _=False, each=signal: self._ask(each))
-        self.repeat_button.clicked.connect(self._next_repeat)
         self.rating.rated.connect(self._on_rated)
         self.compare_button.toggled.connect(self._on_compare)
 

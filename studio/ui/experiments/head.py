@@ -187,7 +187,7 @@ class CasesBar(QWidget):
         self.count_label = QLabel()
         self.save_box = QCheckBox(tr("Run on save"))
         self.column_button = QPushButton(tr("Column"))
-        self.keep_button = QPushButton(tr("Keep as experiment"))
+        self.keep_button = push_button(tr("Keep as experiment"), self.request_experiment)
         self.models: Sequence[str] = ()
         """Connections that a column can be asked of."""
         self._menu = QMenu(self)
@@ -225,7 +225,6 @@ class CasesBar(QWidget):
         self.keep_button.setToolTip(
             tr("Write the columns and the checks as an experiment that gives the same verdicts")
         )
-        self.keep_button.clicked.connect(self.request_experiment)
         paint_text(self.count_label, "muted")
         self.count_label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         row_of(

@@ -30,7 +30,7 @@ from studio.application.experiments.improve.values import (
 from studio.application.words import tr
 from studio.ui.experiments.chart import ExperimentChart
 from studio.ui.parts.fields import ComboBox, FieldForm
-from studio.ui.parts.kit import ClosingDialog, StatusLabel, column_of, row_of
+from studio.ui.parts.kit import ClosingDialog, StatusLabel, column_of, push_button, row_of
 from studio.ui.parts.text_views import ComparisonView
 from studio.viewmodels.experiments.dialog_tasks import ImproveController
 
@@ -64,8 +64,8 @@ class ImproveDialog(ClosingDialog):
                 "budget": QWidget(),
             },
         )
-        self.search_button = QPushButton(tr("Search", "verb"))
-        self.propose_button = QPushButton(tr("Propose three texts"))
+        self.search_button = push_button(tr("Search", "verb"), self._search)
+        self.propose_button = push_button(tr("Propose three texts"), self._propose)
         self.stop_button = QPushButton(tr("Stop"))
         self.progress = QProgressBar()
         self.status_label = StatusLabel("text")
@@ -139,8 +139,6 @@ class ImproveDialog(ClosingDialog):
     def _connect(self) -> None:
         controller = self.controller
         self.variant.currentIndexChanged.connect(lambda _at: self._show_sections())
-        self.search_button.clicked.connect(self._search)
-        self.propose_button.clicked.connect(self._propose)
         self.stop_button.clicked.connect(controller.stop)
         self.list.currentRowChanged.connect(self._show_text)
         self.accept_button.clicked.connect(self._accept)

@@ -32,11 +32,10 @@ from studio.ui.experiments.head import CasesBar, ExperimentHead
 from studio.ui.experiments.rating import MOST, BlindDialog
 from studio.ui.experiments.row_filters import RowFilters
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.kit import FlowLayout, column_of, row_of
+from studio.ui.parts.kit import FlowLayout, column_of, push_button, row_of
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.style.theme import icon
 from studio.viewmodels.experiments.controller import ExperimentController
-from studio.viewmodels.experiments.result_answers import ShownCell
 
 _BESIDE = 900
 """Pixels of width from which a cell is shown beside the grid."""
@@ -79,7 +78,7 @@ class ExperimentView(QWidget):
         self.title = controller.path.name
         self.bar = CasesBar(controller.cases) if controller.cases is not None else None
         self.head = ExperimentHead(controller)
-        self.run_button = QPushButton(tr("Run", "verb"))
+        self.run_button = push_button(tr("Run", "verb"), self._on_run)
         self.batch_box = QCheckBox(tr("In batches"))
         self.again_button = QPushButton(tr("Run the failed again"))
         self.file_button = QPushButton(tr("Edit file"))
@@ -87,7 +86,7 @@ class ExperimentView(QWidget):
         self.export_button = QPushButton(tr("Export"))
         self.results = ComboBox()
         self.filters = RowFilters(controller.model)
-        self.blind_button = QPushButton(tr("Compare without names"))
+        self.blind_button = push_button(tr("Compare without names"), self._compare_blind)
         self.more_actions: dict[str, QAction] = {}
         self.table = ExperimentTable(controller.model)
         self.detail = CellDetail(is_low=controller.cases is not None)
@@ -168,9 +167,6 @@ class ExperimentView(QWidget):
             self.bar.say(progress_line(found))
         else:
             self.head.show_progress(found)
-
-    def _show_cell(self, cell: ShownCell) -> None:
-        self.detail.show_cell(cell)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Put the cell below the grid where there is little room beside it."""
@@ -327,7 +323,7 @@ class ExperimentView(QWidget):
         )
         menu = QMenu(self)
         for form in FORMS:
-            menu.addAction(form.upper()).triggered.connect(partial(self._on_export, form))
+            menu.addAction(form.upper()).triggered.connect(lambda *_, form=form: self._export(form))
         self.export_button.setMenu(menu)
         self.more_button.setMenu(self._more_menu())
         split = self.split
@@ -359,11 +355,8 @@ class ExperimentView(QWidget):
         rows = self.bar.rows_menu if self.bar is not None else menu.addMenu(tr("Generate rows"))
         for kinds, text in (((*ROW_KINDS,), tr("Of every kind")), *_kinds()):
             action = self.more_actions[" ".join(kinds)] = rows.addAction(text)
-            action.triggered.connect(partial(self._generate, kinds))
+            action.triggered.connect(lambda *_, kinds=kinds: self.request_rows.emit(kinds))
         return menu
-
-    def _generate(self, kinds: tuple[str, ...], _checked: bool = False) -> None:
-        self.request_rows.emit(kinds)
 
     def _buttons(self) -> FlowLayout:
         buttons = FlowLayout()
@@ -392,9 +385,6 @@ class ExperimentView(QWidget):
         column_of(filters, (self.table, 1), self.row_button, on=left, margins=0, spacing=4)
         return left
 
-    def _on_export(self, form: str, _checked: bool = False) -> None:
-        self._export(form)
-
     def _connect(self) -> None:
         controller, detail = self.controller, self.detail
         controller.report_changed.connect(self._show_report)
@@ -405,15 +395,13 @@ class ExperimentView(QWidget):
         controller.progress_changed.connect(self._show_progress)
         controller.running_changed.connect(lambda on: self._show_state(running=on))
         controller.loaded.connect(lambda: self._show_state(running=controller.is_running))
-        controller.answers.cell_changed.connect(self._show_cell)
+        controller.answers.cell_changed.connect(self.detail.show_cell)
         controller.workers_changed.connect(self.head.show_workers)
-        self.run_button.clicked.connect(self._on_run)
         self.batch_box.toggled.connect(self._on_batches)
         self.again_button.clicked.connect(lambda: controller.run("failed"))
         self.file_button.clicked.connect(lambda: self.request_file.emit(controller.path))
         self.results.activated.connect(self._on_result)
         controller.facets_changed.connect(self.filters.show_facets)
-        self.blind_button.clicked.connect(self._compare_blind)
         self.table.selectionModel().currentChanged.connect(self._on_current)
         detail.request_step.connect(self.request_step)
         detail.request_run.connect(self.request_run)

@@ -39,6 +39,7 @@ from studio.ui.parts.kit import (
     FlowLayout,
     column_of,
     lay_out_to_save,
+    push_button,
     row_of,
     toned_label,
 )
@@ -118,7 +119,7 @@ class HistoryFooter(QWidget):
         self._answer = ElidedLabel()
         self.keeping = QPushButton(flat=True)
         self.keeping.setToolTip(tr("Choose how long runs are kept"))
-        self.keeping.clicked.connect(self._on_keeping)
+        self.keeping.clicked.connect(self.ask_retention)
         row_of((self._answer, 1), self.keeping, on=self, margins=(12, 2, 8, 2), spacing=16)
         paint_text(self._answer, "muted")
 
@@ -174,9 +175,6 @@ class HistoryFooter(QWidget):
         if not keep and not days:
             parts.append(tr("all are kept"))
         self.keeping.setText(" · ".join(parts))
-
-    def _on_keeping(self) -> None:
-        self.ask_retention()
 
 
 _NO_RUNS = marked("No runs yet. Press Run (F5): every run is kept here, up to its last event.")
@@ -261,11 +259,11 @@ class HistoryPane(QWidget):
         self.ends = ComboBox()
         self.groups = ComboBox()
         self.open_button = QPushButton(tr("Open"))
-        self.compare_button = QPushButton(tr("Compare"))
-        self.notes_button = QPushButton(tr("Notes…"))
+        self.compare_button = push_button(tr("Compare"), self._compare)
+        self.notes_button = push_button(tr("Notes…"), self.edit_notes)
         self.export_button = QPushButton(tr("Export"))
-        self.import_button = QPushButton(tr("Import…"))
-        self.delete_button = QPushButton(tr("Delete…"))
+        self.import_button = push_button(tr("Import…"), self.request_import)
+        self.delete_button = push_button(tr("Delete…"), self._delete)
         self._problem = toned_label("error", wraps=True)
         self._problem.setContentsMargins(8, 0, 8, 0)
         self._problem.hide()
@@ -320,14 +318,6 @@ class HistoryPane(QWidget):
         self._opening = opening
         self.open_button.setText(tr("Opening…") if opening else tr("Open"))
         self._on_chosen()
-
-    def show_size(self, size: int) -> None:
-        """Say how much room the history takes."""
-        self.footer.show_size(size)
-
-    def show_retention(self, keep: int, days: int) -> None:
-        """Say how long runs are kept: so many of the newest, so many days; 0 for all."""
-        self.footer.show_retention(keep, days)
 
     def confirm_delete(self, runs: Sequence[RunSummary]) -> bool:
         """Ask once before runs are deleted for good."""
@@ -411,10 +401,6 @@ class HistoryPane(QWidget):
         self.filter.textChanged.connect(self._on_filter)
         self.ends.currentTextChanged.connect(self._on_filter)
         self.open_button.clicked.connect(self.table.open_chosen)
-        self.compare_button.clicked.connect(self._compare)
-        self.delete_button.clicked.connect(self._delete)
-        self.notes_button.clicked.connect(self.edit_notes)
-        self.import_button.clicked.connect(self.request_import)
         self.footer.request_retention.connect(self.request_retention)
         self.table.request_open.connect(self.request_open)
         self.table.request_pin.connect(self.request_pin)

@@ -269,10 +269,6 @@ class InputsPane(FollowsTheme, QWidget):
             self.raw.set_value({})
             self.raw_problem.clear()
 
-    def keep_history(self) -> None:
-        """Remember the values that a run takes, for Up and Down in their fields."""
-        self.form.keep_history()
-
     def focus_input(self, name: str) -> None:
         """Put the keyboard into an input's field and bring it into view."""
         self.fold_button.setChecked(False)

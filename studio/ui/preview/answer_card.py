@@ -77,7 +77,7 @@ class AnswerCard(FollowsTheme, QWidget):
         self.older = Chip("")
         self.before = icon_button("chevron-left", tr("The run before"))
         self.after = icon_button("chevron-right", tr("The run after"))
-        self.copy = icon_button("copy", tr("Copy the answer"))
+        self.copy = icon_button("copy", tr("Copy the answer"), self._copy)
         self.steps = QPushButton(flat=True)
         self.stop = QPushButton(icon("square"), tr("Stop"))
         self.details = QPushButton(icon("bug"), tr("Details"))
@@ -278,7 +278,7 @@ class AnswerCard(FollowsTheme, QWidget):
         self.offers = [QPushButton(offer.label, self._buttons) for offer in offers]
         for offer, button in zip(offers, self.offers, strict=True):
             button.setToolTip(offer.tip)
-            button.clicked.connect(partial(self._take, offer))
+            button.clicked.connect(lambda *_, offer=offer: self.offer_taken.emit(offer))
             button.show()
         empty = self._flow.takeAt
         while empty(0) is not None:
@@ -286,9 +286,6 @@ class AnswerCard(FollowsTheme, QWidget):
         for each in (*self.offers, self.details, self.keep, self.reply):
             self._flow.addWidget(each)
         self.keep.setHidden(bool(offers) or self.answer.phase == "failed")
-
-    def _take(self, offer: Offer, _: bool = False) -> None:
-        self.offer_taken.emit(offer)
 
     def _show_place(self) -> None:
         """Say which of the prompt's runs is shown; without one, lead to the last."""
@@ -390,7 +387,6 @@ class AnswerCard(FollowsTheme, QWidget):
         self._clock.timeout.connect(self._tick)
         self.before.clicked.connect(partial(self._go, -1))
         self.after.clicked.connect(partial(self._go, 1))
-        self.copy.clicked.connect(self._copy)
         self._empty.linkActivated.connect(partial(self._go, -1))
         self.steps.clicked.connect(self.details.click)
         self.reply.clicked.connect(self._open_line)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from html import escape
 
@@ -24,7 +24,6 @@ from PySide6.QtWidgets import (
 from studio.application.document.loading import LoadedPart
 from studio.application.preview.build import tool_choice
 from studio.application.preview.diff import (
-    ConversationComparison,
     Pair,
     messages_as_chat,
     messages_as_json,
@@ -34,7 +33,6 @@ from studio.application.preview.probe import ProbeReport
 from studio.application.preview.value import Preview
 from studio.application.words import marked, tr
 from studio.core.text.source import Fix, Span
-from studio.core.text.values import JsonObject
 from studio.core.tokens.conversation import ConversationTokens
 from studio.ui.parts.empty_state import Banner, EmptyState
 from studio.ui.parts.kit import Drawing, Separator, column_of, icon_button, named, row_of
@@ -338,18 +336,6 @@ class PreviewPane(QWidget):
         """Show what the injection probe found."""
         self._probed = self._preview.document.source.text if self._preview is not None else ""
         self.probe_panel.show_report(report)
-
-    def show_comparison(self, comparison: ConversationComparison) -> None:
-        """Show what differs."""
-        self.diff.show_comparison(comparison)
-
-    def set_input_sets(self, sets: Mapping[str, JsonObject]) -> None:
-        """The sets of values that can be compared with."""
-        self.diff.set_input_sets(sets)
-
-    def show_caret(self, offset: int) -> None:
-        """Light the card whose source holds this place (code points)."""
-        self.messages.light(offset)
 
     def _show_banner(self, preview: Preview) -> None:
         blocker = preview.blocker

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
     QGroupBox,
-    QPushButton,
     QWidget,
 )
 
@@ -27,7 +26,7 @@ from studio.core.agent.values.breakpoints import Breakpoint, problem_of
 from studio.core.agent.values.options import ExceptionFilter
 from studio.core.agent.values.step import PausePoint
 from studio.ui.parts.fields import ComboBox, FieldForm
-from studio.ui.parts.kit import column_of, row_of, toned_label
+from studio.ui.parts.kit import column_of, push_button, row_of, toned_label
 from studio.ui.run.state.panel import BREAKPOINT_ID, BreakpointList
 from studio.viewmodels.run.breakpoint_book import FileBreakpoints
 
@@ -46,8 +45,8 @@ class BreakpointsDialog(QDialog):
                 "click a state of the loop with Ctrl."
             )
         )
-        self.add = QPushButton(tr("Add"))
-        self.remove = QPushButton(tr("Remove"))
+        self.add = push_button(tr("Add"), self._on_add)
+        self.remove = push_button(tr("Remove"), self._on_remove)
         self.place = ComboBox()
         self.tool = ComboBox()
         self.form = FieldForm("breakpoint", own={"place": self.place, "tool": self.tool})
@@ -138,8 +137,6 @@ class BreakpointsDialog(QDialog):
         self._file_breakpoints.changed.connect(self._show_set)
         self.list.currentRowChanged.connect(self._on_row)
         self.list.breakpoint_switched.connect(self._file_breakpoints.switch)
-        self.add.clicked.connect(self._on_add)
-        self.remove.clicked.connect(self._on_remove)
         self.place.currentTextChanged.connect(self._on_edited)
         self.tool.currentTextChanged.connect(self._on_edited)
         self.form.changed.connect(self._on_edited)

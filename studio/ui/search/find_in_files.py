@@ -11,7 +11,6 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent
 from PySide6.QtWidgets import (
     QCheckBox,
-    QLabel,
     QLineEdit,
     QMessageBox,
     QPushButton,
@@ -26,7 +25,7 @@ from studio.core.patterns import PatternError
 from studio.core.search_files import Query, SearchMatch, below, innermost, replaced, search
 from studio.core.text.source import apply_edits
 from studio.ui.editor.page.page import EditorPage
-from studio.ui.parts.kit import column_of, named, row_of
+from studio.ui.parts.kit import column_of, named, row_of, toned_label
 from studio.ui.style.theme import mono_font
 from studio.viewmodels.app.jobs import LatestJob
 
@@ -80,8 +79,7 @@ class FindInFiles(QWidget):
         self.found = named(QTreeWidget(self), tr("Places found"))
         self.found.setHeaderHidden(True)
         self.found.setUniformRowHeights(True)
-        self.count = QLabel(self)
-        self.count.setProperty("tone", "muted")
+        self.count = toned_label("muted", parent=self)
         self._place()
         self._wire()
         self.begin(roots, text, replace=replace)

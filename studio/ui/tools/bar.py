@@ -5,7 +5,6 @@ Below that, lines that say how far the reading of a large description is, and ca
 
 from __future__ import annotations
 
-from functools import partial
 from typing import assert_never, get_args
 
 from PySide6.QtCore import Signal
@@ -137,7 +136,7 @@ class ReadingBars(QWidget):
         bar = self._bars.get(key)
         if bar is None:
             bar = self._bars[key] = ReadingBar(self)
-            bar.stop_button.clicked.connect(partial(self._stop, key))
+            bar.stop_button.clicked.connect(lambda *_, key=key: self.request_stop.emit(key))
             self._column.addWidget(bar)
             self.show()
         bar.show_progress(progress)
@@ -155,9 +154,6 @@ class ReadingBars(QWidget):
         """Another document is shown."""
         for key in [*self._bars]:
             self.end(key)
-
-    def _stop(self, key: str) -> None:
-        self.request_stop.emit(key)
 
 
 class ReadingBar(QWidget):

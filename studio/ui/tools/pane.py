@@ -288,10 +288,6 @@ class ToolsPane(QWidget):
         """Show where the tools come from."""
         self.bar.sources.setChecked(True)
 
-    def show_own_window(self, alone: bool) -> None:
-        """Show whether the pane is in a window of its own."""
-        self.bar.own_window.setChecked(alone)
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         """In a narrow dock the lesser columns give way to the names; a low one shows one thing."""
         super().resizeEvent(event)

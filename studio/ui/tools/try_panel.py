@@ -6,7 +6,6 @@ import base64
 import json
 import time
 from collections.abc import Mapping, Sequence
-from functools import partial
 
 from PySide6.QtCore import QBuffer, QIODevice, Qt, Signal
 from PySide6.QtGui import QHideEvent, QImageReader, QKeyEvent, QPixmap, QResizeEvent
@@ -219,7 +218,7 @@ class SavedCallsButton(QToolButton):
         for call in calls[:_MOST_LISTED]:
             words = reveal(call.name, lines=False).replace("&", "&&")
             action = self._menu.addAction(icon("rotate-ccw"), words)
-            action.triggered.connect(partial(self._choose, call))
+            action.triggered.connect(lambda *_, call=call: self.chosen.emit(call))
         self._menu.addSeparator()
         save = self._menu.addAction(tr("Save this call"))
         save.setEnabled(self._can_save)
@@ -230,9 +229,6 @@ class SavedCallsButton(QToolButton):
     def _open(self) -> None:
         self.show_calls(())
         self.request_saved.emit()
-
-    def _choose(self, call: SavedCall, _: bool = False) -> None:
-        self.chosen.emit(call)
 
 
 class TryPanel(QWidget):

@@ -146,7 +146,7 @@ def test_how_long_runs_are_kept_is_shown_and_chosen_by_keys(
     chosen: list[tuple[int, int]] = []
     pane.request_retention.connect(lambda keep, days: chosen.append((keep, days)))
     pane.show_runs(RUNS)
-    pane.show_size(1_240_000)
+    pane.footer.show_size(1_240_000)
     assert pane.footer.keeping.text() == "2 runs · 1.2 MB · all are kept"
     pane.footer.keeping.setFocus()
     qtbot.keyClick(pane.footer.keeping, Qt.Key.Key_Space)
@@ -158,7 +158,7 @@ def test_how_long_runs_are_kept_is_shown_and_chosen_by_keys(
     dialog.accept()
     assert chosen == [(20, 0)]
 
-    pane.show_retention(20, 30)
+    pane.footer.show_retention(20, 30)
     assert pane.footer.keeping.text().endswith("the newest 20 are kept · 30 days are kept")
     again = pane.footer.ask_retention()
     assert (again.by_count.isChecked(), again.count.value(), again.days.value()) == (True, 20, 30)

@@ -193,11 +193,11 @@ def test_places_are_reached_by_keyboard(desk: Desk) -> None:
 
 def test_the_caret_lights_the_card_that_holds_it(desk: Desk) -> None:
     desk.write(DOC)
-    desk.pane.show_caret(DOC.index("{{ q }}"))
+    desk.pane.messages.light(DOC.index("{{ q }}"))
     assert [card.is_lit for card in desk.pane.messages.cards] == [False, True]
-    desk.pane.show_caret(DOC.index("Second"))
+    desk.pane.messages.light(DOC.index("Second"))
     assert [card.is_lit for card in desk.pane.messages.cards] == [True, False]
-    desk.pane.show_caret(2)
+    desk.pane.messages.light(2)
     assert not any(card.is_lit for card in desk.pane.messages.cards)
 
 
@@ -319,7 +319,7 @@ def test_the_caret_brings_a_far_message_into_view(desk: Desk) -> None:
     view = desk.pane.messages
     for number in (250, 3, 299):
         place = long.index(f"Number {number},")
-        desk.pane.show_caret(place)
+        desk.pane.messages.light(place)
         desk.bot.waitUntil(lambda: view.is_settled)
         lit = [card for card in view.cards if card.is_lit]
         assert [card.bodies[0].toPlainText().split("\n")[0] for card in lit] == [
@@ -434,7 +434,7 @@ def test_the_shapes_stand_side_by_side_when_wanted(desk: Desk) -> None:
 
 
 def test_the_messages_are_compared_with_the_saved_file_and_with_other_inputs(desk: Desk) -> None:
-    desk.controller.compared.connect(desk.pane.show_comparison)
+    desk.controller.compared.connect(desk.pane.diff.show_comparison)
     desk.pane.request_compare.connect(desk.controller.compare)
     desk.path.write_text(DOC, encoding="utf-8")
     desk.write(DOC.replace("well", "badly"))
@@ -448,7 +448,7 @@ def test_the_messages_are_compared_with_the_saved_file_and_with_other_inputs(des
     tab.view.anchorClicked.emit(QUrl("part:0"))
     assert DOC[desk.revealed[-1].start :].startswith("system:")
     with desk.bot.waitSignal(desk.controller.compared):
-        desk.pane.set_input_sets(
+        desk.pane.diff.set_input_sets(
             {"Italy": {"city": "Rome", "q": "Ciao"}, "Norway": {"city": "Oslo", "q": "Ciao"}}
         )
     with desk.bot.waitSignal(desk.controller.compared):
@@ -466,7 +466,7 @@ def test_the_messages_are_compared_with_the_saved_file_and_with_other_inputs(des
         tab.swap.click()
     assert "− You know **Oslo** well." in tab.view.toPlainText()
     with desk.bot.waitSignal(desk.controller.compared):
-        desk.pane.set_input_sets({})
+        desk.pane.diff.set_input_sets({})
     assert (tab.before.currentText(), tab.after.currentText()) == (
         "Last saved version",
         "Now: editor and inputs",

@@ -32,7 +32,7 @@ from studio.core.text.amounts import one_line
 from studio.core.text.source import Fix, Problem
 from studio.ui.dialogs.export.result import CheckList, ResultTabs
 from studio.ui.dialogs.import_prompt import StateLine
-from studio.ui.parts.kit import column_of, named, resize_within_screen, row_of
+from studio.ui.parts.kit import column_of, named, resize_within_screen, row_of, toned_label
 from studio.ui.style.theme import FollowsTheme, icon, theme_in_use
 from studio.viewmodels.app.notifications import Notifications
 from studio.viewmodels.exchange import ExportController
@@ -274,7 +274,7 @@ class ExportDialog(QDialog):
         self.forms = FormList(targets())
         self.heading = QLabel()
         self.heading.setProperty("title", True)
-        self.about = _muted()
+        self.about = toned_label("muted", wraps=True)
         self.state = StateLine()
         self.checks = CheckList()
         self.tabs = ResultTabs()
@@ -319,7 +319,7 @@ class ExportDialog(QDialog):
         self._controller.failed.connect(self._on_failed)
         self._waiting.timeout.connect(self._say_waiting)
         self.tabs.ask.clicked.connect(self._ask)
-        self.checks.fix_chosen.connect(self._on_fix)
+        self.checks.fix_chosen.connect(self.request_fix)
         self.consent.toggled.connect(lambda _: self._offer())
         self.errors.changed.connect(self._offer)
         self.place.textChanged.connect(lambda _: self._on_place())
@@ -464,9 +464,6 @@ class ExportDialog(QDialog):
             self.text.clear()
             self.checks.hide()
 
-    def _on_fix(self, fix: Fix) -> None:
-        self.request_fix.emit(fix)
-
     def _copy(self) -> None:
         if self.made is not None:
             QGuiApplication.clipboard().setText(self.made.text)
@@ -474,9 +471,3 @@ class ExportDialog(QDialog):
     def _on_save(self) -> None:
         if self.path is not None and self.write(self.path):
             self.accept()
-
-
-def _muted() -> QLabel:
-    label = QLabel(wordWrap=True)
-    label.setProperty("tone", "muted")
-    return label

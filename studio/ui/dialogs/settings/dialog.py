@@ -14,7 +14,6 @@ from PySide6.QtCore import QLocale, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QFontDatabase
 from PySide6.QtWidgets import (
     QDialogButtonBox,
-    QLabel,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
@@ -29,7 +28,7 @@ from studio.core.tools.trust.store import TrustStore
 from studio.ui.base.services import LANGUAGES, Services
 from studio.ui.dialogs.settings.page import KeysPage, SettingsPage
 from studio.ui.parts.fields import Choices, FieldForm, form_fields
-from studio.ui.parts.kit import ClosingDialog, column_of, named, push_button, row_of
+from studio.ui.parts.kit import ClosingDialog, column_of, named, push_button, row_of, toned_label
 from studio.ui.style.theme import icon
 from studio.viewmodels.app.settings import SettingsStore
 
@@ -149,9 +148,8 @@ class SettingsDialog(ClosingDialog):
         self.sections.setIconSize(QSize(16, 16))
         self.sections.setFixedWidth(180)
         self._pages = QStackedWidget()
-        self._nothing = QLabel(tr("No setting matches."))
+        self._nothing = toned_label("muted", tr("No setting matches."))
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._nothing.setProperty("tone", "muted")
         keys = KeysPage(self._store)
         self.keys_page = keys
         self.filter, self.list, self.keys, self.note = keys.filter, keys.list, keys.keys, keys.note

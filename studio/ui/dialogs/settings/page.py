@@ -41,8 +41,7 @@ class _Row(QWidget):
         title.setProperty("title", True)
         box = column_of(title, on=self, margins=0, spacing=4)
         if sentence:
-            label = QLabel(sentence, wordWrap=True)
-            label.setProperty("tone", "muted")
+            label = toned_label("muted", sentence, wraps=True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             box.addWidget(label)
         if field is not None:

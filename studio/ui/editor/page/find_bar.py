@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QToolButton, QWidget
 
 from studio.application.words import tr
 from studio.core.patterns import PatternError, compile_pattern, expanded, matches
 from studio.core.text.source import Span, TextEdit
-from studio.ui.parts.kit import icon_button, named
+from studio.ui.parts.kit import icon_button, named, push_button
 
 if TYPE_CHECKING:
     from studio.ui.editor.text.view import PromptEditor
@@ -56,10 +56,10 @@ class FindBar(QWidget):
 
     def _lay_out(self) -> None:
         self._previous = icon_button("arrow-up", tr("Previous match (Shift+Enter)"))
-        self._next = icon_button("arrow-down", tr("Next match (Enter)"))
-        self._close = icon_button("x", tr("Close (Esc)"))
-        self._one = QPushButton(tr("Replace"))
-        self._all = QPushButton(tr("Replace all"))
+        self._next = icon_button("arrow-down", tr("Next match (Enter)"), lambda: self.go(1))
+        self._close = icon_button("x", tr("Close (Esc)"), self.leave)
+        self._one = push_button(tr("Replace"), self.replace_one)
+        self._all = push_button(tr("Replace all"), self.replace_all)
         grid = QGridLayout(self)
         grid.setContentsMargins(8, 4, 8, 4)
         grid.setSpacing(4)
@@ -101,10 +101,6 @@ class FindBar(QWidget):
         self._find.installEventFilter(self)
         self._replace.installEventFilter(self)
         self._previous.clicked.connect(lambda: self.go(-1))
-        self._next.clicked.connect(lambda: self.go(1))
-        self._close.clicked.connect(self.leave)
-        self._one.clicked.connect(self.replace_one)
-        self._all.clicked.connect(self.replace_all)
         self._again.timeout.connect(self._search)
         self._editor.textChanged.connect(self._on_text)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from studio.application.document.files import FileError, FileText
 from studio.application.words import tr
@@ -20,7 +20,7 @@ from studio.ui.editor.completion.assist import EditorAssist
 from studio.ui.editor.page.crumb_bar import CrumbBar
 from studio.ui.editor.text.media_drop import MediaDrop
 from studio.ui.editor.text.view import PromptEditor
-from studio.ui.parts.kit import column_of, row_of
+from studio.ui.parts.kit import column_of, push_button, row_of
 from studio.viewmodels.document.controller import DocumentController
 from studio.viewmodels.document.marks import ChangesController, SpellingController
 
@@ -59,9 +59,9 @@ class DiskBar(QWidget):
         """Whether the file cannot be written."""
         self.setObjectName("diskBar")
         self._text = QLabel(wordWrap=True)
-        self.compare = QPushButton(tr("Compare…"))
-        self.reload = QPushButton(tr("Reload"))
-        self.keep = QPushButton(tr("Keep mine"))
+        self.compare = push_button(tr("Compare…"), self.show_comparison)
+        self.reload = push_button(tr("Reload"), self.take_file)
+        self.keep = push_button(tr("Keep mine"), self._keep)
         row_of(
             (self._text, 1), self.compare, self.reload, self.keep, on=self, margins=(12, 4, 8, 4)
         )
@@ -73,9 +73,6 @@ class DiskBar(QWidget):
         self._controller.changed_on_disk.connect(self._on_changed)
         self._controller.gone_from_disk.connect(self._on_gone)
         self._controller.disk_settled.connect(self._on_settled)
-        self.reload.clicked.connect(self.take_file)
-        self.keep.clicked.connect(self._keep)
-        self.compare.clicked.connect(self.show_comparison)
 
     def take_file(self) -> None:
         """Take the text on disk, as a step that can be undone."""

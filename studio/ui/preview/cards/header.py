@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLayout, QWidget
@@ -90,11 +88,8 @@ class CardHeader(QWidget):
         chip = Chip(text)
         chip.set_color(color)
         chip.setToolTip(plain_tip(tip))
-        chip.clicked.connect(partial(self._tell, attribute))
+        chip.clicked.connect(lambda *_: self.chip_clicked.emit(attribute))
         return chip
-
-    def _tell(self, attribute: str, _: bool = False) -> None:
-        self.chip_clicked.emit(attribute)
 
 
 def empty_layout(layout: QLayout) -> None:

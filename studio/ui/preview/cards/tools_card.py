@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPen
@@ -150,12 +149,9 @@ class ToolsCard(FollowsTheme, QWidget):
         chip.set_color("warning" if dynamic else theme_in_use().roles["tool"])
         chip.setToolTip(plain_tip(tip))
         if span is not None:
-            chip.clicked.connect(partial(self._reveal, span))
+            chip.clicked.connect(lambda *_, span=span: self.place_clicked.emit(span))
         self._flow.addWidget(chip)
         chip.show()  # at once: a card with hidden chips would be measured too low
-
-    def _reveal(self, span: Span, _: bool = False) -> None:
-        self.place_clicked.emit(span)
 
 
 def _options_text(tool: HoistedTool) -> str:
