@@ -598,10 +598,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Diese Werte bringt ein Lauf mit; die Vorschau zeigt Beispiele dafür.</translation>
     </message>
     <message>
-      <source>A run does not take a sample by itself: it asks for the value.</source>
-      <translation>Ein Lauf nimmt von sich aus kein Beispiel: Er fragt nach dem Wert.</translation>
-    </message>
-    <message>
       <source>A run is still being written.</source>
       <translation>Ein Lauf wird noch geschrieben.</translation>
     </message>
@@ -9917,10 +9913,6 @@ zu  {after}</translation>
     <message>
       <source>sample</source>
       <translation>Beispiel</translation>
-    </message>
-    <message>
-      <source>sample, not sent: {names}</source>
-      <translation>Beispiel, nicht gesendet: {names}</translation>
     </message>
     <message>
       <source>sample, sent</source>

@@ -84,9 +84,6 @@ class CardData:
     is_open_thread: bool = False
     """Whether it is no message but the place of a conversation that the run fills."""
 
-    samples: tuple[str, ...] = ()
-    """Inputs in it whose value is only a sample, which a run does not send."""
-
     missing: tuple[str, ...] = ()
     """Declared inputs that it names and that have no value: they render as nothing."""
 
@@ -107,7 +104,6 @@ class CardData:
             tuple(_part_look(part) for part in self.message.parts),
             tuple(self.colors.items()),
             tuple(sorted({problem.message for problem in self.warnings})),
-            self.samples,
             self.missing,
             self.is_open_thread,
         )

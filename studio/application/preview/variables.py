@@ -241,7 +241,6 @@ def cards(document: PromptDocument, prepared: Prepared) -> tuple[CardData, ...]:
                 line=source.line_of(place.start) + 1 if place else None,
                 colors={name: colors[name] for name in inputs if name in colors},
                 warnings=tuple(_warnings(message, prepared.messages.problems)),
-                samples=tuple(name for name in inputs if name in prepared.samples),
                 missing=_missing(document, prepared, message.origin.span),
                 attribute_places=_attribute_places(document, message),
             )

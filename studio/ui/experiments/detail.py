@@ -23,7 +23,7 @@ from studio.core.experiments.results.cells import CellKey, CellOutcome, left_out
 from studio.core.experiments.results.ratings import Rating
 from studio.core.text.amounts import duration, money
 from studio.ui.experiments.rating import RatingBar
-from studio.ui.parts.kit import (Drawing, ElidedLabel, FlowLayout, column_of, push_button, row_of, scroll_area, toned_label)
+from studio.ui.parts.kit import (Drawing, ElidedLabel, FlowLayout, column_of, empty_layout, push_button, row_of, scroll_area, toned_label)
 from studio.ui.parts.text_views import ClosedText
 from studio.ui.style.theme import SOFT_TINT, FollowsTheme, Theme, blend, paint_text, theme_in_use
 from studio.viewmodels.experiments.result_answers import ShownCell
@@ -82,9 +82,9 @@ class CellDetail(FollowsTheme, QWidget):
         self._inner = QWidget()
         self.compare_button = QPushButton(tr("Against the baseline"))
         self.repeat_button = push_button(tr("Next repeat"), self._next_repeat)
-        self.step_button = QPushButton(tr("Step through"))
-        self.run_button = QPushButton(tr("Open the run"))
-        self.edit_button = QPushButton(tr("Edit prompt"))
+        self.step_button = push_button(tr("Step through"), lambda: self.request_step.emit(self.key))
+        self.run_button = push_button(tr("Open the run"), lambda: self.request_run.emit(self.key))
+        self.edit_button = push_button(tr("Edit prompt"), lambda: self.request_edit.emit(self.key))
         self.accept_button = QPushButton(tr("Accept answer"))
         self.rating = RatingBar()
         self._lay_out()
@@ -104,7 +104,7 @@ class CellDetail(FollowsTheme, QWidget):
     def show_cell(self, cell: ShownCell | None) -> None:
         """Show a cell; None says what to do."""
         self._cell = cell
-        self._clear_checks()
+        empty_layout(self.checks)
         outcome = cell.outcome if cell is not None else None
         is_over = outcome is not None
         for button in (self.step_button, self.edit_button):
@@ -212,13 +212,6 @@ class CellDetail(FollowsTheme, QWidget):
         name = names.get(result.state)
         return f"{name}: {result.reason}" if name else result.reason
 
-    def _clear_checks(self) -> None:
-        while (item := self.checks.takeAt(0)) is not None:
-            widget = item.widget()
-            if widget is not None:
-                widget.hide()
-                widget.deleteLater()
-
     def _lay_out(self) -> None:
         self.title.setProperty("title", True)
         self.title.setWordWrap(True)
@@ -278,19 +271,9 @@ class CellDetail(FollowsTheme, QWidget):
         column_of(head, (body, 1), on=self, margins=(0, 4, 0, 0), spacing=4)
 
     def _connect(self) -> None:
-        for button, signal in (
-            (self.step_button, self.request_step),
-            (self.run_button, self.request_run),
-            (self.edit_button, self.request_edit),
-            (self.accept_button, self.request_accept),
-        ):
-            button.clicked.connect(lambda _=False, each=signal: self._ask(each))
+        self.accept_button.clicked.connect(lambda: self.request_accept.emit(self.key))
         self.rating.rated.connect(self._on_rated)
         self.compare_button.toggled.connect(self._on_compare)
-
-    def _ask(self, signal: Signal) -> None:
-        if self._cell is not None:
-            signal.emit(self._cell.key)  # type: ignore[attr-defined]
 
     def _on_rated(self, rating: Rating) -> None:
         if self._cell is not None:

@@ -333,6 +333,14 @@ def _filled(
     return box
 
 
+def empty_layout(layout: QLayout) -> None:
+    """Take everything out of a layout, and delete its widgets."""
+    while (item := layout.takeAt(0)) is not None:
+        if (widget := item.widget()) is not None:
+            widget.hide()
+            widget.deleteLater()
+
+
 def scroll_area(page: QWidget | None = None, parent: QWidget | None = None) -> QScrollArea:
     """Make a scroll area without a frame, around a page as wide as there is room."""
     area = QScrollArea(parent, widgetResizable=True)

@@ -30,6 +30,7 @@ from studio.ui.parts.kit import (
     FlowLayout,
     Separator,
     column_of,
+    empty_layout,
     icon_button,
     named,
     row_of,
@@ -37,7 +38,6 @@ from studio.ui.parts.kit import (
     toned_label,
 )
 from studio.ui.preview.cards.card import paint_card
-from studio.ui.preview.cards.header import empty_layout
 from studio.ui.preview.cards.text_body import TextBody
 from studio.ui.style.theme import (
     FollowsTheme,

@@ -33,6 +33,7 @@ from studio.ui.parts.kit import (
     Chip,
     FlowLayout,
     column_of,
+    empty_layout,
     icon_button,
     named,
     row_of,
@@ -40,7 +41,6 @@ from studio.ui.parts.kit import (
     toned_label,
 )
 from studio.ui.parts.text_views import JsonView
-from studio.ui.preview.cards.header import empty_layout
 from studio.ui.style.theme import paint_text
 
 _LEAST_BESIDE, _LEAST_ALONE = 280, 120

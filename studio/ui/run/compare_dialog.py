@@ -27,7 +27,15 @@ from studio.application.run.past.compare import (
     figures_of,
 )
 from studio.application.words import marked, tr
-from studio.ui.parts.kit import ElidedLabel, column_of, named, push_button, row_of, style_table
+from studio.ui.parts.kit import (
+    ElidedLabel,
+    column_of,
+    empty_layout,
+    named,
+    push_button,
+    row_of,
+    style_table,
+)
 from studio.ui.run.styled_text import StyledText
 from studio.ui.style.theme import FollowsTheme, blend, paint_page, paint_text, theme_in_use
 from studio.viewmodels.app.row_table import ALIGNMENT, DISPLAY, TIP, RowTable
@@ -132,10 +140,7 @@ class FiguresTable(FollowsTheme, QWidget):
         self._fill()
 
     def _fill(self) -> None:
-        while (item := self._grid.takeAt(0)) is not None:
-            widget = item.widget()
-            if widget is not None:
-                widget.deleteLater()
+        empty_layout(self._grid)
         if self._comparison is None:
             return
         theme, held = theme_in_use(), self._comparison

@@ -26,7 +26,15 @@ from studio.core.text.invisible import reveal
 from studio.core.tools.registry import VARIABLES_KEY, SourceStatus
 from studio.ui.parts.empty_state import Banner
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.kit import FlowLayout, column_of, named, push_button, scroll_area, toned_label
+from studio.ui.parts.kit import (
+    FlowLayout,
+    column_of,
+    empty_layout,
+    named,
+    push_button,
+    scroll_area,
+    toned_label,
+)
 from studio.ui.parts.text_views import fixed_text
 from studio.ui.style.theme import FollowsTheme, Theme, paint_text, theme_in_use
 from studio.viewmodels.app.jobs import repeating_timer
@@ -287,10 +295,7 @@ class SourcesPage(FollowsTheme, QWidget):
             self._sources = sources
             return
         self._sources = sources
-        while (item := self._blocks.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.hide()
-                widget.deleteLater()
+        empty_layout(self._blocks)
         self.blocks = {}
         for source in sources:
             block = SourceBlock(source, self.requests, self._list)

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.words import tr
 from studio.ui.base.menus import ON_WELCOME, open_menu
-from studio.ui.parts.kit import Drawing, column_of, push_button, row_of
+from studio.ui.parts.kit import Drawing, column_of, empty_layout, push_button, row_of
 
 _MOST_RECENT = 6
 _CARDS = 3
@@ -94,11 +94,7 @@ class WelcomePage(QScrollArea):
             self._fill_recent()
 
     def _fill_recent(self) -> None:
-        while self._recent.count():
-            item = self._recent.takeAt(0)
-            widget = item.widget() if item is not None else None
-            if widget is not None:
-                widget.deleteLater()
+        empty_layout(self._recent)
         for name in self._names:
             path = Path(name)
             act = partial(self.request_open.emit, path)

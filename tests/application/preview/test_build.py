@@ -282,16 +282,15 @@ def test_a_preview_shows_what_a_run_sends_and_names_what_is_a_sample() -> None:
     assert card.message.role == "user"
     assert '"look"' in card.message.text
     assert card.message.text.endswith("- Human: What is 12 * 7?")
-    assert card.samples == ("chat_history",)
+    assert "chat_history" in unasked.samples
     assert "12 * 7" not in request_of(unasked, "openai-chat").text
 
     asked = build_preview(PreviewJob(parse(text), {"question": "Why?"}, tools=(tool,)))
     (card,) = asked.cards
     assert card.message.text.endswith("- Human: Why?")
-    assert card.samples == ()
     assert asked.samples == frozenset()
     without = build_preview(PreviewJob(parse(text), {"question": "Why?"}))
-    assert without.cards[0].samples == ("tools",)
+    assert "tools" in without.samples
 
 
 def test_the_size_is_that_of_the_whole_body(tmp_path: Path) -> None:

@@ -95,16 +95,14 @@ def test_an_input_without_a_value_is_named_on_the_cards_that_it_is_missing_in() 
         assert [card.missing for card in preview.cards] == [missing, ()]
 
 
-def test_the_samples_of_the_cards_are_those_of_the_request() -> None:
-    """The chip left the picture out: "sample, not sent: customer, ticket"."""
+def test_the_request_names_every_sample_that_is_not_sent() -> None:
+    """A picture counts as a text does."""
     text = (
         "---\ninputs:\n  who: {kind: string, sample: Ann}\n"
         "  photo: {kind: image, required: true, sample: https://example.org/a.png}\n---\n"
         "system:\nHello {{ who }}.\nuser:\n{{ photo }}\n"
     )
     preview = build_preview(PreviewJob(parse(text)))
-    named = [card.samples for card in preview.cards]
-    assert named == [("who",), ("photo",)]
     request = request_of(preview, "openai-chat")
     assert request.notes[0] == "Nothing is sent before these have a value: photo."
     assert request.samples == ("photo", "who")

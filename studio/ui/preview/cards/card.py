@@ -46,8 +46,8 @@ from studio.core.text.source import Span
 from studio.core.text.values import reason_of
 from studio.core.tokens.conversation import ConversationTokens
 from studio.ui.base.menus import ON_CARD, add_actions, add_own, own_menu
-from studio.ui.parts.kit import column_of, row_of, toned_label
-from studio.ui.preview.cards.header import CardHeader, empty_layout, head_words
+from studio.ui.parts.kit import column_of, empty_layout, row_of, toned_label
+from studio.ui.preview.cards.header import CardHeader, head_words
 from studio.ui.preview.cards.text_body import LinkedPart, TextBody, ToolCallView
 from studio.ui.style.theme import FollowsTheme, paint_text, role_color, theme_in_use
 from studio.viewmodels.app.jobs import LatestJob

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFont
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from studio.application.preview.value import CardData
 from studio.application.words import tr
 from studio.core.text.invisible import plain_tip
 from studio.core.tokens.conversation import ConversationTokens
-from studio.ui.parts.kit import Chip, column_of
+from studio.ui.parts.kit import Chip, column_of, empty_layout
 from studio.ui.style.theme import paint_text, role_color, theme_in_use
 
 
@@ -62,11 +62,6 @@ class CardHeader(QWidget):
             tip = tr("Attribute {key!r}").format(key=key)
             chip = self._chip(f"{key}={value}", "muted", tip, attribute=key)
             self._chips.addWidget(chip)
-        if data.samples:
-            names = ", ".join(data.samples)
-            words = tr("sample, not sent: {names}").format(names=names)
-            tip = tr("A run does not take a sample by itself: it asks for the value.")
-            self._warnings.addWidget(self._chip(words, "warning", tip))
         if data.missing:
             words = tr("not set: {names}").format(names=", ".join(data.missing))
             tip = tr("Without a value, nothing is in its place.")
@@ -76,7 +71,7 @@ class CardHeader(QWidget):
             chip = self._chip(words, "warning", problem.message)
             chip.setAccessibleName(problem.message)
             self._warnings.addWidget(chip)
-        if data.warnings or data.samples or data.missing:
+        if data.warnings or data.missing:
             self._warnings.addStretch(1)
         for layout in (self._chips, self._warnings):
             for index in range(layout.count()):  # at once, as the card's content below
@@ -90,14 +85,6 @@ class CardHeader(QWidget):
         chip.setToolTip(plain_tip(tip))
         chip.clicked.connect(lambda *_: self.chip_clicked.emit(attribute))
         return chip
-
-
-def empty_layout(layout: QLayout) -> None:
-    """Take everything out of a layout."""
-    while (item := layout.takeAt(0)) is not None:
-        if (widget := item.widget()) is not None:
-            widget.hide()
-            widget.deleteLater()
 
 
 def head_words(data: CardData, tokens: ConversationTokens) -> tuple[int, str, str]:

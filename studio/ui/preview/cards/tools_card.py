@@ -14,7 +14,7 @@ from studio.application.words import tr
 from studio.core.prompty.document import HoistedTool, ToolSpec
 from studio.core.text.invisible import plain_tip
 from studio.core.text.source import Span
-from studio.ui.parts.kit import Chip, FlowLayout, column_of
+from studio.ui.parts.kit import Chip, FlowLayout, column_of, empty_layout
 from studio.ui.style.theme import FollowsTheme, paint_text, theme_in_use
 
 _MOST = 24
@@ -90,10 +90,7 @@ class ToolsCard(FollowsTheme, QWidget):
         painter.drawRoundedRect(self.rect().toRectF().adjusted(0.75, 0.75, -0.75, -0.75), 6, 6)
 
     def _draw(self) -> None:
-        while (item := self._flow.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.hide()
-                widget.deleteLater()
+        empty_layout(self._flow)
         named = {tool.id for tool in self._hoisted}
         plain = [spec for spec in self._specs if spec.name not in named]
         count = len(plain) + len(self._hoisted)
