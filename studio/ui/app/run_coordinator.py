@@ -250,9 +250,9 @@ class RunCoordinator(QObject):
 
         Args:
             document: the prompt.
-            values: what its inputs get.
-            again: what was asked for, to be done once samples or a connection are chosen.
-            answers: the model; the one that the prompt asks for where None.
+            values: the values of its inputs.
+            again: repeats the request once samples or a connection are chosen.
+            answers: the open model; None for that of the prompt.
         """
         refusal = refusal_of(document, values, self.references(document.source.path))
         if refusal is not None:
@@ -273,10 +273,10 @@ class RunCoordinator(QObject):
 
         Args:
             document: the prompt.
-            values: what its inputs get.
-            again: what was asked for, to be done once a connection is chosen.
-            asked: what is said of its model; by the prompt where None.
-            answers: the model itself, where it is known.
+            values: the values of its inputs.
+            again: repeats the request once a connection is chosen.
+            asked: the requested model; None for that of the prompt.
+            answers: the open model, where it is known already.
         """
         path = document.source.path
         references = self.references(path)
@@ -323,8 +323,8 @@ class RunCoordinator(QObject):
         """Say what keeps a prompt from being run, and offer what helps.
 
         Args:
-            refusal: what it is.
-            with_samples: does what was asked for, with the samples as values.
+            refusal: the reason.
+            with_samples: repeats the request with the samples as values.
         """
         if refusal.missing:
             self.request_input.emit(refusal.missing[0])

@@ -381,7 +381,7 @@ class CallsDialog(ClosingDialog):
         selected = self._selected
         return selected if len(selected) > 1 else [*range(self.rows.rowCount())]
 
-    # What is said of them -------------------------------------------------------------------------
+    # Status of the calls -------------------------------------------------------------------------
 
     def _show_all(self) -> None:
         if self._row < 0:

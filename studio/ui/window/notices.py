@@ -1,6 +1,6 @@
 """Notices in the editor's corner: what happened, where, what to do.
 
-Where the user wants it and is looking elsewhere, the desktop is told too.
+With the setting on, the desktop shows them, too, while another window is in front.
 """
 
 from __future__ import annotations

@@ -144,7 +144,7 @@ class LatestJob(QObject, Generic[Result]):
     def _on_failed(self, revision: int, error: Exception) -> None:
         import logging  # not before the window's first paint
 
-        # The user is told in a sentence; what a report needs stands in the log.
+        # The user sees one sentence; the log has what a report needs.
         logging.getLogger("studio").warning("Work beside the window failed.", exc_info=error)
         if self._land(revision):
             self.failed.emit(error)

@@ -30,7 +30,7 @@ class SettingsStore(QObject):
 
         Args:
             path: the settings file.
-            messages: where the user is told that it cannot be written.
+            messages: the notifications that report a failed write.
             parent: the owner.
             is_kept: False to begin with the usual settings and to write nothing (safe mode).
         """

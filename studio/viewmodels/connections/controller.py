@@ -330,7 +330,7 @@ class ConnectionsController(QObject):
             # The table of prices takes a moment to load, and the window asks here at each change.
             return run_model_of(model, priced=is_loaded())
         except ModelError:
-            return None  # whoever runs with it is told
+            return None  # the run reports it
 
     def _take(self, prompt: Path | None, asked: RequestedModel, model: ChatModel) -> ChatModel:
         """Take the model for a run, as chosen last. A run closes its own."""

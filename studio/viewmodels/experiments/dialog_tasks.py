@@ -69,7 +69,7 @@ class DialogTask(QObject):
 
         Args:
             background: the loop.
-            errors: what is told to the user; any other error is a defect.
+            errors: the kinds that are shown to the user; any other is a defect.
             parent: its owner.
         """
         super().__init__(parent)

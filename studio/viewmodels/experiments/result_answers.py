@@ -213,7 +213,7 @@ class ResultAnswers(QObject):
 
         Args:
             make: gives the change.
-            words: what is said of it, with `{name}` for the file and `{row}` for the row.
+            words: the message about it, with `{name}` for the file and `{row}` for the row.
             row: its number.
         """
         try:

@@ -60,7 +60,7 @@ _MOST_FOLDED = 2000
 class RunController(QObject):
     """The run that a window shows: that of the open prompt, or one opened from history.
 
-    What goes on is told of by `sessions`, whether it is shown or not.
+    `sessions` reports every run that goes on, whether it is shown or not.
     """
 
     state_changed = Signal(RunView)
@@ -141,7 +141,7 @@ class RunController(QObject):
             at_entry: stand still before the first request is sent.
             to: stand still at the first place of this sort.
             against: a run that it is compared with when it is over.
-            first: what it is told as it begins.
+            first: commands that it begins with.
             follows_prompt: whether the user is asked where the prompt has another model later.
         """
         slot = self._slots.show(slot_path(plan.document))
@@ -268,7 +268,7 @@ class RunController(QObject):
 
         Args:
             card: which.
-            then: what the run is told there; nothing for a run of the past.
+            then: commands for the run there; none for a run of the past.
         """
         checkpoint = checkpoint_of_card(self._slot.shown.tree, self._slot.shown.cursor, card)
         self.go_to(checkpoint.id if checkpoint is not None else -1, *then)

@@ -282,7 +282,7 @@ class RunSessions(QObject):
         Args:
             slot: that of its prompt.
             plan: what to run.
-            first: what it is told as it begins.
+            first: commands that it begins with.
             at_entry: stand still before the first request is sent.
         """
         value = self._breakpoints.value

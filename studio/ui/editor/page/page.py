@@ -169,7 +169,7 @@ class EditorPage(QWidget):
         """Create the page.
 
         Args:
-            messages: where the user is told things.
+            messages: the notifications of the window.
             swaps: where unsaved text is kept safe.
             settings: font size, wrapping and whitespace marks.
             twin: a page whose document this one shows too.

@@ -379,7 +379,7 @@ class LineLayout(QPlainTextDocumentLayout):
 
     A highlighter that colors a line reports it as "so many characters removed and as many added";
     Qt adds the two up and takes the change for one of several lines: it lays the next ones out anew
-    (13 % of a key) and paints the whole viewport. Here it is told which line it was.
+    (13 % of a key) and paints the whole viewport. Here the changed line is known.
     """
 
     all_changed = Signal()  # every line below may stand elsewhere

@@ -63,7 +63,7 @@ class ToolsCard(FollowsTheme, QWidget):
         """Show tools of the front matter and those of the body's `tools:` section.
 
         Args:
-            specs: what the model is told of.
+            specs: the tools that the request describes.
             hoisted: the tools of the body.
             choice: which of how many they are, in words; empty where they are all.
         """
