@@ -264,8 +264,8 @@ class ConnectionList(QListWidget):
     picked = Signal(str)  # name of the connection that is shown from now on
     request_default = Signal(str)  # name: double click or Return
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setItemDelegate(RowDelegate(self, lambda index: index.data(_ROW)))
         self.setAccessibleName(tr("Connections"))
         self.setMouseTracking(True)

@@ -167,8 +167,8 @@ class ConnectionForm(QScrollArea):
     checked = Signal(bool)  # at each end of writing: whether all is right; else nothing is saved
     request_list = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.shown = EMBEDDED
         """The connection as it was last kept."""
         self._others: tuple[str, ...] = ()

@@ -26,8 +26,8 @@ _APART = 56
 class ExperimentChart(QWidget):
     """Draws one figure."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._figure = ChartFigure("")
         PaintedParts(self, self._parts)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)

@@ -62,14 +62,13 @@ class CellDetail(FollowsTheme, QWidget):
     request_repeat = Signal(CellKey)  # look at another repeat
     rated = Signal(CellKey, Rating)
 
-    def __init__(self, parent: QWidget | None = None, *, is_low: bool = False) -> None:
+    def __init__(self, *, is_low: bool = False) -> None:
         """Make it.
 
         Args:
-            parent: its owner.
             is_low: whether it lies below the grid: the checks stand beside the answer then.
         """
-        super().__init__(parent)
+        super().__init__()
         self._is_low = is_low
         self._cell: ShownCell | None = None
         self._compares = True

@@ -331,8 +331,8 @@ class GridHeader(QHeaderView):
 class ExperimentTable(QTableView):
     """The grid; the keyboard goes from cell to cell."""
 
-    def __init__(self, model: ExperimentGridModel, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, model: ExperimentGridModel) -> None:
+        super().__init__()
         self._grid = model
         self._delegate = CellDelegate(self)
         self.setModel(model)

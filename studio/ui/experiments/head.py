@@ -51,8 +51,8 @@ _CHARTS: tuple[tuple[ChartKind, str], ...] = (
 class ExperimentHead(QWidget):
     """Lines of words at the left, the chart at the right where there is room for it."""
 
-    def __init__(self, controller: ExperimentController, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, controller: ExperimentController) -> None:
+        super().__init__()
         self._controller = controller
         self._is_folded = False
         self.heading = QLabel()
@@ -180,8 +180,8 @@ class CasesBar(QWidget):
     request_table = Signal(CasesTable)  # another file, or other columns
     request_experiment = Signal()  # keep the table as an experiment
 
-    def __init__(self, table: CasesTable, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, table: CasesTable) -> None:
+        super().__init__()
         self._table = table
         self.files = ComboBox()
         self.count_label = QLabel()

@@ -31,8 +31,8 @@ class RatingBar(QWidget):
 
     rated = Signal(Rating)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._rating = Rating()
         self.points = [QPushButton(str(number)) for number in range(1, MOST + 1)]
         self.passes = push_button(tr("Pass"), lambda: self.decide(passed=True))

@@ -33,8 +33,8 @@ _MOST_COUNTED = 5_000
 class RowFilters(QWidget):
     """Filters the rows of the grid; what nothing can be found by is not shown."""
 
-    def __init__(self, model: ExperimentGridModel, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, model: ExperimentGridModel) -> None:
+        super().__init__()
         self._model = model
         self._facets = RowFacets()
         self.buttons: dict[RowFilter, QPushButton] = {}

@@ -69,8 +69,8 @@ class ExperimentView(QWidget):
     request_improvement = Signal()  # search another text for a section
     request_experiment = Signal()  # write the cases and their columns as an experiment
 
-    def __init__(self, controller: ExperimentController, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, controller: ExperimentController) -> None:
+        super().__init__()
         self.controller = controller
         self._problems = ""
         self._adds_row = False

@@ -111,8 +111,8 @@ class HistoryFooter(QWidget):
 
     request_retention = Signal(int, int)  # how many runs stay, after how many days they go
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._runs = 0
         self._size = 0
         self._keep = (0, 0)
@@ -248,8 +248,8 @@ class HistoryPane(QWidget):
     request_import = Signal()  # journals should be taken in
     request_retention = Signal(int, int)  # how many runs stay, after how many days they go
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._filtered = False
         self._opening = False
         self._listed: tuple[RunSummary, ...] = ()

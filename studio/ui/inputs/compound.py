@@ -52,8 +52,8 @@ def make_editor(spec: FieldSpec) -> FieldEditor:
 class ObjectField(FieldEditor):
     """The properties of an object, one under the other beside a line."""
 
-    def __init__(self, spec: FieldSpec, parent: QWidget | None = None) -> None:
-        super().__init__(spec, parent)
+    def __init__(self, spec: FieldSpec) -> None:
+        super().__init__(spec)
         self._extra: dict[str, Json] = {}
         self._given = False
         self._is_whole = False
@@ -154,8 +154,8 @@ class _Item(QWidget):
 class ListField(FieldEditor):
     """Items one under the other, with buttons to add and take away."""
 
-    def __init__(self, spec: FieldSpec, item: FieldSpec, parent: QWidget | None = None) -> None:
-        super().__init__(spec, parent)
+    def __init__(self, spec: FieldSpec, item: FieldSpec) -> None:
+        super().__init__(spec)
         self._item_spec = item
         self._folder: Path | None = None
         self._given = False
@@ -307,8 +307,8 @@ class _Turn(QWidget):
 class ThreadField(FieldEditor):
     """Turns one under the other; `Add` gives the floor to whoever comes next."""
 
-    def __init__(self, spec: FieldSpec, parent: QWidget | None = None) -> None:
-        super().__init__(spec, parent)
+    def __init__(self, spec: FieldSpec) -> None:
+        super().__init__(spec)
         self._given = False
         self.turns: list[_Turn] = []
         self._summary = toned_label("muted", wraps=True, is_plain=True)

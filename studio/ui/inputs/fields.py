@@ -49,8 +49,8 @@ class GrowingText(QPlainTextEdit):
 
     submitted = Signal()  # Ctrl+Enter: what is written is done
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setTabChangesFocus(True)
         self.setProperty("field", True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -143,8 +143,8 @@ class FieldEditor(QWidget):
 class TextField(FieldEditor):
     """Text of any length."""
 
-    def __init__(self, spec: FieldSpec, parent: QWidget | None = None) -> None:
-        super().__init__(spec, parent)
+    def __init__(self, spec: FieldSpec) -> None:
+        super().__init__(spec)
         self.text = named(GrowingText(), spec.name)
         self._given = False
         self._quiet = False
@@ -184,8 +184,8 @@ class TextField(FieldEditor):
 class NumberField(FieldEditor):
     """A number of any size: a spin box would end at 32 bits."""
 
-    def __init__(self, spec: FieldSpec, parent: QWidget | None = None) -> None:
-        super().__init__(spec, parent)
+    def __init__(self, spec: FieldSpec) -> None:
+        super().__init__(spec)
         self.line = named(QLineEdit(placeholderText=self._placeholder(tr("A number"))), spec.name)
         self.line.textEdited.connect(self.changed)
         fill(self, self.line)
@@ -210,8 +210,8 @@ class NumberField(FieldEditor):
 class ChoiceField(FieldEditor):
     """One of a few values, or none."""
 
-    def __init__(self, spec: FieldSpec, parent: QWidget | None = None) -> None:
-        super().__init__(spec, parent)
+    def __init__(self, spec: FieldSpec) -> None:
+        super().__init__(spec)
         values: tuple[Json, ...] = spec.choices or (True, False)
         if spec.nullable and None not in values:
             values = (*values, None)
@@ -255,8 +255,8 @@ class ChoiceField(FieldEditor):
 class JsonField(FollowsTheme, FieldEditor):
     """Any value, as JSON."""
 
-    def __init__(self, spec: FieldSpec, parent: QWidget | None = None) -> None:
-        super().__init__(spec, parent)
+    def __init__(self, spec: FieldSpec) -> None:
+        super().__init__(spec)
         self.text = named(GrowingText(), tr("{name}, as JSON").format(name=spec.name))
         self.text.setFont(fixed_font(self.font()))
         self.text.setPlaceholderText(shortened(self._placeholder("JSON"), _PLACEHOLDER))
@@ -309,8 +309,8 @@ _FILTERS = {
 class FileField(FieldEditor):
     """A path beside the prompt, or an address."""
 
-    def __init__(self, spec: FieldSpec, parent: QWidget | None = None) -> None:
-        super().__init__(spec, parent)
+    def __init__(self, spec: FieldSpec) -> None:
+        super().__init__(spec)
         self._folder: Path | None = None
         self.line = named(QLineEdit(), spec.name)
         self.line.setPlaceholderText(self._placeholder(tr("Path beside the prompt, or URL")))

@@ -82,8 +82,8 @@ class DoubleSpinBox(QDoubleSpinBox):
 class SpinBox(DoubleSpinBox):
     """A whole number that the wheel changes only while it has the keyboard."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setDecimals(0)
 
     def value(self) -> int:
@@ -395,8 +395,8 @@ class ChatLine(FollowsTheme, QPlainTextEdit):
 
     sent = Signal(str)  # the message
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setPlaceholderText(tr("Go on in this thread… (Return sends)"))
         self.setAccessibleName(tr("Next message of the thread"))
         self.setTabChangesFocus(True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QTabBar, QWidget
+from PySide6.QtWidgets import QTabBar
 
 _AROUND_TAB = 20
 """Width that the style sheet adds to the name of a tab, in pixels."""
@@ -13,14 +13,13 @@ _AROUND_TAB = 20
 class YieldingTabs(QTabBar):
     """Names are never cut to a letter or two: those that have no room are scrolled to."""
 
-    def __init__(self, parent: QWidget | None = None, *, fits_itself: bool = True) -> None:
+    def __init__(self, *, fits_itself: bool = True) -> None:
         """Make it.
 
         Args:
-            parent: the widget that it is in.
             fits_itself: whether its room is its own width; else whoever lays it out calls `fit`.
         """
-        super().__init__(parent)
+        super().__init__()
         self._fits_itself = fits_itself
         self.setExpanding(False)
         self.setDrawBase(False)

@@ -66,8 +66,8 @@ class AnswerCard(FollowsTheme, QWidget):
     offer_taken = Signal(Offer)
     height_changed = Signal()  # what it shows wants another height
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.answer = RunAnswer()
         """The answer that is shown."""
         self._view = RunView()

@@ -24,8 +24,8 @@ class DiffTab(QWidget):
     place_chosen = Signal(Span)
     request_earlier = Signal()  # the last run and the commits of the prompt, to be offered
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._sets: tuple[ConversationSide, ...] = ()
         self._earlier: tuple[ConversationSide, ...] = ()
         self.compared: ConversationComparison | None = None

@@ -52,8 +52,8 @@ class PreviewBar(QWidget):
 
     request_copy = Signal(str)  # form: json, markdown or chat
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.tabs = QTabBar(expanding=False, drawBase=False)
         self.tabs.setAccessibleName(tr("Views of the preview"))
         for title in (tr("Messages"), tr("Request"), tr("Variables"), tr("Diff")):
@@ -105,8 +105,8 @@ _LOADED_WORDS = (
 class LoadedView(ClosedText):
     """A page to read; a file beside is named with its tokens, the other parts are shown whole."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setAccessibleName(tr("What is loaded when"))
         self.document().setDocumentMargin(12)
 
@@ -134,8 +134,8 @@ class ProbePanel(QFrame):
 
     place_chosen = Signal(Span)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._report: ProbeReport | None = None
         self._is_outdated = False
         self._picture = Drawing("shield-check", 16)
@@ -206,8 +206,8 @@ class PreviewPane(QWidget):
     request_figures = Signal(bool)  # whether the tokens of each message or input are seen
     request_rows = Signal(bool)  # whether the rows of the variables are seen
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._preview: Preview | None = None
         self._probed = ""
         self.setAccessibleName(tr("Preview"))

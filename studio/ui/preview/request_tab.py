@@ -50,8 +50,8 @@ _LEAST_BESIDE, _LEAST_ALONE = 280, 120
 class RequestColumn(QWidget):
     """The body as JSON; beside others it has its name above it and only counts its remarks."""
 
-    def __init__(self, provider: Provider, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, provider: Provider) -> None:
+        super().__init__()
         self.provider = provider
         self._title = toned_label("muted", PROVIDERS[provider], parent=self)
         self._title.setContentsMargins(12, 0, 12, 4)
@@ -84,8 +84,8 @@ class RequestTab(QWidget):
     input_chosen = Signal(str)  # the input whose value was clicked with Ctrl held
     request_sample = Signal(str)  # take the sample of this input as the user's value
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._preview: Preview | None = None
         self._requests: Mapping[Provider, RequestPreview] = {}
         self._asked: tuple[Provider, ...] = ()

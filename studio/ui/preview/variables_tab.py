@@ -43,8 +43,8 @@ class VariablesTab(FollowsTheme, QWidget):
     place_chosen = Signal(Span)
     input_chosen = Signal(str)  # name of a declared input
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._rows: tuple[VariableRow, ...] = ()
         self._source = SourceText("")
         self.tree = named(QTreeWidget(), tr("Variables"))

@@ -35,8 +35,8 @@ class RunBar(QWidget):
     compare_all_chosen = Signal()  # all ways, in one table
     export_chosen = Signal(str)  # name of the form
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._view = RunView()
         self.run = self._act("play", tr("Run", "verb"))
         self.over = self._act("skip-forward", tr("Step"))
@@ -206,9 +206,9 @@ class RunHead(QWidget):
     command_given = Signal(tuple)  # Commands for the run: a limit is another
     branch_chosen = Signal(int)  # id of the last checkpoint of a way
 
-    def __init__(self, bar: RunBar, parent: QWidget | None = None) -> None:
+    def __init__(self, bar: RunBar) -> None:
         """Make it around the bar, which is at its right end."""
-        super().__init__(parent)
+        super().__init__()
         self._view = RunView()
         self._is_older = False
         self._bar = bar

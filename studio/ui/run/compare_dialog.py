@@ -110,8 +110,8 @@ _TITLE, _ENDING = 220, 200
 class FiguresTable(FollowsTheme, QWidget):
     """The figures of both branches in one row each: first, second, difference."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._comparison: RunComparison | None = None
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)

@@ -219,8 +219,8 @@ class RunPane(FollowsTheme, QWidget):
     approvable_changed = Signal(bool)  # whether a call that can be approved is shown
     seen_changed = Signal(bool)  # whether the pane is on the screen
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.view = RunView()
         """View that is shown."""
         self.bar = RunBar()

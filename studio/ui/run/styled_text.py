@@ -15,7 +15,7 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextOption,
 )
-from PySide6.QtWidgets import QFrame, QTextEdit, QWidget
+from PySide6.QtWidgets import QFrame, QTextEdit
 
 from studio.application.run.text import Block, BlockKind, Blocks, Piece, Style
 from studio.application.words import tr
@@ -45,15 +45,14 @@ class StyledText(FollowsTheme, QTextEdit):
 
     fold_clicked = Signal()  # a folded run of lines was clicked
 
-    def __init__(self, name: str, empty: str, parent: QWidget | None = None) -> None:
+    def __init__(self, name: str, empty: str) -> None:
         """Make an empty view.
 
         Args:
             name: accessible name.
             empty: sentence shown where there is nothing.
-            parent: owner.
         """
-        super().__init__(parent)
+        super().__init__()
         self.blocks: Blocks = ()
         """Blocks that are shown."""
         self._starts: list[int] = []  # position of each block in the document

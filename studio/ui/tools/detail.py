@@ -131,8 +131,8 @@ class ToolHead(QWidget):
     request_declare = Signal(ToolEntry)  # write it into the document
     request_declaration = Signal(ToolEntry)  # show where the document declares it
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._entry: ToolEntry | None = None
         self._insertable = True
         self._name = QLabel(textFormat=Qt.TextFormat.PlainText)
@@ -228,8 +228,8 @@ class ToolHead(QWidget):
 class SchemaTree(FollowsTheme, QTreeWidget):
     """The arguments of a tool; nested ones under their parents."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._schema: JsonObject = {}
         self.setAccessibleName(tr("Arguments of the tool"))
         self.setHeaderLabels([tr("Argument"), tr("Type and description")])
@@ -307,8 +307,8 @@ def _description(spec: FieldSpec) -> str:
 class FormsPage(FollowsTheme, QScrollArea):
     """One title and one text a form; a form that is not sent says why."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._entry: ToolEntry | None = None
         self.views: dict[str, JsonView] = {}
         """The texts, by the form's title."""
@@ -357,8 +357,8 @@ class ToolDetail(QWidget):
     request_change = Signal(ToolId, Mapping)  # tool, fields of its entry to set
     request_recordings = Signal(ToolEntry)  # tool whose former answers are wanted
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.entry: ToolEntry | None = None
         """The tool that is shown."""
         self.head = ToolHead()

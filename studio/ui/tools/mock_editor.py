@@ -41,8 +41,8 @@ class MockEditor(FollowsTheme, QWidget):
     mock_changed = Signal()
     request_recordings = Signal()  # what the tool answered in former runs is wanted
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.mock: Mock | None = None
         """Mock that answers in place of the tool, if there is one."""
         self._saved: tuple[RecordedAnswer, ...] = ()

@@ -149,8 +149,8 @@ class ToolsPane(QWidget):
     answered = Signal(int, str, bool)  # question, the user's answer, whether it is a failure
     input_given = Signal(int, InputGiven)  # question of a server, what the user filled in
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setAccessibleName(tr("Tools"))
         self.setMinimumWidth(_NARROWEST)
         self.registry = ToolRegistry()

@@ -21,7 +21,6 @@ from PySide6.QtWidgets import (
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTreeView,
-    QWidget,
 )
 
 from studio.application.tools.rows import APPROVAL_WORDS, column_head
@@ -65,8 +64,8 @@ class ToolTable(QTreeView):
     request_enabled = Signal(ToolId, bool)  # tool, whether the model is to be offered it
     request_changes = Signal(tuple, Mapping)  # tuple[ToolId, ...], fields of their entries to set
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.rows = ToolsModel(self)
         self._ticked = False
         self._source_width = 0

@@ -126,8 +126,8 @@ def _pixmap(picture: ToolPicture) -> tuple[QPixmap | None, str]:
 class ToolAnswer(QScrollArea):
     """Shows one outcome; of a running call, its output so far."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.result = named(JsonView(), tr("Result of the call"))
         self.result.setMinimumHeight(_LEAST_RESULT)
         self.head = QLabel(
@@ -194,8 +194,8 @@ class SavedCallsButton(QToolButton):
     request_calls = Signal()  # all saved calls are to be shown, and rows of a file
     chosen = Signal(SavedCall)  # to be called again
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         words = tr("Saved calls: call one again, save this one, run all as tests or over rows")
         self.setIcon(icon("save"))
         self.setToolTip(words)
@@ -241,8 +241,8 @@ class TryPanel(QWidget):
     request_save = Signal(ToolTrial)  # a call that ended, to be saved
     request_calls = Signal(ToolId)  # tool whose saved calls, or rows, are to be made at once
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._entry: ToolEntry | None = None
         self._held: dict[ToolId, dict[str, Json]] = {}
         self._trials: dict[ToolId, ToolTrial] = {}

@@ -22,7 +22,6 @@ class SettingsStore(QObject):
         self,
         path: Path,
         messages: Notifications,
-        parent: QObject | None = None,
         *,
         is_kept: bool = True,
     ) -> None:
@@ -31,10 +30,9 @@ class SettingsStore(QObject):
         Args:
             path: the settings file.
             messages: the notifications that report a failed write.
-            parent: the owner.
             is_kept: False to begin with the usual settings and to write nothing (safe mode).
         """
-        super().__init__(parent)
+        super().__init__()
         self.path = path
         """The settings file."""
         self._messages = messages

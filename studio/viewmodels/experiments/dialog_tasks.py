@@ -141,9 +141,8 @@ class ImproveController(DialogTask):
         plan: ExperimentPlan,
         background: Background,
         services: ExperimentServices,
-        parent: QObject | None = None,
     ) -> None:
-        super().__init__(background, _ERRORS, parent)
+        super().__init__(background, _ERRORS)
         self.path = path
         self.plan = plan
         self._services = services

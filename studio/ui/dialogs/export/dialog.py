@@ -113,8 +113,8 @@ class ErrorConsents(QWidget):
 
     changed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.boxes: dict[str, QCheckBox] = {}
         """The boxes by the code of their errors."""
         self._column = column_of(on=self, margins=0, spacing=2)

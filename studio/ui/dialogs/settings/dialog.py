@@ -36,8 +36,8 @@ from studio.viewmodels.app.settings import SettingsStore
 class OwnWords(QLineEdit):
     """Words that are none of the dictionary, with spaces between them."""
 
-    def __init__(self, store: SettingsStore, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, store: SettingsStore) -> None:
+        super().__init__()
         self._store = store
         self.setText(" ".join(store.value.own_words))
         self.setPlaceholderText(tr("None yet"))

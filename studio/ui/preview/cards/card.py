@@ -125,8 +125,8 @@ def _decode(data: bytes) -> Picture:
 class MediaView(LinkedPart):
     """Names a media part and shows its picture once it has been read, off the GUI thread."""
 
-    def __init__(self, part: MediaPart, folder: Path | None, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, part: MediaPart, folder: Path | None) -> None:
+        super().__init__()
         self._picture = QLabel()
         self._picture.hide()
         self._title = QLabel(f"<b>{part.kind}</b>")

@@ -72,8 +72,8 @@ class CardColumn(QWidget):
     input_clicked = Signal(str)  # input name
     request_place = Signal()  # a height changed: place again, and keep what is looked at
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._folder: Path | None = None
         self._raw = False
         self._tokens = ConversationTokens()
@@ -338,8 +338,8 @@ class MessagesView(FollowsTheme, QScrollArea):
     input_clicked = Signal(str)  # input name
     settled = Signal()  # every card that is seen, or nearly, stands
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._caret: int | None = None
         self._goal: Slot | None = None
         self.setFrameShape(QFrame.Shape.NoFrame)

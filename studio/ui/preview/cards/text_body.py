@@ -218,8 +218,8 @@ class TextBody(ClosedText):
     place_clicked = Signal(Span)  # the source of what was clicked
     input_clicked = Signal(str)  # input name: a colored value, with Ctrl held
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._runs: tuple[TextRun, ...] = ()
         self._later: Callable[[], Sequence[TextRun]] | None = None
         self._colors: dict[str, int] = {}
@@ -469,8 +469,8 @@ class LinkedPart(QWidget):
 
     clicked = Signal()
 
-    def __init__(self, parent: QWidget | None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -482,8 +482,8 @@ class LinkedPart(QWidget):
 class ToolCallView(LinkedPart):
     """A call that the assistant asked for: name, identifier, arguments."""
 
-    def __init__(self, part: ToolCallPart, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, part: ToolCallPart) -> None:
+        super().__init__()
         theme = theme_in_use()
         name = QLabel(tr("Calls {name}").format(name=part.name), textFormat=Qt.TextFormat.PlainText)
         font = name.font()

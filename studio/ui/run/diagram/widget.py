@@ -71,8 +71,8 @@ class LoopDiagram(QWidget):
     node_chosen = Signal(str)  # node whose inspector tab is wanted
     lane_chosen = Signal(int)  # row of the call whose lane was chosen
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.state = DiagramState()
         """State that is shown."""
         self._layout: DiagramLayout | None = None

@@ -67,8 +67,8 @@ class UsageTable(QTableView):
 
     step_chosen = Signal(int)  # number of the step of a row that was clicked or gone to
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._model = _UsageModel(self)
         self.setModel(self._model)
         style_table(self, tr("Usage"), 26)

@@ -57,8 +57,8 @@ class WatchTable(FollowsTheme, QTableWidget):
 
     expressions_changed = Signal(tuple)  # expressions, in order
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(0, 2, parent)
+    def __init__(self) -> None:
+        super().__init__(0, 2)
         self._rows: tuple[WatchRow, ...] = ()
         self._filling = False
         self._is_stale = False

@@ -64,8 +64,8 @@ class MessagesEditor(FollowsTheme, QWidget):
 
     changed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._messages: tuple[Message, ...] = ()
         self._loading = False
         self._list = named(QListWidget(), tr("Messages"))
@@ -209,8 +209,8 @@ class EditInPlace(FollowsTheme, QWidget):
     request_file = Signal(EditSpec, EditResult)  # EditSpec, EditResult: for the file too
     cancelled = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.spec: EditSpec | None = None
         """Subject of the edit."""
         self._title = ElidedLabel()

@@ -62,8 +62,8 @@ class ActionBar(FollowsTheme, QWidget):
 
     offer_taken = Signal(Offer)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._offers = Offers()
         self._is_terse = False
         self._focus_went_to: QWidget | None = None
@@ -290,8 +290,8 @@ class RunningCalls(QWidget):
 
     command_given = Signal(tuple)  # Commands for the run
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._of: tuple[object, ...] = ()
         self.rows: dict[int, RunningCall] = {}
         """The calls, by their rows in the step."""
@@ -340,8 +340,8 @@ class RunningCalls(QWidget):
 class HttpRequestView(QWidget):
     """Hidden while there is no request."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._title = toned_label("muted", tr("Request that will be sent"), parent=self)
         self.text = fixed_text(self._title.text(), parent=self, has_frame=False)
         self.text.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
@@ -371,8 +371,8 @@ class SidePanel(QWidget):
     command_given = Signal(tuple)  # Commands for the run
     wish_given = Signal(Offer)  # one with `ask`: what the window is asked for
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._view = RunView()
         self.actions_bar = ActionBar()
         self.request = HttpRequestView()

@@ -52,8 +52,8 @@ class _Input(ExpressionField):
 
     entered = Signal(str)  # an expression, to be worked out at the moment shown
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._past: list[str] = []
         self._at = 0
         self.returnPressed.connect(self._ask)
@@ -81,8 +81,8 @@ class Console(FollowsTheme, QWidget):
 
     line_chosen = Signal(int, object)  # iteration and row of the call that a line is of
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._taken: tuple[ConsoleLine, ...] = ()
         self.list = named(QListWidget(), tr("Console"))
         self.field = _Input()
@@ -233,8 +233,8 @@ class StatePanel(QWidget):
     command_given = Signal(tuple)  # Commands for the run: a value was written over
     folded = Signal(bool)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._view = RunView()
         self._shown_run = ""
         self._is_dragged = False

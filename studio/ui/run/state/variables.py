@@ -31,8 +31,8 @@ class VariablesTable(FollowsTheme, QTableWidget):
 
     value_written = Signal(RunVariable, str)  # the variable, what was written over it
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(0, 2, parent)
+    def __init__(self) -> None:
+        super().__init__(0, 2)
         self.rows: tuple[RunVariable, ...] = ()
         """Rows that are shown."""
         self._before: tuple[RunVariable, ...] = ()

@@ -27,8 +27,8 @@ class SearchBar(QWidget):
     request_next = Signal(int)  # 1: the next place, -1: the one before
     closed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.field = named(QLineEdit(), tr("Find in the whole run"))
         self.count = toned_label("muted")
         self._close = QToolButton()
@@ -104,8 +104,8 @@ class SearchBar(QWidget):
 class StepsColumn(QWidget):
     """Searches the whole run, and leads back to its current place."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._view = RunView()
         self._search = RunSearch(self)
         self._going = 0  # asked for the next place (1) or the one before (-1), not there yet

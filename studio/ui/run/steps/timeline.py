@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QMenu,
     QTableView,
-    QWidget,
 )
 
 from studio.application.run.cards.card import CardList
@@ -55,8 +54,8 @@ class TimelineView(QTableView):
     request_search = Signal()
     request_branch = Signal(int)  # id of the last checkpoint of another way
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._cards = StepListModel(self)
         self.is_following = True
         """Whether the newest card is chosen as the run goes on."""

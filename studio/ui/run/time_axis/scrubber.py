@@ -59,8 +59,8 @@ class RunScrubber(QWidget):
 
     row_chosen = Signal(int)  # row of the card that the cursor goes to
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.cards: Sequence[StepCard] = ()
         """The cards that have bars."""
         self.row = -1

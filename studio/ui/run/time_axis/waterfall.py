@@ -54,8 +54,8 @@ class WaterfallView(QWidget):
 
     row_chosen = Signal(int, object)  # number of the step; row of the call, None for the reply
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.shown = Waterfall()
         """Turn that is shown."""
         self._call: int | None = None
