@@ -23,7 +23,16 @@ from studio.core.experiments.results.cells import CellKey, CellOutcome, left_out
 from studio.core.experiments.results.ratings import Rating
 from studio.core.text.amounts import duration, money
 from studio.ui.experiments.rating import RatingBar
-from studio.ui.parts.kit import (Drawing, ElidedLabel, FlowLayout, column_of, empty_layout, push_button, row_of, scroll_area, toned_label)
+from studio.ui.parts.kit import (
+    Drawing,
+    ElidedLabel,
+    FlowLayout,
+    column_of,
+    empty_layout,
+    push_button,
+    row_of,
+    scroll_area,
+)
 from studio.ui.parts.text_views import ClosedText
 from studio.ui.style.theme import SOFT_TINT, FollowsTheme, Theme, blend, paint_text, theme_in_use
 from studio.viewmodels.experiments.result_answers import ShownCell

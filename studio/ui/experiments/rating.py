@@ -111,7 +111,6 @@ class BlindDialog(QDialog):
         names: Sequence[str],
         titles: Mapping[int, str],
         parent: QWidget | None = None,
-        chance: random.Random | None = None,
     ) -> None:
         """Show the first pair.
 
@@ -120,11 +119,10 @@ class BlindDialog(QDialog):
             names: of the variants.
             titles: what each row is about.
             parent: over which it stands.
-            chance: decides which answer stands left.
         """
         super().__init__(parent)
         self._pairs, self._names, self._titles = pairs, names, titles
-        self._chance = chance or random.Random()
+        self._chance = random.Random()
         self._at = 0
         self._is_turned = False
         self._won: dict[int | None, int] = {}

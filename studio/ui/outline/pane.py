@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QBrush, QColor
-from PySide6.QtWidgets import QMenu, QStackedWidget, QTreeWidget, QTreeWidgetItem
+from PySide6.QtWidgets import QLabel, QMenu, QStackedWidget, QTreeWidget, QTreeWidgetItem
 
 from studio.application.words import tr
 from studio.core.text.source import Span
 from studio.ui.base.menus import ON_OUTLINE, add_actions, add_own, own_menu
-from studio.ui.parts.kit import named, toned_label
+from studio.ui.parts.kit import named
 from studio.ui.style.theme import FollowsTheme, icon, theme_in_use
 from studio.viewmodels.app.jobs import single_shot
 
@@ -52,7 +52,8 @@ class OutlinePane(FollowsTheme, QStackedWidget):
         self.is_settled = True
         """Whether every part is listed."""
         self._timer = single_shot(self, self._go_on)
-        empty = toned_label("muted", tr("Open a prompt to see its parts here."), wraps=True)
+        empty = QLabel(tr("Open a prompt to see its parts here."), wordWrap=True)
+        empty.setProperty("tone", "muted")  # not painted yet: `toned_label` would make QStyle
         empty.setAlignment(Qt.AlignmentFlag.AlignTop)
         empty.setContentsMargins(12, 12, 12, 12)
         self.addWidget(empty)

@@ -205,7 +205,6 @@ class PreviewController(QObject):
     def __init__(
         self,
         parent: QObject | None = None,
-        debounce_ms: int = DEBOUNCE_MS,
         tokenizers: Tokenizers | None = None,
     ) -> None:
         super().__init__(parent)
@@ -221,7 +220,7 @@ class PreviewController(QObject):
         self.preview: Preview | None = None
         """The newest preview."""
         self._revision = 0
-        self._timer = single_shot(self, self._order, debounce_ms)
+        self._timer = single_shot(self, self._order, DEBOUNCE_MS)
         self.job = LatestJob(self, self._take, self._fail)
         self._probe_job: LatestJob[ProbeReport] = LatestJob(self, self.probed.emit, self._fail)
         self._pair: Pair | None = None

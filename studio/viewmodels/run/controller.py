@@ -78,13 +78,12 @@ class RunController(QObject):
         self,
         background: Background,
         journal: Journal | None = None,
-        breakpoints: FileBreakpoints | None = None,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._background = background
         self._journal = journal
-        self.breakpoints = breakpoints if breakpoints is not None else FileBreakpoints(self)
+        self.breakpoints = FileBreakpoints(self)
         self._slots = RunSlots()
         self.sessions = RunSessions(self._slots, background, journal, self.breakpoints, self)
         """Sessions that drive the runs."""

@@ -33,7 +33,6 @@ from studio.core.tools.source import (
     DEFAULT_LIMITS,
     OfferContent,
     ServerOffer,
-    ToolLimits,
     ToolOutcome,
 )
 from studio.core.tools.trust.store import Approval, TrustStore
@@ -71,7 +70,6 @@ class ToolsController(QObject):
         background: Background,
         trust: TrustStore,
         parent: QObject | None = None,
-        limits: ToolLimits = DEFAULT_LIMITS,
         *,
         own_servers: Path | None = None,
         history: Path | None = None,
@@ -83,7 +81,6 @@ class ToolsController(QObject):
             background: the loop that everything runs in.
             trust: which folders may run code.
             parent: its owner.
-            limits: bounds of a call.
             own_servers: file of the user's own MCP servers.
             history: file of the former runs, for recorded answers.
             masker: knows the secrets that may turn up in what tools say.
@@ -92,7 +89,9 @@ class ToolsController(QObject):
         self._background = background
         self._trust = trust
         self.questions = ToolQuestions(background, self)
-        self.session = ToolSession(trust, limits, own_servers, masker, self.questions.ask_for_input)
+        self.session = ToolSession(
+            trust, DEFAULT_LIMITS, own_servers, masker, self.questions.ask_for_input
+        )
         """The session, whose `toolbox` a run uses; call it in the background loop only."""
         self.calls = ToolCalls(background, self.call, self)
         self._own_servers = own_servers
