@@ -71,7 +71,7 @@ def _run(given: list[str]) -> int:
 
 
 def _command_meant(word: str) -> str:
-    """The command that a word was probably meant to be; empty where it is a file, or may be one."""
+    """Return the command that a word probably means; empty if it is or may be a file."""
     if not word.isalpha() or Path(word).exists():
         return ""
     from studio.core.text.naming import nearest  # only for a word that is no command or file
@@ -118,7 +118,7 @@ def open_studio(arguments: Sequence[str]) -> int:
 
 
 def _is_taken_over(files: Sequence[Path], begin: str) -> bool:
-    """Whether a studio that runs already shows the files; asked only where one left its mark."""
+    """Return whether a running studio shows the files; asks only one that left its mark."""
     from studio.core.paths import user_paths  # not for `--help`
 
     data = user_paths().data

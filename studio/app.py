@@ -171,7 +171,7 @@ class Studio(QObject):
             system.request_open.connect(self.window.tabs.open)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """After the window's first paint, load what the panes need, beside the window."""
+        """Load what the panes need in a thread, once the window has painted for the first time."""
         if event.type() == QEvent.Type.Paint and self._loader is None:
             self.window.removeEventFilter(self)
             self._loader = Thread(target=self._load, name="studio-loader", daemon=True)
@@ -183,7 +183,7 @@ class Studio(QObject):
         QTimer.singleShot(0, self._after_paint)
 
     def _after_paint(self) -> None:
-        """The loader would have fought the painting for the interpreter."""
+        """Complete the window after the first paint; start the loader, which would slow it."""
         release_drawings(self.window)
         self.window.complete()
         from studio.core.log import FaultFile
@@ -272,7 +272,7 @@ class Studio(QObject):
                 self.window.commands.files.run_open(BEGINNINGS[self._begins])
 
     def _tell_broken(self, error: Exception) -> None:
-        """Without its panes the window is of little use, but the text in it can be saved."""
+        """Report a failed load: the window lacks its panes, but its text can be saved."""
         from studio.ui.dialogs.crash import CrashDialog
         from studio.viewmodels.app.crashes import crash_of
 

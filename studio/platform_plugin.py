@@ -10,7 +10,7 @@ from studio.core.system_libraries import missing_library
 
 
 def missing_for_window(environment: Mapping[str, str]) -> str | None:
-    """The system library that keeps every platform plugin from loading; None where one loads.
+    """Return the system library that no platform plugin loads without; None if one loads.
 
     Loading a plugin here costs nothing: Qt takes the one that is loaded.
 

@@ -43,6 +43,26 @@ GIVEN_UP = {
 }
 """Names that a reader who knows the field would ask about; docs/glossary.md has better ones."""
 
+NO_VERBS = set(
+    """
+    A After All Always An And Another Any As At Before Behind Below Beside Both By Each Either Every
+    Everything Few For From Her His How If In Inside Into It Its Many More Most Neither Never No
+    None Nothing Now Of On Once One Only Or Other Our Out Over Several Since So Some Somebody
+    Something Such That The Their Then There These They This Those Three To Two Under Until Whether
+    Which While Whole With Without
+
+    Approvals Arguments Assertions Attributes Backgrounds Bars Batches Boxes Bytes Calls Cards
+    Cells Changes Characters Class Columns Ctrl Defaults Edits Entries Esc Fields Figures Files
+    First Front Functions Headers Identifiers Inputs Items JSON Keys Labels Last Left Line Lines
+    Literal Markers Media Messages Names Nodes Notes Number Options Parameters Paths Pictures
+    Pieces Pixels Places Plain Problems Prompts Prompty References Results Role Room Root Rows
+    Runs Seconds Secrets Sections Servers Someone Space Statements Status Steps Tab Text Texts
+    Threads Times Tokens Tool Tools Unknown Uses Values Variables Variants Verdict Ways When Where
+    Words
+    """.split()
+)
+"""First words of a docstring that does not say what its function does."""
+
 
 @cache
 def trees() -> dict[str, ast.Module]:
@@ -151,5 +171,20 @@ def test_docstrings_begin_with_no_question_word() -> None:
         and isinstance(node.value, ast.Constant)
         and isinstance(node.value.value, str)
         and re.match(r"(?:What|Whatever|How|Where|Who|Why)\b", node.value.value)
+    ]
+    assert not found
+
+
+def test_docstrings_of_functions_begin_with_a_verb() -> None:
+    """A function's docstring says what it does ("Return …"); a property's may name a value."""
+    nouns = {"property", "cached_property", "setter"}
+    found = [
+        f"{path}:{node.lineno} {word}"
+        for path, tree in trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and not nouns & {ast.unparse(each).split(".")[-1] for each in node.decorator_list}
+        for word in (ast.get_docstring(node) or "").split()[:1]
+        if re.fullmatch(r"[A-Z][a-z]+[,.:;]*", word) is None or word.rstrip(",.:;") in NO_VERBS
     ]
     assert not found

@@ -330,7 +330,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>1 Lauf wurde gelöscht</translation>
     </message>
     <message>
-      <source>1 run was taken</source>
+      <source>1 run was imported</source>
       <translation>1 Lauf wurde aufgenommen</translation>
     </message>
     <message>
@@ -456,10 +456,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>A commit, or an earlier text</source>
       <translation>Ein Commit oder ein früherer Text</translation>
-    </message>
-    <message>
-      <source>A fault below Python ended it. Text that was not saved is offered in the window.</source>
-      <translation>Ein Fehler unterhalb von Python beendete es. Nicht gespeicherter Text wird im Fenster angeboten.</translation>
     </message>
     <message>
       <source>A file</source>
@@ -738,6 +734,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Server hinzufügen …</translation>
     </message>
     <message>
+      <source>Add an MCP server, or import those of other programs</source>
+      <translation>Einen MCP-Server eintragen oder die anderer Programme übernehmen</translation>
+    </message>
+    <message>
       <source>Add an expression: args.city, tokens.total &gt; 1000 …</source>
       <translation>Einen Ausdruck hinzufügen: args.city, tokens.total &gt; 1000 …</translation>
     </message>
@@ -852,6 +852,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>All gates hold.</source>
       <translation>Alle Schranken halten.</translation>
+    </message>
+    <message>
+      <source>All selection rows pass.</source>
+      <translation>Jede auswählende Zeile besteht.</translation>
     </message>
     <message>
       <source>All shapes side by side</source>
@@ -992,10 +996,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Another program had changed {names}: its version stays in the file.</source>
       <translation>Ein anderes Programm hatte {names} geändert: Seine Fassung bleibt in der Datei.</translation>
-    </message>
-    <message>
-      <source>Another value than at the moment before</source>
-      <translation>Ein anderer Wert als im Moment davor</translation>
     </message>
     <message>
       <source>Another value where it is undefined: default('none')</source>
@@ -1199,10 +1199,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Wie zuvor</translation>
     </message>
     <message>
-      <source>As it was must be</source>
-      <translation>Wie zuvor sein muss</translation>
-    </message>
-    <message>
       <source>As sent</source>
       <translation>Wie gesendet</translation>
     </message>
@@ -1359,6 +1355,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Beide sagen dasselbe, von der ersten Nachricht bis zur letzten.</translation>
     </message>
     <message>
+      <source>Branch that is shown</source>
+      <translation>Weg, der gezeigt wird</translation>
+    </message>
+    <message>
       <source>Branch {number}</source>
       <translation>Zweig {number}</translation>
     </message>
@@ -1443,6 +1443,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>In den Cache</translation>
     </message>
     <message>
+      <source>Caches</source>
+      <translation>Was wieder gemacht werden kann</translation>
+    </message>
+    <message>
       <source>Call</source>
       <translation>Aufrufen</translation>
     </message>
@@ -1511,7 +1515,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Kann</translation>
     </message>
     <message>
-      <source>Can be exported, but not everything comes along as it is</source>
+      <source>Can be exported, but parts are changed or lost</source>
       <translation>Kann exportiert werden, aber nicht alles kommt so mit</translation>
     </message>
     <message>
@@ -1605,6 +1609,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Changed for this iteration; the prompt file stays as it is unless you say so.</source>
       <translation>Für diesen Durchgang geändert; die Prompt-Datei bleibt, wie sie ist, wenn Sie nichts anderes sagen.</translation>
+    </message>
+    <message>
+      <source>Changed since the previous moment</source>
+      <translation>Ein anderer Wert als im Moment davor</translation>
     </message>
     <message>
       <source>Changes only</source>
@@ -1795,7 +1803,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Klicken, um zu seiner Stelle zu gehen</translation>
     </message>
     <message>
-      <source>Click to take the trust in {folder} back.</source>
+      <source>Click to stop trusting {folder}.</source>
       <translation>Klicken, um {folder} nicht mehr zu vertrauen.</translation>
     </message>
     <message>
@@ -1969,10 +1977,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Continue</source>
       <translation>Fortsetzen</translation>
-    </message>
-    <message>
-      <source>Conversation</source>
-      <translation>Gespräch</translation>
     </message>
     <message>
       <source>Copied</source>
@@ -2219,10 +2223,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Nicht senden</translation>
     </message>
     <message>
-      <source>Do the same once more, and go on.</source>
-      <translation>Dasselbe noch einmal tun und fortfahren.</translation>
-    </message>
-    <message>
       <source>Documents</source>
       <translation>Dokumente</translation>
     </message>
@@ -2391,7 +2391,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>An einer Grenze beendet</translation>
     </message>
     <message>
-      <source>Ended without a whole answer</source>
+      <source>Ended without a complete answer</source>
       <translation>Ohne vollständige Antwort beendet</translation>
     </message>
     <message>
@@ -2467,16 +2467,8 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Aus der Länge geschätzt: {why}</translation>
     </message>
     <message>
-      <source>Every row that chooses passes.</source>
-      <translation>Jede auswählende Zeile besteht.</translation>
-    </message>
-    <message>
       <source>Every run is kept, up to its last step. Open one again, compare two, or export them.</source>
       <translation>Jeder Lauf wird bis zu seinem letzten Schritt behalten. Öffnen Sie einen wieder, vergleichen Sie zwei, oder exportieren Sie sie.</translation>
-    </message>
-    <message>
-      <source>Everything up to its last event is here.</source>
-      <translation>Alles bis zu seinem letzten Ereignis ist hier.</translation>
     </message>
     <message>
       <source>Example: {name}</source>
@@ -2585,10 +2577,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Fetching …</source>
       <translation>Wird geholt …</translation>
-    </message>
-    <message>
-      <source>Few rows ({count}) say little: 8 of 10 may be anything from 49 to 94 %.</source>
-      <translation>Wenige Zeilen ({count}) sagen wenig: 8 von 10 können 49 bis 94 % sein.</translation>
     </message>
     <message>
       <source>Figures of both</source>
@@ -2795,6 +2783,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Ordner der Zertifikate</translation>
     </message>
     <message>
+      <source>Follow the run</source>
+      <translation>Beim Lauf bleiben, während er weitergeht</translation>
+    </message>
+    <message>
       <source>Font of the editor</source>
       <translation>Schrift des Editors</translation>
     </message>
@@ -2921,6 +2913,10 @@ zu  {after}</translation>
       <translation>Zur Anfrage zurückgehen, als neuer Zweig, und sie anders schreiben.</translation>
     </message>
     <message>
+      <source>Go back to this place on a new branch  ({keys})</source>
+      <translation>Wieder an dieser Stelle stehen, als neuer Zweig  ({keys})</translation>
+    </message>
+    <message>
       <source>Go on</source>
       <translation>Weiter</translation>
     </message>
@@ -3033,12 +3029,20 @@ zu  {after}</translation>
       <translation>Zu den Problemen</translation>
     </message>
     <message>
+      <source>Go to the result of {tool}</source>
+      <translation>Weiter zum Ergebnis von {tool}</translation>
+    </message>
+    <message>
       <source>Go to the run</source>
       <translation>Zum Lauf</translation>
     </message>
     <message>
       <source>Go to where the tool is defined</source>
       <translation>Dorthin gehen, wo das Werkzeug definiert ist</translation>
+    </message>
+    <message>
+      <source>Go to {tool}</source>
+      <translation>Weiter zu {tool}</translation>
     </message>
     <message>
       <source>Google Gemini</source>
@@ -3093,6 +3097,10 @@ zu  {after}</translation>
       <translation>Wie tief eine rekursive Schleife ist, ab 1.</translation>
     </message>
     <message>
+      <source>How far the studio guides the model; larger models need no guidance.</source>
+      <translation>Wie viel für das Modell entschieden wird; richtige Modelle brauchen nichts davon.</translation>
+    </message>
+    <message>
       <source>How many</source>
       <translation>Wie viele</translation>
     </message>
@@ -3117,10 +3125,6 @@ zu  {after}</translation>
       <translation>Wie viel schneller als es war</translation>
     </message>
     <message>
-      <source>How much is decided for the model; real models need none of it.</source>
-      <translation>Wie viel für das Modell entschieden wird; richtige Modelle brauchen nichts davon.</translation>
-    </message>
-    <message>
       <source>How the call ends</source>
       <translation>Wie der Aufruf endet</translation>
     </message>
@@ -3135,6 +3139,10 @@ zu  {after}</translation>
     <message>
       <source>Id of the model, as the server calls it</source>
       <translation>Kennung des Modells, wie der Server es nennt</translation>
+    </message>
+    <message>
+      <source>If off, you are asked once when quitting.</source>
+      <translation>Sonst fragt das Beenden einmal, was aus ihnen wird.</translation>
     </message>
     <message>
       <source>If you trust it: {command}</source>
@@ -3249,7 +3257,7 @@ zu  {after}</translation>
       <translation>Eingabesätze: {kept}</translation>
     </message>
     <message>
-      <source>Input that sets failures apart</source>
+      <source>Input that distinguishes failed rows</source>
       <translation>Eingabe, in der sich die Fehlschläge unterscheiden</translation>
     </message>
     <message>
@@ -3341,6 +3349,10 @@ zu  {after}</translation>
       <translation>Er ändert, was die Datei deklariert.</translation>
     </message>
     <message>
+      <source>It crashed outside of Python. Unsaved text is offered in the window.</source>
+      <translation>Ein Fehler unterhalb von Python beendete es. Nicht gespeicherter Text wird im Fenster angeboten.</translation>
+    </message>
+    <message>
       <source>It did not run</source>
       <translation>Es lief nicht</translation>
     </message>
@@ -3425,10 +3437,6 @@ zu  {after}</translation>
       <translation>Es ist nicht in der Anfrage: Ein Lauf sendet kein Beispiel.</translation>
     </message>
     <message>
-      <source>It is not the tool that it was. It asks before its next call.</source>
-      <translation>Es ist nicht mehr das Werkzeug, das es war. Es fragt vor dem nächsten Aufruf.</translation>
-    </message>
-    <message>
       <source>It is null</source>
       <translation>Es ist null</translation>
     </message>
@@ -3461,10 +3469,6 @@ zu  {after}</translation>
       <translation>Niemand weiß, ob das Werkzeug lief</translation>
     </message>
     <message>
-      <source>It is where it was. This place may have no bin.</source>
-      <translation>Es liegt, wo es war. Vielleicht gibt es dort keinen Papierkorb.</translation>
-    </message>
-    <message>
       <source>It joins the request of the next iteration.</source>
       <translation>Sie kommt in die Anfrage des nächsten Durchgangs.</translation>
     </message>
@@ -3493,10 +3497,6 @@ zu  {after}</translation>
       <translation>Es lief</translation>
     </message>
     <message>
-      <source>It reads this as the observation of its reply.</source>
-      <translation>Es liest dies als Beobachtung zu seiner Antwort.</translation>
-    </message>
-    <message>
       <source>It reports a failure</source>
       <translation>Es meldet einen Fehler</translation>
     </message>
@@ -3513,11 +3513,7 @@ zu  {after}</translation>
       <translation>Es dauerte zu lange</translation>
     </message>
     <message>
-      <source>It wants you to open this page in your browser:</source>
-      <translation>Er möchte, dass Sie diese Seite in Ihrem Browser öffnen:</translation>
-    </message>
-    <message>
-      <source>It was no better on the rows it was made of.</source>
+      <source>It was not better on the rows to learn from.</source>
       <translation>Er war auf den Zeilen, aus denen er entstand, nicht besser.</translation>
     </message>
     <message>
@@ -3599,10 +3595,6 @@ zu  {after}</translation>
     <message>
       <source>Its type</source>
       <translation>Sein Typ</translation>
-    </message>
-    <message>
-      <source>Its work is done; the result is not known.</source>
-      <translation>Seine Arbeit ist getan; das Ergebnis ist nicht bekannt.</translation>
     </message>
     <message>
       <source>JSON actions</source>
@@ -3953,7 +3945,7 @@ zu  {after}</translation>
       <translation>Bereich maximieren</translation>
     </message>
     <message>
-      <source>Mean score on the rows that choose, text by text</source>
+      <source>Mean score on the selection rows, by text</source>
       <translation>Mittlere Punktzahl auf den auswählenden Zeilen, Text für Text</translation>
     </message>
     <message>
@@ -3983,6 +3975,10 @@ zu  {after}</translation>
     <message>
       <source>Messages of this iteration</source>
       <translation>Nachrichten dieses Durchgangs</translation>
+    </message>
+    <message>
+      <source>Messages sent to the model</source>
+      <translation>Was das Modell bekommt</translation>
     </message>
     <message>
       <source>Messages that differ</source>
@@ -4093,12 +4089,16 @@ zu  {after}</translation>
       <translation>Tab nach rechts verschieben</translation>
     </message>
     <message>
-      <source>Move to the bin</source>
+      <source>Move to the other side</source>
+      <translation>Auf die andere Seite</translation>
+    </message>
+    <message>
+      <source>Move to the recycle bin</source>
       <translation>In den Papierkorb</translation>
     </message>
     <message>
-      <source>Move to the other side</source>
-      <translation>Auf die andere Seite</translation>
+      <source>Must match:</source>
+      <translation>Wie zuvor sein muss</translation>
     </message>
     <message>
       <source>NAME_OF_THE_VARIABLE</source>
@@ -4433,6 +4433,10 @@ zu  {after}</translation>
       <translation>Keine Quelle dieses Prompts bietet ein Werkzeug an; die Probleme stehen oben.</translation>
     </message>
     <message>
+      <source>No source runs this tool</source>
+      <translation>Nichts führt dieses Werkzeug aus</translation>
+    </message>
+    <message>
       <source>No tab was closed that can be opened again.</source>
       <translation>Es wurde kein Tab geschlossen, der wieder geöffnet werden kann.</translation>
     </message>
@@ -4545,10 +4549,6 @@ zu  {after}</translation>
       <translation>Notiz: {note}</translation>
     </message>
     <message>
-      <source>Notes on the answer</source>
-      <translation>Anmerkungen zur Antwort</translation>
-    </message>
-    <message>
       <source>Notes…</source>
       <translation>Notizen …</translation>
     </message>
@@ -4579,10 +4579,6 @@ zu  {after}</translation>
     <message>
       <source>Nothing is lost</source>
       <translation>Nichts geht verloren</translation>
-    </message>
-    <message>
-      <source>Nothing is named here.</source>
-      <translation>Hier hat nichts einen Namen.</translation>
     </message>
     <message>
       <source>Nothing is saved until the marked fields are correct.</source>
@@ -4619,10 +4615,6 @@ zu  {after}</translation>
     <message>
       <source>Nothing runs before the last call is approved.</source>
       <translation>Nichts läuft, bevor der letzte Aufruf erlaubt ist.</translation>
-    </message>
-    <message>
-      <source>Nothing runs this tool</source>
-      <translation>Nichts führt dieses Werkzeug aus</translation>
     </message>
     <message>
       <source>Nothing to preview</source>
@@ -4729,14 +4721,6 @@ zu  {after}</translation>
       <translation>Auf diesem Rechner</translation>
     </message>
     <message>
-      <source>On to the result of {tool}</source>
-      <translation>Weiter zum Ergebnis von {tool}</translation>
-    </message>
-    <message>
-      <source>On to {tool}</source>
-      <translation>Weiter zu {tool}</translation>
-    </message>
-    <message>
       <source>On {rows} unseen rows: {after} pass ({low} to {high}), {before} before; {won} won, {lost} lost, {p}: {verdict}</source>
       <translation>Von {rows} ungesehenen Zeilen bestehen {after} ({low} bis {high}), vorher {before}; {won} gewonnen, {lost} verloren, {p}: {verdict}</translation>
     </message>
@@ -4779,10 +4763,6 @@ zu  {after}</translation>
     <message>
       <source>Only estimated: {names}.</source>
       <translation>Nur geschätzt: {names}.</translation>
-    </message>
-    <message>
-      <source>Only looked at: a double click, or a change, keeps the tab</source>
-      <translation>Nur angesehen: ein Doppelklick oder eine Änderung behält den Tab</translation>
     </message>
     <message>
       <source>Only the editor</source>
@@ -4901,6 +4881,10 @@ zu  {after}</translation>
       <translation>Seite öffnen</translation>
     </message>
     <message>
+      <source>Open the prompt of these calls first.</source>
+      <translation>Wechseln Sie zuerst zum Prompt dieser Aufrufe.</translation>
+    </message>
+    <message>
       <source>Open the prompt that should be run again.</source>
       <translation>Öffnen Sie den Prompt, der noch einmal ausgeführt werden soll.</translation>
     </message>
@@ -4973,7 +4957,7 @@ zu  {after}</translation>
       <translation>Optionen der Werkzeuge, mit eingesetzten Werten</translation>
     </message>
     <message>
-      <source>Or take over from other programs:</source>
+      <source>Or import from other programs:</source>
       <translation>Oder aus anderen Programmen übernehmen:</translation>
     </message>
     <message>
@@ -4987,10 +4971,6 @@ zu  {after}</translation>
     <message>
       <source>Otherwise</source>
       <translation>Andernfalls</translation>
-    </message>
-    <message>
-      <source>Otherwise quitting asks once what becomes of them.</source>
-      <translation>Sonst fragt das Beenden einmal, was aus ihnen wird.</translation>
     </message>
     <message>
       <source>Outdent the lines</source>
@@ -5051,6 +5031,10 @@ zu  {after}</translation>
     <message>
       <source>Parameters: {shown}</source>
       <translation>Parameter: {shown}</translation>
+    </message>
+    <message>
+      <source>Part of the answer that must match</source>
+      <translation>Was von der Antwort so sein muss, wie es war</translation>
     </message>
     <message>
       <source>Pass</source>
@@ -5161,6 +5145,14 @@ zu  {after}</translation>
       <translation>Vorschau</translation>
     </message>
     <message>
+      <source>Preview tab: double-click it or edit the file to keep it open</source>
+      <translation>Nur angesehen: ein Doppelklick oder eine Änderung behält den Tab</translation>
+    </message>
+    <message>
+      <source>Previous branch</source>
+      <translation>Der Weg davor</translation>
+    </message>
+    <message>
       <source>Previous difference</source>
       <translation>Voriger Unterschied</translation>
     </message>
@@ -5223,6 +5215,10 @@ zu  {after}</translation>
     <message>
       <source>Prompt files</source>
       <translation>Prompt-Dateien</translation>
+    </message>
+    <message>
+      <source>Prompt of the run</source>
+      <translation>Wessen Lauf es ist</translation>
     </message>
     <message>
       <source>Prompt text</source>
@@ -5369,12 +5365,12 @@ zu  {after}</translation>
       <translation>ReAct-Text</translation>
     </message>
     <message>
-      <source>Read as: {form}. Everything comes along.</source>
-      <translation>Gelesen als: {form}. Alles kommt mit.</translation>
+      <source>Read as: {form}. Changed or lost:</source>
+      <translation>Gelesen als: {form}. Nicht alles kommt so mit, wie es ist:</translation>
     </message>
     <message>
-      <source>Read as: {form}. Not everything comes along as it is:</source>
-      <translation>Gelesen als: {form}. Nicht alles kommt so mit, wie es ist:</translation>
+      <source>Read as: {form}. Nothing is lost.</source>
+      <translation>Gelesen als: {form}. Alles kommt mit.</translation>
     </message>
     <message>
       <source>Read it</source>
@@ -5493,6 +5489,10 @@ zu  {after}</translation>
       <translation>Den Schlüssel dort entfernen, wo er liegt</translation>
     </message>
     <message>
+      <source>Remove the last caret</source>
+      <translation>Letzte Schreibmarke zurücknehmen</translation>
+    </message>
+    <message>
       <source>Remove this folder from Files</source>
       <translation>Diesen Ordner aus „Dateien“ entfernen</translation>
     </message>
@@ -5543,6 +5543,10 @@ zu  {after}</translation>
     <message>
       <source>Repaired: {name}</source>
       <translation>Repariert: {name}</translation>
+    </message>
+    <message>
+      <source>Repeat this step, and continue.</source>
+      <translation>Dasselbe noch einmal tun und fortfahren.</translation>
     </message>
     <message>
       <source>Replace</source>
@@ -5679,6 +5683,10 @@ zu  {after}</translation>
     <message>
       <source>Results</source>
       <translation>Ergebnisse</translation>
+    </message>
+    <message>
+      <source>Revert these lines</source>
+      <translation>Diese Zeilen zurücknehmen</translation>
     </message>
     <message>
       <source>Revision of the prompt (HEAD, a branch, a hash):</source>
@@ -5970,6 +5978,10 @@ zu  {after}</translation>
       <translation>Die Änderungen an {title} speichern?</translation>
     </message>
     <message>
+      <source>Save the new answers as the expected ones</source>
+      <translation>Was jetzt geantwortet wurde, ist, was geantwortet werden muss</translation>
+    </message>
+    <message>
       <source>Save the picture in {name} as:</source>
       <translation>Das Bild in {name} speichern als:</translation>
     </message>
@@ -6024,6 +6036,10 @@ zu  {after}</translation>
     <message>
       <source>Save…</source>
       <translation>Speichern …</translation>
+    </message>
+    <message>
+      <source>Saving also saves {count} input sets.</source>
+      <translation>{count} Eingabesätze kommen mit, wenn er gespeichert wird.</translation>
     </message>
     <message>
       <source>Schema</source>
@@ -6311,7 +6327,7 @@ zu  {after}</translation>
       <translation>Überspringen</translation>
     </message>
     <message>
-      <source>Skip the call, with a result of mine…</source>
+      <source>Skip the call and enter its result…</source>
       <translation>Den Aufruf überspringen, mit eigenem Ergebnis …</translation>
     </message>
     <message>
@@ -6399,10 +6415,6 @@ zu  {after}</translation>
       <translation>Editor nach unten teilen</translation>
     </message>
     <message>
-      <source>Stand at this place again, as a new branch  ({keys})</source>
-      <translation>Wieder an dieser Stelle stehen, als neuer Zweig  ({keys})</translation>
-    </message>
-    <message>
       <source>Start</source>
       <translation>Start</translation>
     </message>
@@ -6437,10 +6449,6 @@ zu  {after}</translation>
     <message>
       <source>Status and headers of the answer</source>
       <translation>Status und Kopfzeilen der Antwort</translation>
-    </message>
-    <message>
-      <source>Stay with the run as it goes on</source>
-      <translation>Beim Lauf bleiben, während er weitergeht</translation>
     </message>
     <message>
       <source>Steer the run with a message of yours.</source>
@@ -6567,6 +6575,10 @@ zu  {after}</translation>
       <translation>Schlagwörter von {count} Läufen …</translation>
     </message>
     <message>
+      <source>Tags that all these runs share. Other tags of a run stay.</source>
+      <translation>Die, die alle haben. Andere Schlagwörter eines Laufs bleiben.</translation>
+    </message>
+    <message>
       <source>Tags, separated by commas</source>
       <translation>Stichwörter, durch Kommas getrennt</translation>
     </message>
@@ -6587,20 +6599,12 @@ zu  {after}</translation>
       <translation>Läufe aufnehmen, die als Journale exportiert wurden</translation>
     </message>
     <message>
-      <source>Take the last caret back</source>
-      <translation>Letzte Schreibmarke zurücknehmen</translation>
-    </message>
-    <message>
       <source>Take the sample of {name}</source>
       <translation>Das Beispiel von {name} übernehmen</translation>
     </message>
     <message>
       <source>Take the text on disk; undo leads back to yours</source>
       <translation>Den Text auf der Platte nehmen; Rückgängig führt zu Ihrem zurück</translation>
-    </message>
-    <message>
-      <source>Take these lines back</source>
-      <translation>Diese Zeilen zurücknehmen</translation>
     </message>
     <message>
       <source>Take what came as the final answer.</source>
@@ -6795,6 +6799,10 @@ zu  {after}</translation>
       <translation>Die Zwischenablage enthält keine Zeilen.</translation>
     </message>
     <message>
+      <source>The connection to the scheduler was lost.</source>
+      <translation>Die Verbindung zum Scheduler ist abgebrochen.</translation>
+    </message>
+    <message>
       <source>The connections cannot be saved: {reason}.</source>
       <translation>Die Verbindungen können nicht gespeichert werden: {reason}.</translation>
     </message>
@@ -6915,6 +6923,10 @@ zu  {after}</translation>
       <translation>Die Datei wurde nicht geändert: {error}</translation>
     </message>
     <message>
+      <source>The file was not moved. This drive may have no recycle bin.</source>
+      <translation>Es liegt, wo es war. Vielleicht gibt es dort keinen Papierkorb.</translation>
+    </message>
+    <message>
       <source>The files of the experiment are larger than {size}, too large for workers.</source>
       <translation>Die Dateien des Experiments sind größer als {size}, zu groß für Worker.</translation>
     </message>
@@ -7031,10 +7043,6 @@ zu  {after}</translation>
       <translation>Die Nachrichten, die Werte der Eingaben und was Werkzeuge antworten, gingen dorthin</translation>
     </message>
     <message>
-      <source>The minute is over.</source>
-      <translation>Die Minute ist vorbei.</translation>
-    </message>
-    <message>
       <source>The model answers.</source>
       <translation>Das Modell antwortet.</translation>
     </message>
@@ -7077,6 +7085,10 @@ zu  {after}</translation>
     <message>
       <source>The model reads it as a user message and goes on.</source>
       <translation>Das Modell liest es als Nachricht der Person und macht weiter.</translation>
+    </message>
+    <message>
+      <source>The model reads this as the observation for its reply.</source>
+      <translation>Es liest dies als Beobachtung zu seiner Antwort.</translation>
     </message>
     <message>
       <source>The model refused</source>
@@ -7279,6 +7291,10 @@ zu  {after}</translation>
       <translation>Das Ergebnis hat laufende Batches, deren Zellen ein zweites Mal gefragt würden. Wählen Sie Batches, um mit ihnen fortzufahren.</translation>
     </message>
     <message>
+      <source>The result sent to the model; the tool's own result stays in the record.</source>
+      <translation>Was das Modell bekommt; das eigene Ergebnis des Werkzeugs bleibt im Protokoll.</translation>
+    </message>
+    <message>
       <source>The result was written to {name}.</source>
       <translation>Das Ergebnis wurde nach {name} geschrieben.</translation>
     </message>
@@ -7295,7 +7311,7 @@ zu  {after}</translation>
       <translation>Die Zeilen stehen jetzt in {name}.</translation>
     </message>
     <message>
-      <source>The rows that texts are made of pass already.</source>
+      <source>The rows to learn from pass already.</source>
       <translation>Die Zeilen, aus denen Texte entstehen, bestehen schon.</translation>
     </message>
     <message>
@@ -7341,6 +7357,10 @@ zu  {after}</translation>
     <message>
       <source>The run is a case of {name} now.</source>
       <translation>Der Lauf ist jetzt ein Fall von {name}.</translation>
+    </message>
+    <message>
+      <source>The run is complete up to its last event.</source>
+      <translation>Alles bis zu seinem letzten Ereignis ist hier.</translation>
     </message>
     <message>
       <source>The run is done.</source>
@@ -7427,14 +7447,6 @@ zu  {after}</translation>
       <translation>Der Scheduler unter {address} hat keine Worker.</translation>
     </message>
     <message>
-      <source>The scheduler is away.</source>
-      <translation>Der Scheduler ist nicht erreichbar.</translation>
-    </message>
-    <message>
-      <source>The scheduler went away.</source>
-      <translation>Die Verbindung zum Scheduler ist abgebrochen.</translation>
-    </message>
-    <message>
       <source>The scheduler's page: {address}</source>
       <translation>Die Seite des Schedulers: {address}</translation>
     </message>
@@ -7445,6 +7457,10 @@ zu  {after}</translation>
     <message>
       <source>The section {title!r} of {name} was changed since the search began; put the text in by hand.</source>
       <translation>Der Abschnitt {title!r} von {name} wurde seit Beginn der Suche geändert; setze den Text von Hand ein.</translation>
+    </message>
+    <message>
+      <source>The server asks you to open this page in your browser:</source>
+      <translation>Er möchte, dass Sie diese Seite in Ihrem Browser öffnen:</translation>
     </message>
     <message>
       <source>The servers were not changed: {error}</source>
@@ -7507,6 +7523,10 @@ zu  {after}</translation>
       <translation>Die Summe</translation>
     </message>
     <message>
+      <source>The test was interrupted ({name}).</source>
+      <translation>Der Versuch brach ab ({name}).</translation>
+    </message>
+    <message>
       <source>The text could not be checked.</source>
       <translation>Der Text konnte nicht geprüft werden.</translation>
     </message>
@@ -7531,8 +7551,20 @@ zu  {after}</translation>
       <translation>Die Texte sind gleich.</translation>
     </message>
     <message>
+      <source>The time limit of 1 minute is reached.</source>
+      <translation>Die Minute ist vorbei.</translation>
+    </message>
+    <message>
+      <source>The time limit of {minutes:g} minutes is reached.</source>
+      <translation>Die {minutes:g} Minuten sind vorbei.</translation>
+    </message>
+    <message>
       <source>The tool call that the model asked for, before it runs.</source>
       <translation>Der Werkzeugaufruf, den das Modell verlangte, bevor er läuft.</translation>
+    </message>
+    <message>
+      <source>The tool did its work; its result is unknown.</source>
+      <translation>Seine Arbeit ist getan; das Ergebnis ist nicht bekannt.</translation>
     </message>
     <message>
       <source>The tool does not run; the model gets this as its result.</source>
@@ -7627,10 +7659,6 @@ zu  {after}</translation>
       <translation>Der Weg danach</translation>
     </message>
     <message>
-      <source>The way before</source>
-      <translation>Der Weg davor</translation>
-    </message>
-    <message>
       <source>The whole answer</source>
       <translation>Die ganze Antwort</translation>
     </message>
@@ -7651,16 +7679,12 @@ zu  {after}</translation>
       <translation>Dem Worker auf {host} fehlt: {names}.</translation>
     </message>
     <message>
-      <source>The workers at {address} stay away: {reason}</source>
+      <source>The workers at {address} do not answer: {reason}</source>
       <translation>Die Worker unter {address} bleiben aus: {reason}</translation>
     </message>
     <message>
       <source>The {count} saved calls</source>
       <translation>Die {count} gesicherten Aufrufe</translation>
-    </message>
-    <message>
-      <source>The {minutes:g} minutes are over.</source>
-      <translation>Die {minutes:g} Minuten sind vorbei.</translation>
     </message>
     <message>
       <source>Theme</source>
@@ -7691,6 +7715,10 @@ zu  {after}</translation>
       <translation>Es gibt keine Antwort: {said}</translation>
     </message>
     <message>
+      <source>There is no connection to the scheduler.</source>
+      <translation>Der Scheduler ist nicht erreichbar.</translation>
+    </message>
+    <message>
       <source>There is no connection {name!r}; add one in the studio, or name one of those that there are.</source>
       <translation>Es gibt keine Verbindung {name!r}; fügen Sie im Studio eine hinzu oder nennen Sie eine vorhandene.</translation>
     </message>
@@ -7713,6 +7741,10 @@ zu  {after}</translation>
     <message>
       <source>There is no folder {parent!r}.</source>
       <translation>Es gibt keinen Ordner {parent!r}.</translation>
+    </message>
+    <message>
+      <source>There is no input or tool at the caret.</source>
+      <translation>Hier hat nichts einen Namen.</translation>
     </message>
     <message>
       <source>There is no run to export.</source>
@@ -7759,7 +7791,7 @@ zu  {after}</translation>
       <translation>Diese haben keinen Wert: {names}.</translation>
     </message>
     <message>
-      <source>They hold until the studio is closed.</source>
+      <source>They last until you close the studio.</source>
       <translation>Sie gelten, bis das Studio geschlossen wird.</translation>
     </message>
     <message>
@@ -7879,8 +7911,8 @@ zu  {after}</translation>
       <translation>Dieses Werkzeug ändert etwas außerhalb.</translation>
     </message>
     <message>
-      <source>Those that all of them have. Other tags of a run stay.</source>
-      <translation>Die, die alle haben. Andere Schlagwörter eines Laufs bleiben.</translation>
+      <source>This tool has changed. It asks before its next call.</source>
+      <translation>Es ist nicht mehr das Werkzeug, das es war. Es fragt vor dem nächsten Aufruf.</translation>
     </message>
     <message>
       <source>Thought</source>
@@ -7937,6 +7969,10 @@ zu  {after}</translation>
     <message>
       <source>To the place before</source>
       <translation>Zur Stelle davor</translation>
+    </message>
+    <message>
+      <source>To use none of its tools, remove the server from the prompt by hand.</source>
+      <translation>Ohne Werkzeug wird ein Server von Hand aus dem Prompt entfernt.</translation>
     </message>
     <message>
       <source>Tokens</source>
@@ -8117,10 +8153,6 @@ zu  {after}</translation>
       <translation>Wird versucht</translation>
     </message>
     <message>
-      <source>Trying it broke off ({name}).</source>
-      <translation>Der Versuch brach ab ({name}).</translation>
-    </message>
-    <message>
       <source>Trying …</source>
       <translation>Wird versucht …</translation>
     </message>
@@ -8131,10 +8163,6 @@ zu  {after}</translation>
     <message>
       <source>Turn off animations</source>
       <translation>Animationen ausschalten</translation>
-    </message>
-    <message>
-      <source>Turn to the prompt of these calls first.</source>
-      <translation>Wechseln Sie zuerst zum Prompt dieser Aufrufe.</translation>
     </message>
     <message>
       <source>Type a command</source>
@@ -8369,10 +8397,6 @@ zu  {after}</translation>
       <translation>Sehen Sie ihm beim Denken zu</translation>
     </message>
     <message>
-      <source>Way that is shown</source>
-      <translation>Weg, der gezeigt wird</translation>
-    </message>
-    <message>
       <source>Welcome</source>
       <translation>Willkommen</translation>
     </message>
@@ -8397,16 +8421,8 @@ zu  {after}</translation>
       <translation>Was antwortet: ein Modell auf diesem Rechner, bei einem Anbieter, dessen Schlüssel vorliegt, oder ein anderes</translation>
     </message>
     <message>
-      <source>What can be made again</source>
-      <translation>Was wieder gemacht werden kann</translation>
-    </message>
-    <message>
       <source>What changes in the text of the prompt:</source>
       <translation>Was sich im Text des Prompts ändert:</translation>
-    </message>
-    <message>
-      <source>What does not come along</source>
-      <translation>Was nicht mitkommt</translation>
     </message>
     <message>
       <source>What each provider and each protocol sends of it</source>
@@ -8419,6 +8435,10 @@ zu  {after}</translation>
     <message>
       <source>What happens when the tool is called</source>
       <translation>Was geschieht, wenn das Werkzeug aufgerufen wird</translation>
+    </message>
+    <message>
+      <source>What is changed or lost</source>
+      <translation>Was nicht mitkommt</translation>
     </message>
     <message>
       <source>What is compared of a step</source>
@@ -8477,10 +8497,6 @@ zu  {after}</translation>
       <translation>Was sein Test zeigte</translation>
     </message>
     <message>
-      <source>What of the answer must be as it was</source>
-      <translation>Was von der Antwort so sein muss, wie es war</translation>
-    </message>
-    <message>
       <source>What the agent is asked</source>
       <translation>Was der Agent gefragt wird</translation>
     </message>
@@ -8491,14 +8507,6 @@ zu  {after}</translation>
     <message>
       <source>What the model can do, and costs</source>
       <translation>Was das Modell kann und kostet</translation>
-    </message>
-    <message>
-      <source>What the model gets</source>
-      <translation>Was das Modell bekommt</translation>
-    </message>
-    <message>
-      <source>What the model gets; the tool's own result stays in the record.</source>
-      <translation>Was das Modell bekommt; das eigene Ergebnis des Werkzeugs bleibt im Protokoll.</translation>
     </message>
     <message>
       <source>What the model said</source>
@@ -8539,10 +8547,6 @@ zu  {after}</translation>
     <message>
       <source>What to do at this pause</source>
       <translation>Was an dieser Pause zu tun ist</translation>
-    </message>
-    <message>
-      <source>What was answered now is what must be answered</source>
-      <translation>Was jetzt geantwortet wurde, ist, was geantwortet werden muss</translation>
     </message>
     <message>
       <source>What was opened</source>
@@ -8673,10 +8677,6 @@ zu  {after}</translation>
       <translation>Ganze Wörter (Alt+W)</translation>
     </message>
     <message>
-      <source>Whose run it is</source>
-      <translation>Wessen Lauf es ist</translation>
-    </message>
-    <message>
       <source>Why</source>
       <translation>Warum</translation>
     </message>
@@ -8725,11 +8725,7 @@ zu  {after}</translation>
       <translation>Ohne HTML-Tags</translation>
     </message>
     <message>
-      <source>Without a tool, a server is taken out of the prompt by hand.</source>
-      <translation>Ohne Werkzeug wird ein Server von Hand aus dem Prompt entfernt.</translation>
-    </message>
-    <message>
-      <source>Without a value, nothing is in its place.</source>
+      <source>Without a value, its place stays empty.</source>
       <translation>Ohne Wert bleibt seine Stelle leer.</translation>
     </message>
     <message>
@@ -8793,10 +8789,6 @@ zu  {after}</translation>
     <message>
       <source>Write a whole number, such as 42.</source>
       <translation>Schreiben Sie eine ganze Zahl, etwa 42.</translation>
-    </message>
-    <message>
-      <source>Write an MCP server down, or take over those of other programs</source>
-      <translation>Einen MCP-Server eintragen oder die anderer Programme übernehmen</translation>
     </message>
     <message>
       <source>Write an object: {"name": value}.</source>
@@ -9063,10 +9055,6 @@ zu  {after}</translation>
       <translation>wie er ist</translation>
     </message>
     <message>
-      <source>as they were: {count}</source>
-      <translation>wie zuvor: {count}</translation>
-    </message>
-    <message>
       <source>ask once</source>
       <translation>einmal fragen</translation>
     </message>
@@ -9129,6 +9117,10 @@ zu  {after}</translation>
     <message>
       <source>changed</source>
       <translation>geändert</translation>
+    </message>
+    <message>
+      <source>changed: {count}</source>
+      <translation>nicht wie zuvor: {count}</translation>
     </message>
     <message>
       <source>commit {name}</source>
@@ -9307,6 +9299,10 @@ zu  {after}</translation>
       <translation>for item in list %}…{% endfor</translation>
     </message>
     <message>
+      <source>for other inputs</source>
+      <translation>für andere Eingaben</translation>
+    </message>
+    <message>
       <source>for the next request</source>
       <translation>für die nächste Anfrage</translation>
     </message>
@@ -9329,6 +9325,10 @@ zu  {after}</translation>
     <message>
       <source>from iteration {iteration}, {place}</source>
       <translation>ab Durchgang {iteration}, {place}</translation>
+    </message>
+    <message>
+      <source>from its package or host</source>
+      <translation>aus Paket oder Host gebildet</translation>
     </message>
     <message>
       <source>from the thread</source>
@@ -9543,10 +9543,6 @@ zu  {after}</translation>
       <translation>vom Studio gemacht</translation>
     </message>
     <message>
-      <source>made of its package or host</source>
-      <translation>aus Paket oder Host gebildet</translation>
-    </message>
-    <message>
       <source>map(attribute='name')</source>
       <translation>map(attribute='name')</translation>
     </message>
@@ -9615,6 +9611,10 @@ zu  {after}</translation>
       <translation>neu</translation>
     </message>
     <message>
+      <source>new case</source>
+      <translation>neuer Fall</translation>
+    </message>
+    <message>
       <source>next iteration</source>
       <translation>nächster Durchgang</translation>
     </message>
@@ -9681,10 +9681,6 @@ zu  {after}</translation>
     <message>
       <source>not all of the run can be read</source>
       <translation>nicht der ganze Lauf ist lesbar</translation>
-    </message>
-    <message>
-      <source>not as they were: {count}</source>
-      <translation>nicht wie zuvor: {count}</translation>
     </message>
     <message>
       <source>not bound</source>
@@ -9769,10 +9765,6 @@ zu  {after}</translation>
     <message>
       <source>or type its address or key above</source>
       <translation>oder oben Adresse oder Schlüssel eingeben</translation>
-    </message>
-    <message>
-      <source>other bytes are there now</source>
-      <translation>dort liegen jetzt andere Bytes</translation>
     </message>
     <message>
       <source>outcome set by you</source>
@@ -10019,6 +10011,14 @@ zu  {after}</translation>
       <translation>die voreingestellte Verbindung</translation>
     </message>
     <message>
+      <source>the file has other content now</source>
+      <translation>dort liegen jetzt andere Bytes</translation>
+    </message>
+    <message>
+      <source>the file has this content already</source>
+      <translation>dieselben Bytes liegen schon dort</translation>
+    </message>
+    <message>
       <source>the final answer</source>
       <translation>die endgültige Antwort</translation>
     </message>
@@ -10077,10 +10077,6 @@ zu  {after}</translation>
     <message>
       <source>the same</source>
       <translation>gleich</translation>
-    </message>
-    <message>
-      <source>the same bytes are there already</source>
-      <translation>dieselben Bytes liegen schon dort</translation>
     </message>
     <message>
       <source>the saved file</source>
@@ -10161,6 +10157,10 @@ zu  {after}</translation>
     <message>
       <source>trying …</source>
       <translation>wird versucht …</translation>
+    </message>
+    <message>
+      <source>unchanged: {count}</source>
+      <translation>wie zuvor: {count}</translation>
     </message>
     <message>
       <source>undecided</source>
@@ -10403,10 +10403,6 @@ zu  {after}</translation>
       <translation>{count} Hinweise</translation>
     </message>
     <message>
-      <source>{count} input sets come along when it is saved.</source>
-      <translation>{count} Eingabesätze kommen mit, wenn er gespeichert wird.</translation>
-    </message>
-    <message>
       <source>{count} inputs</source>
       <translation>{count} Eingaben</translation>
     </message>
@@ -10471,6 +10467,10 @@ zu  {after}</translation>
       <translation>{count} Zeilen sind gelesen</translation>
     </message>
     <message>
+      <source>{count} rows are too few to be sure: 8 of 10 passing may mean 49 to 94 %.</source>
+      <translation>Wenige Zeilen ({count}) sagen wenig: 8 von 10 können 49 bis 94 % sein.</translation>
+    </message>
+    <message>
       <source>{count} running</source>
       <translation>{count} laufen</translation>
     </message>
@@ -10487,7 +10487,7 @@ zu  {after}</translation>
       <translation>{count} Läufe wurden gelöscht</translation>
     </message>
     <message>
-      <source>{count} runs were taken</source>
+      <source>{count} runs were imported</source>
       <translation>{count} Läufe wurden aufgenommen</translation>
     </message>
     <message>
@@ -10771,7 +10771,7 @@ zu  {after}</translation>
       <translation>{name} ist wie zuvor.</translation>
     </message>
     <message>
-      <source>{name} is in the bin.</source>
+      <source>{name} is in the recycle bin.</source>
       <translation>{name} liegt im Papierkorb.</translation>
     </message>
     <message>
@@ -10787,7 +10787,7 @@ zu  {after}</translation>
       <translation>{name} nennt eine Verbindung, die hier nicht eingerichtet ist.</translation>
     </message>
     <message>
-      <source>{name} needs a prompt that is a file.</source>
+      <source>{name} needs a prompt saved as a file.</source>
       <translation>{name} braucht einen Prompt, der eine Datei ist.</translation>
     </message>
     <message>
@@ -11235,12 +11235,12 @@ F2 schreibt hier einen anderen Wert</translation>
       <translation>{words} in {turns}: {seconds} gearbeitet, {waited} auf Sie gewartet</translation>
     </message>
     <message>
-      <source>{words} into the history.</source>
-      <translation>{words} in den Verlauf.</translation>
-    </message>
-    <message>
       <source>{words}, optional</source>
       <translation>{words}, freiwillig</translation>
+    </message>
+    <message>
+      <source>{words}.</source>
+      <translation>{words} in den Verlauf.</translation>
     </message>
     <message>
       <source>{word} is not a JSON value.</source>

@@ -135,7 +135,7 @@ def _changed_stretches(rows: Sequence[TextRow]) -> int:
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a text; none where there is no text."""
+    """Return the lines of a text; none where there is no text."""
     return text.split("\n") if text else []
 
 
@@ -152,7 +152,7 @@ def _same(line: str, index: int) -> TextRow:
 def _unchanged(
     lines: Sequence[str], first: int, *, is_first: bool, is_last: bool
 ) -> Iterator[TextRow]:
-    """Lines that are the same: the few beside a change, and how many more there are."""
+    """Yield the lines that are the same: the few beside a change, and how many more there are."""
     head = 0 if is_first else _AROUND
     tail = 0 if is_last else _AROUND
     hidden = len(lines) - head - tail
@@ -183,7 +183,7 @@ def _changed(old: Sequence[str], new: Sequence[str], first: int, second: int) ->
 def _words(
     old: str, new: str, before: Sequence[str], after: Sequence[str]
 ) -> tuple[tuple[DiffPiece, ...], tuple[DiffPiece, ...]]:
-    """Both lines in pieces, those that the other has not marked."""
+    """Return both lines in pieces, those that the other has not marked."""
     if max(len(old), len(new)) > _LONGEST_LINE:
         return (DiffPiece(old),), (DiffPiece(new),)
     found = list(changed_words(before, after))

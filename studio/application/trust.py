@@ -59,7 +59,7 @@ def shown_before_trust(opened: Path | None) -> Path | None:
 
 
 def is_trusted(prompt: Path | None, trust: TrustStore) -> bool:
-    """Whether what a prompt refers to may be read, and whether a key may go where it says.
+    """Return whether what a prompt refers to may be read, and whether a key may go where it says.
 
     Args:
         prompt: its file; None for a text that was never saved, which is the user's own.

@@ -80,7 +80,7 @@ def trust_of(options: argparse.Namespace, *paths: Path) -> TrustStore:
 
 
 def allow_named(options: argparse.Namespace, document: PromptDocument, trust: TrustStore) -> None:
-    """With `--trust`: allow the servers, and the variables for tools, that a document names."""
+    """Allow the servers and variables for tools that a document names, with `--trust`."""
     if options.trust:
         # Here, because other commands would wait for what tools need.
         from studio.core.tools.sources.consent import wants_of
@@ -114,7 +114,7 @@ def refuse_other_file(path: Path, document: PromptDocument | None = None) -> Non
 
 
 def read_text(path: Path) -> str:
-    """The text of a file, line ends as they are.
+    """Read the text of a file, line ends as they are.
 
     Raises:
         UsageError: the file cannot be read, or is not UTF-8.
@@ -126,7 +126,7 @@ def read_text(path: Path) -> str:
 
 
 def given_inputs(options: argparse.Namespace, document: PromptDocument) -> dict[str, Json]:
-    """The values that the arguments give.
+    """Return the values that the arguments give.
 
     Raises:
         UsageError: a value is not what its input wants, or the file is not a JSON object.
@@ -170,7 +170,7 @@ def unread_inputs(document: PromptDocument, names: Iterable[str]) -> list[str]:
 
 
 def _pair(argument: str, what: str, option: str) -> tuple[str, str]:
-    """Name and text of `name=value`.
+    """Return the name and text of `name=value`.
 
     Raises:
         UsageError: it is none.
@@ -196,7 +196,7 @@ def _value(document: PromptDocument, name: str, text: str) -> Json:
 
 
 def named_files(paths: Sequence[Path]) -> list[Path]:
-    """The files themselves, and the prompt files of folders.
+    """Return the files themselves, and the prompt files of folders.
 
     Raises:
         UsageError: a path does not exist.

@@ -87,7 +87,7 @@ def _choices(field: JsonObject) -> list[Json]:
 
 
 def _value(line: str, field: JsonObject) -> Json:
-    """The value of a line; raises ValueError where it is none of the field's type."""
+    """Return the value of a line; raises ValueError where it is none of the field's type."""
     choices = _choices(field)
     if choices:
         if line not in map(str, choices):

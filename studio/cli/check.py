@@ -41,7 +41,7 @@ _COLORS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.HINT: "36"}
 
 
 def as_text(found: Sequence[CheckedFile], *, color: bool = False) -> str:
-    """A line each, as compilers write them: `file:line:column: severity code message`."""
+    """Return a line each, as compilers write them: `file:line:column: severity code message`."""
     lines = []
     for file, problem in _each(found):
         place = file.source.position(problem.span.start)
@@ -55,7 +55,7 @@ def as_text(found: Sequence[CheckedFile], *, color: bool = False) -> str:
 
 
 def as_json(found: Sequence[CheckedFile]) -> str:
-    """A list of findings."""
+    """Return a list of findings."""
     made = [
         finding_as_json(file, problem, shown_path(file.source.path))
         for file, problem in _each(found)
@@ -64,7 +64,7 @@ def as_json(found: Sequence[CheckedFile]) -> str:
 
 
 def as_github(found: Sequence[CheckedFile]) -> str:
-    """Workflow commands that GitHub shows beside the lines of a change."""
+    """Return workflow commands, which GitHub shows beside the lines of a change."""
     words = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.HINT: "notice"}
     lines = []
     for file, problem in _each(found):
@@ -84,7 +84,7 @@ def as_github(found: Sequence[CheckedFile]) -> str:
 
 
 def as_sarif(found: Sequence[CheckedFile]) -> str:
-    """SARIF 2.1.0, which code scanning reads."""
+    """Return SARIF 2.1.0, which code scanning reads."""
     levels = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.HINT: "note"}
     codes = sorted({problem.code for _, problem in _each(found)})
     results: list[Json] = []
@@ -132,7 +132,7 @@ def as_sarif(found: Sequence[CheckedFile]) -> str:
 
 
 def as_junit(found: Sequence[CheckedFile]) -> str:
-    """A test case for each file; its findings are its failure."""
+    """Return a test case for each file; its findings are its failure."""
     from xml.etree import ElementTree as ET
 
     failed = sum(bool(file.problems) for file in found)
@@ -177,7 +177,7 @@ def _posix(file: CheckedFile) -> str:
 
 
 def _uri(file: CheckedFile) -> str:
-    """A URI reference (RFC 3986): relative below the working directory, `file:` elsewhere."""
+    """Return a URI reference (RFC 3986): relative below the working directory, else `file:`."""
     shown = PurePath(shown_path(file.source.path))
     return shown.as_uri() if shown.is_absolute() else quote(shown.as_posix())
 
@@ -263,7 +263,7 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _settings(options: argparse.Namespace, folder: Path) -> CheckSettings:
-    """The settings of a folder's project, with what the arguments say in place of theirs.
+    """Return the settings of a folder's project, with what the arguments say in place of theirs.
 
     Raises:
         UsageError: they cannot be read.
@@ -292,7 +292,7 @@ def _codes(text: str) -> tuple[str, ...]:
 def _files(
     options: argparse.Namespace, settings_of: Callable[[Path], CheckSettings]
 ) -> Iterator[Path]:
-    """The files that are named, and those of the folders.
+    """Yield the files that are named, and those of the folders.
 
     Raises:
         UsageError: a path does not exist, or `--fix` is asked of standard input.
@@ -346,7 +346,7 @@ def _fixed(path: Path, settings: CheckSettings, trust: TrustStore) -> CheckedFil
 
 
 def _has_colors() -> bool:
-    """As people agreed on: never with NO_COLOR, always with FORCE_COLOR, else on a terminal."""
+    """Return whether to use colors: not with NO_COLOR, with FORCE_COLOR, else on a terminal."""
     if os.environ.get("NO_COLOR"):
         return False
     return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()

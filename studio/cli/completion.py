@@ -31,7 +31,7 @@ class LateCommands(argparse._SubParsersAction):  # type: ignore[type-arg] # noqa
                 self.add_parser(name)
 
     def parser_of(self, name: str) -> argparse.ArgumentParser:
-        """The parser of a command, with its arguments."""
+        """Return the parser of a command, with its arguments."""
         parser: argparse.ArgumentParser = self.choices[name]
         module, _, function = self._left.pop(name, "").partition(":")
         if module:

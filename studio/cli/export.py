@@ -131,7 +131,7 @@ def _way_out(made: ExportResult, options: argparse.Namespace) -> str:
 
 
 def _judged(options: argparse.Namespace, source: ExportSource, made: ExportResult) -> bool:
-    """Whether the program itself reads the file as the preview shows it.
+    """Return whether the target program reads the file as the preview shows it.
 
     Raises:
         UsageError: the program is not there, or it reads other forms.
@@ -150,7 +150,7 @@ def _judged(options: argparse.Namespace, source: ExportSource, made: ExportResul
 
 
 def _is_other(out: Path, made: ExportResult) -> bool:
-    """Whether a file is there that would become another one."""
+    """Return whether the file exists and would change."""
     try:
         return out.is_file() and read_bounded(out) != made.content
     except OSError:
@@ -165,7 +165,7 @@ def _is_same_file(one: Path, other: Path) -> bool:
 
 
 def _sets(path: Path) -> dict[str, JsonObject]:
-    """The input sets beside the prompt; the proof goes through each.
+    """Return the input sets beside the prompt; the proof goes through each.
 
     Raises:
         UsageError: the file with the sets cannot be read.

@@ -21,14 +21,14 @@ def report(document: PromptDocument, problems: Iterable[Problem]) -> int:
 
 
 def finding(document: PromptDocument, problem: Problem) -> str:
-    """One problem as compilers write it."""
+    """Return one problem as compilers write it."""
     place = document.source.position(problem.span.start)
     where = f"{shown_path(document.source.path)}:{place.line}:{place.column}"
     return f"{where}: {problem.severity} {problem.code} {problem.message}"
 
 
 def shown_path(path: Path | None) -> str:
-    """A path as short as the working directory allows."""
+    """Return a path as short as the working directory allows."""
     if path is None:
         return "<text>"
     here = Path.cwd()

@@ -41,7 +41,7 @@ def run_command(arguments: Sequence[str]) -> int:
 
 
 def _parser(command: str) -> argparse.ArgumentParser:
-    """A parser of every command's name, and of one command's arguments: the rest is not loaded."""
+    """Return a parser with all command names but only one command's arguments loaded."""
     parser = argparse.ArgumentParser(
         prog="prompt-studio", description="Prompts and agents kept as files, without a window."
     )
@@ -55,7 +55,7 @@ def _parser(command: str) -> argparse.ArgumentParser:
 
 
 def parser_of(command: str) -> argparse.ArgumentParser:
-    """The parser of one command's arguments."""
+    """Return the parser of one command's arguments."""
     parser = argparse.ArgumentParser(prog=f"prompt-studio {command}")
     _fill(parser, COMMANDS[command][1])
     return parser
@@ -67,7 +67,7 @@ def _fill(parser: argparse.ArgumentParser, where: str) -> None:
 
 
 def add_plugins(parser: argparse.ArgumentParser) -> None:
-    """`plugins` takes no arguments."""
+    """Add the command `plugins`, which takes no arguments."""
     parser.set_defaults(action=_plugins)
 
 

@@ -50,7 +50,7 @@ def event_printer(*, as_json: bool, times: bool) -> Callable[[Event], None]:
 
 
 def _without_clock(data: dict[str, Any]) -> dict[str, Any]:
-    """An event without what differs from run to run by the clock (and the run's id) alone."""
+    """Return an event without what differs between runs by clock and run id alone."""
     kept = {key: value for key, value in data.items() if key not in _CLOCK}
     for part in ("setup", "outcome"):
         if isinstance(kept.get(part), dict):
@@ -62,7 +62,7 @@ _CLOCK = frozenset(("at", "seconds", "first_seconds", "duration", "recorded_seco
 
 
 def json_line(value: Json) -> str:
-    """A value as JSON in one line; where a lone surrogate is in it, in ASCII."""
+    """Return a value as JSON in one line; where a lone surrogate is in it, in ASCII."""
     text = json.dumps(value, ensure_ascii=False)
     return text if text.isascii() or not _SURROGATE.search(text) else json.dumps(value)
 
@@ -81,7 +81,7 @@ def _print_step(event: Event) -> None:
 
 
 def _lines(event: Event) -> list[str]:
-    """The lines of one fact; what keeps a call or a reply from being used is among them."""
+    """Return the lines of a fact, also on what keeps a call or a reply from being used."""
     match event:
         case ReplyRead(reading=reading):
             lines = [f"Thought: {reading.thought}"] if reading.thought else []
@@ -116,7 +116,7 @@ class LiveAnswer:
         """Part of the current or last reply that is printed."""
 
     def show(self, delta: ReplyDelta, reply: Reply) -> None:
-        """One more piece; what the connection has to say goes to standard error."""
+        """Print another piece; the connection's notices go to standard error."""
         print_notice(delta, reply)
         if reply.text.startswith(self.shown) and len(reply.text) > len(self.shown):
             print(printable(reply.text[len(self.shown) :]), end="", flush=True)

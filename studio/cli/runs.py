@@ -142,7 +142,7 @@ def _line(run: RunSummary) -> str:
 
 
 def found_run(store: RunStore, name: str) -> RunSummary:
-    """The run of an id, or of the beginning of one.
+    """Return the run of an id, or of the beginning of one.
 
     Raises:
         UsageError: there is none, or more than one.
@@ -279,7 +279,7 @@ def _prune(options: argparse.Namespace, store: RunStore) -> int:
 
 
 def past_to_replay(store: RunStore, name: str) -> PastRun:
-    """The run that `--replay RUN` names.
+    """Return the run that `--replay RUN` names.
 
     Raises:
         UsageError: there is none.
@@ -288,7 +288,7 @@ def past_to_replay(store: RunStore, name: str) -> PastRun:
 
 
 def past_to_fork(store: RunStore, where: str) -> PastRun:
-    """The run and the place that `--fork RUN@STEP` names.
+    """Return the run and the place that `--fork RUN@STEP` names.
 
     Raises:
         UsageError: there is none.

@@ -72,7 +72,7 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u206
 
 
 def printable(text: str) -> str:
-    """The text with what a terminal would act on, or cannot write, shown as its escape."""
+    """Return the text with control and unwritable characters shown as escapes."""
     return _UNPRINTABLE.sub(lambda found: repr(found[0])[1:-1], text.replace("\r\n", "\n"))
 
 

@@ -52,7 +52,7 @@ class FaultFile:
             faulthandler.enable(self._stream)
 
     def close(self) -> None:
-        """The process ends well: nothing is left to be found."""
+        """Remove the file: the process ends without a fault."""
         if self._stream is None:
             return
         faulthandler.disable()

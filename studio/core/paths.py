@@ -40,7 +40,7 @@ def narrow_home(paths: UserPaths) -> None:
 
 
 def user_paths() -> UserPaths:
-    """The platform's folders, or `PROMPT_STUDIO_HOME` where that is set."""
+    """Return the platform's folders, or `PROMPT_STUDIO_HOME` where that is set."""
     home = os.environ.get("PROMPT_STUDIO_HOME")
     if home:
         root = Path(home)
@@ -61,7 +61,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 @cache
 def resource_root() -> Path:
-    """The folder of bundled resources.
+    """Return the folder of bundled resources.
 
     A wheel carries it as `studio/_resources`, a checkout has it beside the package.
 
@@ -75,7 +75,7 @@ def resource_root() -> Path:
 
 
 def docs_root() -> Path:
-    """The folder of the user guide's pages, in a wheel among the resources.
+    """Return the folder of the user guide's pages, in a wheel among the resources.
 
     Raises:
         FileNotFoundError: there is none; the installation is broken.
@@ -87,7 +87,7 @@ def docs_root() -> Path:
 
 
 def resource(*parts: str) -> Path:
-    """The path of one bundled file, whether or not it exists."""
+    """Return the path of one bundled file, whether or not it exists."""
     return resource_root().joinpath(*parts)
 
 

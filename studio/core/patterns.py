@@ -23,7 +23,7 @@ class PatternError(Exception):
 
 
 def compile_pattern(text: str, *, regex: bool, case: bool, word: bool = False) -> Any:  # noqa: ANN401 - of a package without types
-    """A pattern of what was typed.
+    """Return a pattern of what was typed.
 
     Args:
         text: the words, or the pattern.
@@ -43,7 +43,7 @@ def compile_pattern(text: str, *, regex: bool, case: bool, word: bool = False) -
 
 
 def schema_pattern(text: str) -> Any:  # noqa: ANN401
-    """The pattern of a schema; what it means is what it has always meant.
+    """Return the pattern of a schema, with its usual meaning.
 
     Not by `re`: it warns of patterns such as `[[`, which a later Python may read otherwise.
 
@@ -64,7 +64,7 @@ def _compiled(text: str, flags: int) -> Any:  # noqa: ANN401
 
 
 def matches(pattern: Any, text: str, seconds: float = SLOW_SECONDS) -> Iterator[Any]:  # noqa: ANN401
-    """Every match that is not empty.
+    """Yield every match that is not empty.
 
     Raises:
         PatternError: the search takes longer than `seconds`.
@@ -78,7 +78,7 @@ def matches(pattern: Any, text: str, seconds: float = SLOW_SECONDS) -> Iterator[
 
 
 def expanded(match: Any, new: str) -> str:  # noqa: ANN401
-    """The text that takes a match's place: `new` with the groups that it names.
+    """Return the text that takes a match's place: `new` with the groups that it names.
 
     Raises:
         PatternError: it names a group that there is not.
@@ -95,7 +95,7 @@ def expanded(match: Any, new: str) -> str:  # noqa: ANN401
 
 
 def with_bounded_patterns(kind: Any) -> Any:  # noqa: ANN401 - classes that jsonschema makes
-    """A validator class like `kind`, whose patterns are searched for with a limit of time."""
+    """Return a validator class like `kind` that searches for patterns with a time limit."""
     from jsonschema.validators import extend
 
     return extend(kind, _Patterns(kind).keywords())  # type: ignore[no-untyped-call]
@@ -114,7 +114,7 @@ class _Patterns:
         self._slow: set[str] = set()
 
     def keywords(self) -> dict[str, Any]:
-        """The functions by the names of their keywords, for `jsonschema.validators.extend`."""
+        """Return the functions by their keywords' names, for `jsonschema.validators.extend`."""
         return {
             "pattern": self._pattern,
             "patternProperties": self._pattern_properties,

@@ -49,22 +49,22 @@ class Plugin:
 
 
 def installed(group: Group) -> tuple[Plugin, ...]:
-    """The plug-ins of a group that can be used, in the order of their names."""
+    """Return the plug-ins of a group that can be used, in the order of their names."""
     return tuple(plugin for plugin in all_plugins(group) if not plugin.error)
 
 
 def all_plugins(group: Group) -> tuple[Plugin, ...]:
-    """The plug-ins of a group, with those that cannot be loaded; none where they are off."""
+    """Return the plug-ins of a group, with those that cannot be loaded; none where they are off."""
     return () if os.environ.get(SWITCH) == "off" else _load_group(group)
 
 
 def failed() -> tuple[Plugin, ...]:
-    """The plug-ins of all groups that cannot be used."""
+    """Return the plug-ins of all groups that cannot be used."""
     return tuple(each for group in GROUPS for each in all_plugins(group) if each.error)
 
 
 def fault(plugin: Plugin, error: Exception) -> str:
-    """One sentence: which plug-in failed, and how."""
+    """Return one sentence: which plug-in failed, and how."""
     what = str(error) or "without a word"
     return f"The plug-in {plugin.name!r} of {plugin.package} failed: {type(error).__name__}: {what}"
 
@@ -82,7 +82,7 @@ def _load_group(group: Group) -> tuple[Plugin, ...]:
 
 @cache
 def _any_named() -> bool:
-    """Whether an installed package names a plug-in of any group."""
+    """Return whether an installed package names a plug-in of any group."""
     for place in map(Path, sys.path):
         if place.is_file():  # an archive of packages is looked into by Python itself
             return True

@@ -63,7 +63,7 @@ class Query:
     """Matches after which the search ends."""
 
     def pattern(self) -> object:
-        """The compiled pattern.
+        """Return the compiled pattern.
 
         Raises:
             PatternError: it is no regular expression.
@@ -72,7 +72,7 @@ class Query:
 
 
 def files_of(root: Path, suffixes: Set[str] = SUFFIXES, most: int = _MOST_FILES) -> Iterator[Path]:
-    """The text files below a folder; hidden ones, and what links lead to, are left out.
+    """Yield the text files below a folder; hidden ones, and what links lead to, are left out.
 
     Args:
         root: the folder.
@@ -102,7 +102,7 @@ def files_of(root: Path, suffixes: Set[str] = SUFFIXES, most: int = _MOST_FILES)
 def files_below(
     roots: Iterable[Path], suffixes: Set[str] = SUFFIXES, most: int = _MOST_FILES
 ) -> Iterator[Path]:
-    """The text files below some folders, each once though one folder may lie in another."""
+    """Yield the text files below some folders, each once though one folder may lie in another."""
     seen: set[Path] = set()
     for root in roots:
         for path in files_of(root, suffixes, most):
@@ -114,13 +114,13 @@ def files_below(
 
 
 def innermost(path: Path, roots: Iterable[Path]) -> Path | None:
-    """The folder that a file lies in, the innermost where one lies in another."""
+    """Return the folder that a file lies in, the innermost where one lies in another."""
     holding = (root for root in roots if path.is_relative_to(root))
     return max(holding, key=lambda root: len(root.parts), default=None)
 
 
 def real_files_below(roots: Sequence[Path]) -> Iterator[Path]:
-    """The text files below some folders; a link to one of them is not given: each text once."""
+    """Yield the text files below some folders, each once: links to them are left out."""
     found = list(files_below(roots))
     links = {path for path in found if path.is_symlink()}
     seen = {path.resolve() for path in found if path not in links} if links else set()
@@ -144,7 +144,7 @@ def below(path: Path, root: Path, roots: Sequence[Path]) -> str:
 def search(
     roots: Sequence[Path], query: Query, texts: Mapping[Path, str] | None = None
 ) -> tuple[SearchMatch, ...]:
-    """Every match below some folders, file by file.
+    """Find every match below some folders, file by file.
 
     Args:
         roots: the folders.
@@ -167,7 +167,7 @@ def search(
 
 
 def replaced(text: str, query: Query, new: str) -> tuple[TextEdit, ...]:
-    r"""Edits that put `new` in place of every match; a pattern's groups are `\1` or `\g<name>`.
+    r"""Return the edits that replace every match by `new` (`\1`, `\g<name>`: a pattern's groups).
 
     Raises:
         PatternError: the pattern is none or takes too long, or `new` names a group that is none.
@@ -196,7 +196,7 @@ def _in_file(path: Path, text: str | None, pattern: object, most: int) -> list[S
 
 
 def _read(path: Path) -> str:
-    """A file's text; nothing of one that is too large or cannot be read."""
+    """Read a file's text; nothing of one that is too large or cannot be read."""
     try:
         text = read_bounded(path, _LARGEST_BYTES).decode("utf-8-sig", "replace")
     except OSError:

@@ -94,13 +94,13 @@ class Settings:
     """Shortcuts that differ from the usual ones, by action id; an empty one means none."""
 
     def with_recent(self, path: Path) -> Settings:
-        """The same with a file at the top of the recent ones."""
+        """Return the settings with a file at the top of the recent ones."""
         name = str(path)
         kept = tuple(each for each in self.recent if each != name)
         return replace(self, recent=(name, *kept)[:_MOST_RECENT])
 
     def with_folder(self, folder: Path) -> Settings:
-        """The same with one folder shown in Files, and at the top of the recent ones."""
+        """Return the settings with one folder in Files, and at the top of the recent ones."""
         name = str(folder)
         kept = tuple(each for each in self.recent_folders if each != name)
         recent = (name, *kept)[:_MOST_RECENT]
@@ -112,13 +112,13 @@ class Settings:
         return tuple(Path(name) for name in (self.workspace, *self.more_folders) if name)
 
     def with_more(self, folder: Path) -> Settings:
-        """The same with a folder shown in Files below those that are shown."""
+        """Return the settings with a folder in Files below those that are shown."""
         shown = self.folders
         added = self.with_folder(folder)
         return added.with_folders(shown if folder in shown else (*shown, folder))
 
     def with_folders(self, folders: Sequence[Path]) -> Settings:
-        """The same with these folders shown in Files."""
+        """Return the settings with these folders in Files."""
         first, *more = [str(each) for each in folders] or [""]
         return replace(self, workspace=first, more_folders=tuple(more))
 
@@ -195,7 +195,7 @@ def _from_data(data: Mapping[str, Any]) -> tuple[Settings, SettingsFault | None]
 
 
 def _checked(name: str, value: object, usual: object) -> object | None:
-    """The value in its type, or None where it makes no sense."""
+    """Return the value in its type, or None if it is not valid."""
     if name == "theme":
         return value if value in _THEMES else None
     if isinstance(usual, bool):

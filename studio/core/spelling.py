@@ -35,10 +35,10 @@ class Dictionary(Protocol):
     """The interface of Hunspell that recognizes words."""
 
     def spell(self, word: str) -> bool:
-        """Whether the word is one of the language."""
+        """Return whether the word is one of the language."""
 
     def suggest(self, word: str) -> tuple[str, ...]:
-        """Words that may be meant, the likeliest first."""
+        """Return the words that may be meant, the likeliest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Misspelled:
 
 
 def languages(folders: tuple[Path, ...] = SYSTEM_FOLDERS) -> tuple[str, ...]:
-    """Languages that words can be checked in: the bundled one, then those of the system."""
+    """Return the languages for checking words: the bundled one, then the system's."""
     found = {
         path.stem
         for folder in folders
@@ -84,7 +84,7 @@ def dictionary(language: str) -> Dictionary:
 def misspelled(
     document: PromptDocument, words: Dictionary, own: frozenset[str] = frozenset()
 ) -> tuple[Misspelled, ...]:
-    """Words of the body's prose that are none, at most 500.
+    """Return the misspelled words of the body's prose, at most 500.
 
     Code, templates, addresses, file names and words that hold capitals or digits are no prose; the
     names of the prompt's own inputs and tools are words.
@@ -113,7 +113,7 @@ def suggestions(word: str, words: Dictionary) -> tuple[str, ...]:
 
 
 def prose_words(document: PromptDocument) -> Iterator[tuple[Span, str]]:
-    """The words of the body that a user reads as such, with their places."""
+    """Yield the body's words that a user reads as prose, with their places."""
     text = document.source.text
     for section in document.sections:
         marker = text[section.marker.start : section.marker.end] if section.marker else ""

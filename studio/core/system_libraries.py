@@ -32,7 +32,7 @@ def missing_library(text: str) -> str | None:
 
 
 def debian_package(library: str) -> str:
-    """The package that brings a library, by Debian's rule for its name (policy §8.1).
+    """Return the package that brings a library, by Debian's rule for its name (policy §8.1).
 
     Debian 13 and Ubuntu 24.04 added `t64` to some names; such a package answers to the older name.
     """
@@ -54,7 +54,7 @@ def advice(library: str) -> str:
 
 
 def has_display() -> bool:
-    """Whether a window can be shown: always, but on Linux without any screen."""
+    """Return whether a window can be shown: always, but on Linux without any screen."""
     if sys.platform != "linux" or os.environ.get("QT_QPA_PLATFORM"):
         return True
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

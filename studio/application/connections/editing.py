@@ -100,7 +100,7 @@ def variable_problem(name: str) -> str:
 
 
 def read_headers(text: str) -> tuple[dict[str, str], str]:
-    """Headers from lines `Name: value`, and what is wrong with them; empty for nothing."""
+    """Return headers from lines `Name: value`, and what is wrong with them; empty for nothing."""
     headers: dict[str, str] = {}
     for line in filter(str.strip, text.splitlines()):
         name, colon, value = (part.strip() for part in line.partition(":"))
@@ -117,7 +117,7 @@ def read_headers(text: str) -> tuple[dict[str, str], str]:
 
 
 def headers_text(headers: Mapping[str, str]) -> str:
-    """Headers as lines."""
+    """Return headers as lines."""
     return "\n".join(f"{name}: {value}" for name, value in headers.items())
 
 
@@ -213,7 +213,7 @@ _CHECKS: Mapping[Field, Callable[[Connection], str]] = {
 
 
 def with_added(connections: Connections, connection: Connection, after: str = "") -> Connections:
-    """The list with one more, under a name of its own; behind `after`, or at the end."""
+    """Return the list with one more, under a name of its own; behind `after`, or at the end."""
     each = list(connections.connections)
     names = {one.name for one in each}
     made = replace(connection, name=free_name(connection.name, names.__contains__))
@@ -223,7 +223,7 @@ def with_added(connections: Connections, connection: Connection, after: str = ""
 
 
 def with_changed(connections: Connections, name: str, changed: Connection) -> Connections:
-    """The list with one connection changed; what named it by its old name follows."""
+    """Return the list with one connection changed; what named it by its old name follows."""
     each = tuple(
         changed if one.name == name else _follow(one, name, changed.name)
         for one in connections.connections
@@ -237,7 +237,7 @@ def with_changed(connections: Connections, name: str, changed: Connection) -> Co
 
 
 def without(connections: Connections, name: str) -> Connections:
-    """The list without one; the embedded model takes its place as the default.
+    """Return the list without one; the embedded model takes its place as the default.
 
     Raises:
         ValueError: it is the last embedded model, which is always there.
@@ -294,18 +294,18 @@ def stand_ins(connections: Connections) -> tuple[Connection, ...]:
 
 
 def is_last_embedded(connections: Connections, name: str) -> bool:
-    """Whether a connection is the only one to the embedded model."""
+    """Return whether a connection is the only one to the embedded model."""
     embedded = [one.name for one in connections.connections if one.kind == "embedded"]
     return embedded == [name]
 
 
 def with_trusted(connections: Connections, origin: str) -> Connections:
-    """The list with one more endpoint that documents may send to."""
+    """Return the list with one more endpoint that documents may send to."""
     return replace(connections, trusted=tuple(dict.fromkeys((*connections.trusted, origin))))
 
 
 def without_trusted(connections: Connections, origin: str) -> Connections:
-    """The list with one endpoint asked about again."""
+    """Return the list with one endpoint asked about again."""
     return replace(
         connections, trusted=tuple(each for each in connections.trusted if each != origin)
     )

@@ -51,7 +51,7 @@ def asked_by(document: PromptDocument, trust: TrustStore) -> RequestedModel:
 def choice_of(
     asked: RequestedModel, connections: Connections, chosen: str = "", model: str = ""
 ) -> ModelChoice:
-    """The connection that a document gets, and why.
+    """Return the connection that a document gets, and why.
 
     Args:
         asked: what it says of its model.
@@ -135,7 +135,7 @@ class Answerers:
         how: str = "",
         project: Path | None = None,
     ) -> ChatModel:
-        """The model that answers; nothing is sent or started yet.
+        """Return the model that answers; nothing is sent or started yet.
 
         Args:
             choice: of `choice_of`.
@@ -177,7 +177,7 @@ class Answerers:
         trusted: bool,
         allowed: str = "",
     ) -> tuple[ChatModel, ModelChoice] | None:
-        """The model that a run has, with the choice that leads to it; None where none does.
+        """Return the model that a run has, with the choice that leads to it; None where none does.
 
         Args:
             wanted: the model.

@@ -92,7 +92,7 @@ class ProviderAnswers:
 def provider_starts(
     environment: Mapping[str, str], connections: Connections
 ) -> tuple[ProviderStart, ...]:
-    """Every provider that is offered, in order.
+    """Return every provider that is offered, in order.
 
     Args:
         environment: the variables of the process.
@@ -103,7 +103,7 @@ def provider_starts(
 
 
 def missing(start: ProviderStart, answers: ProviderAnswers) -> tuple[Ask, str] | None:
-    """The first thing that is still to be written, and the sentence that says so."""
+    """Return the first thing that is still to be written, and the sentence that says so."""
     address = answers.address.strip()
     if "address" in start.asks:
         if not address:
@@ -153,7 +153,7 @@ def connection_of(start: ProviderStart, answers: ProviderAnswers) -> Connection:
 
 
 def with_provider(connections: Connections, connection: Connection) -> Connections:
-    """The list with a connected provider, which takes the place of the embedded default."""
+    """Return the list with a connected provider, which takes the place of the embedded default."""
     known = connections.named(connection.name)
     if known is None:
         changed = with_added(connections, connection)
@@ -237,7 +237,7 @@ def _asks(identifier: str) -> Iterator[Ask]:
 
 
 def _address(identifier: str, written: str) -> str:
-    """An address as it is written in a variable; Ollama's may be a host alone, or all of them."""
+    """Return an address as written in a variable; Ollama's may be a host alone, or all."""
     address = written.strip()
     if identifier != "ollama" or not address:
         return address
@@ -257,6 +257,6 @@ def _chats(model: str, described: JsonObject) -> bool:
 
 
 def _made(described: JsonObject) -> str:
-    """When a model was made, in a form that can be compared within one list."""
+    """Return when a model was made, in a form to compare within one list."""
     created = described.get("created", described.get("created_at", ""))
     return f"{created:020}" if isinstance(created, int) else str(created)

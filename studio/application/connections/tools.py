@@ -18,7 +18,7 @@ from studio.core.tools.trust.store import TrustStore
 def tool_connection(
     connections: Connections, secrets: SecretStore, name: str
 ) -> NamedConnection | None:
-    """The connection of that name for a tool; None where none is set up that leads to a server."""
+    """Return a tool's connection by name; None where no server is configured for it."""
     found = connections.named(name)
     if found is None or not found.is_remote or not address_of(found):
         return None
@@ -51,7 +51,7 @@ def tool_session(
 
 
 async def _read_key(connection: Connection, secrets: SecretStore) -> str:
-    """Raises LookupError: there is no key."""
+    """Read the connection's key; raises LookupError where there is none."""
     if not connection.key:
         return ""
     looked = await secrets.read(connection.key, connection.name)

@@ -66,7 +66,7 @@ def provider_problems(prepared: Prepared) -> tuple[Problem, ...]:
 
 
 def merged(*lists: Sequence[Problem]) -> tuple[Problem, ...]:
-    """All problems in source order, each once."""
+    """Return all problems in source order, each once."""
     unique = dict.fromkeys(problem for problems in lists for problem in problems)
     return tuple(sorted(unique, key=lambda problem: problem.span))
 
@@ -138,7 +138,7 @@ def fix_all(
 
 
 def _with_fixes(one: CheckedFile, wanted: Callable[[Problem], bool]) -> tuple[str, list[str]]:
-    """The text with the first fix of each finding; one that overlaps waits for the next round."""
+    """Return the text with each finding's first fix; overlapping ones wait for the next round."""
     edits: list[TextEdit] = []
     titles: list[str] = []
     for problem in one.problems:
@@ -155,7 +155,7 @@ def _with_fixes(one: CheckedFile, wanted: Callable[[Problem], bool]) -> tuple[st
 
 
 def finding_as_json(one: CheckedFile, problem: Problem, file: str) -> dict[str, Json]:
-    """A finding as `check --json` and the MCP server give it.
+    """Return a finding as `check --json` and the MCP server give it.
 
     Args:
         one: the file that it was found in.

@@ -80,7 +80,7 @@ def read_file(path: Path) -> FileText:
 
 
 def decode(raw: bytes) -> FileText:
-    """Any bytes as text; bytes that are no UTF-8 are read as Latin-1, which loses none."""
+    """Return any bytes as text; bytes that are no UTF-8 are read as Latin-1, which loses none."""
     notices: list[str] = []
     bom, encoding = next(
         ((mark, name) for mark, name in _BOMS if raw.startswith(mark)), (b"", "utf-8")
@@ -117,7 +117,7 @@ def decode(raw: bytes) -> FileText:
 
 
 def encode(file: FileText) -> bytes:
-    """The bytes that the file will have.
+    """Encode the bytes that the file will have.
 
     Raises:
         EncodingError: the text holds characters that the file's encoding cannot write.
@@ -165,7 +165,7 @@ def write_file(path: Path, file: FileText) -> FileText:
 
 
 def is_read_only(path: Path) -> bool:
-    """Whether a file is there and may not be written: by this user, or by anyone."""
+    """Return whether a file is there and may not be written: by this user, or by anyone."""
     try:
         marked = not path.stat().st_mode & 0o222
     except OSError:
@@ -174,12 +174,12 @@ def is_read_only(path: Path) -> bool:
 
 
 def digest(raw: bytes) -> str:
-    """A short fingerprint of bytes."""
+    """Return a short fingerprint of bytes."""
     return blake2b(raw, digest_size=16).hexdigest()
 
 
 def digest_of(path: Path) -> str:
-    """The fingerprint of a file as it is on disk; empty when it cannot be read."""
+    """Return the fingerprint of a file as it is on disk; empty when it cannot be read."""
     try:
         return digest(read_bounded(path))
     except OSError:

@@ -152,7 +152,7 @@ def rename(path: Path, new: Path) -> None:
 def named_in(
     path: Path, new: Path, roots: Sequence[Path], texts: Mapping[Path, str] | None = None
 ) -> tuple[NamedIn, ...]:
-    """The files below some folders that name a file, with the edits that give them its new name.
+    """Return the files below some folders that name a file, with the edits that rename it.
 
     A file is named by its path from the one that names it: in `${file:…}`, in a media token, or as
     a whole value of YAML or JSON.
@@ -236,7 +236,7 @@ def _is_named(before: str, after: str) -> bool:
 
 
 def _inside(folder: Path, name: str) -> Path:
-    """The place of a name that may have folders in it, and never leads out of its folder."""
+    """Return the place of a name that may have folders in it, and never leads out of its folder."""
     parts = name.replace("\\", "/").split("/")
     if any(part in ("", ".", "..") or not _NAME.fullmatch(part) for part in parts):
         words = tr("{name!r} is not a name for a file.").format(name=name)

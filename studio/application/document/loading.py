@@ -43,7 +43,7 @@ class LoadedPart:
 
 
 def loaded_parts(document: PromptDocument) -> tuple[LoadedPart, ...]:
-    """The parts of an agent file in the order they are loaded; none of any other file."""
+    """Return the parts of an agent file in the order they are loaded; none of any other file."""
     if not document.agent_file:
         return ()
     first, then = _WHEN[document.agent_file]
@@ -63,7 +63,7 @@ def loaded_parts(document: PromptDocument) -> tuple[LoadedPart, ...]:
 
 
 def loading_summary(document: PromptDocument) -> str:
-    """When its parts are loaded, in a line."""
+    """Return when the document's parts are loaded, in one line."""
     lines = (
         f"{part.when}: about {counted(part.tokens, 'token')}" for part in loaded_parts(document)
     )
@@ -71,7 +71,7 @@ def loading_summary(document: PromptDocument) -> str:
 
 
 def _named_files(document: PromptDocument, body: str) -> list[Path]:
-    """Files beside a skill that its body names, and that are there."""
+    """Return the files beside a skill that its body names, and that are there."""
     path = document.source.path
     if path is None or document.agent_file != "skill":
         return []

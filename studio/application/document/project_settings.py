@@ -44,12 +44,12 @@ class CheckSettings:
         )
 
     def shows(self, problem: Problem) -> bool:
-        """Whether a finding is shown."""
+        """Return whether a finding is shown."""
         chosen = not self.select or _matches(problem.code, self.select)
         return chosen and not _matches(problem.code, self.ignore)
 
     def counts(self, problem: Problem) -> bool:
-        """Whether a finding makes the exit code 1."""
+        """Return whether a finding makes the exit code 1."""
         return _ORDER.index(problem.severity) <= _ORDER.index(self.severity)
 
 
@@ -106,7 +106,7 @@ def project_findings(
 
 
 def settings_for(start: Path) -> CheckSettings:
-    """The settings of the nearest folder at or above `start` that has some.
+    """Return the settings of the nearest folder at or above `start` that has some.
 
     Raises:
         SettingsError: they cannot be read.

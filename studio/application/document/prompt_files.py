@@ -30,7 +30,7 @@ def prompt_files(
     ignored: bool = False,
     with_others: bool = False,
 ) -> Iterator[Path]:
-    """Every prompt file below some folders, in order, each once.
+    """Yield every prompt file below some folders, in order, each once.
 
     Args:
         folders: where to look.
@@ -71,7 +71,7 @@ def _is_other(path: Path) -> bool:
 
 
 def _is_device(path: Path) -> bool:
-    """Whether it is a pipe, a socket or a device: reading one may wait for ever."""
+    """Return whether it is a pipe, a socket or a device: reading one may wait for ever."""
     try:
         mode = path.stat().st_mode
     except OSError:

@@ -61,7 +61,7 @@ class Revision:
 
 
 def revisions(path: Path) -> tuple[Revision, ...]:
-    """The commits that changed a file, the newest first, also under the names that it had before.
+    """Return the commits that changed a file, newest first, also under its former names.
 
     Empty where there is no repository.
     """
@@ -88,7 +88,7 @@ def revisions(path: Path) -> tuple[Revision, ...]:
 
 
 def text_at(path: Path, revision: str = "HEAD", name: str = "") -> str | None:
-    """A file's text in a commit; None where it is not in it, or there is no repository.
+    """Return a file's text in a commit; None where it is not in it, or there is no repository.
 
     Args:
         path: the file.
@@ -108,7 +108,7 @@ def text_at(path: Path, revision: str = "HEAD", name: str = "") -> str | None:
 
 
 def refused_repository(folder: Path) -> str:
-    """The repository of a folder that git does not read as its files are another user's.
+    """Return the repository of a folder that git does not read as its files are another user's.
 
     Empty where git reads it, or there is none. Such a one must not look as if there were none.
     """
@@ -178,7 +178,7 @@ class EarlierTexts:
                 old.unlink()
 
     def follow(self, old: Path, new: Path) -> None:
-        """A file or folder has another name: what was kept is found under that one.
+        """Move the earlier texts of a renamed file or folder to its new name.
 
         Raises:
             OSError: it cannot be moved.
@@ -191,7 +191,7 @@ class EarlierTexts:
                 place.rename(target)
 
     def of(self, path: Path) -> tuple[Revision, ...]:
-        """The texts kept of a file, the newest first."""
+        """Return the texts kept of a file, the newest first."""
         found = []
         for each in sorted(self._place(path).glob("*.txt"), reverse=True):
             if each.stem.isdigit():
@@ -200,7 +200,7 @@ class EarlierTexts:
         return tuple(found)
 
     def text(self, kept: Revision) -> str | None:
-        """The text of one of them; None where it is gone."""
+        """Return the text of one of them; None where it is gone."""
         return _read(Path(kept.name))
 
     def _place(self, path: Path) -> Path:
@@ -224,7 +224,7 @@ _MOST = 5_000
 
 
 def file_states(folder: Path) -> Mapping[Path, FileState]:
-    """The files below a folder that differ from the last commit; empty without a repository.
+    """Return the files below a folder that differ from the last commit; empty without a repository.
 
     Not `git status`: that runs the filters that a repository sets up, which may be any program.
     """
@@ -247,7 +247,7 @@ def file_states(folder: Path) -> Mapping[Path, FileState]:
 
 
 def _entries(listed: bytes) -> Iterator[tuple[str, str]]:
-    """Names and hashes: `ls-files --stage` says mode, hash, stage; `ls-tree` mode, type, hash."""
+    """Yield names and hashes (`ls-files --stage`: mode hash stage; `ls-tree`: mode type hash)."""
     for line in listed.split(b"\0"):
         facts, tab, name = line.partition(b"\t")
         words = facts.decode("ascii", "replace").split()
@@ -256,7 +256,7 @@ def _entries(listed: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _differs(path: Path, held: str) -> bool:
-    """Whether a file's bytes are others than those of a blob, but for its line ends."""
+    """Return whether a file's bytes are others than those of a blob, but for its line ends."""
     try:
         if path.is_symlink():
             return False

@@ -53,7 +53,7 @@ class EditorContext:
         return (self.values, *self.sets)
 
     def tool(self, name: str) -> ToolSpec | None:
-        """The tool of that name."""
+        """Return the tool of that name."""
         return next((tool for tool in self.tools if tool.name == name), None)
 
 

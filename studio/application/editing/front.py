@@ -21,7 +21,7 @@ _FARTHEST = 2000
 
 
 def path_at(text: str, caret: int) -> tuple[str | int, ...]:
-    """The path of the mapping that a key on the caret's line would be in.
+    """Return the path of the mapping that a key on the caret's line would be in.
 
     Read from columns alone, so that it holds while the line is being typed; every list item counts
     as index 0.
@@ -50,7 +50,7 @@ def path_at(text: str, caret: int) -> tuple[str | int, ...]:
 
 
 def _marks(line: str) -> list[tuple[int, str | int]]:
-    """The dashes and the key that a line begins with, each with its column."""
+    """Return the dashes and the key that a line begins with, each with its column."""
     lead = _LEAD.match(line)
     if lead is None:
         return []
@@ -121,7 +121,7 @@ def front_matter(
 def _snippets(
     document: PromptDocument | None, parent: tuple[str | int, ...], taken: set[str], line: str
 ) -> list[CompletionItem]:
-    """Whole blocks that can be added here; a block whose key is there is not offered again."""
+    """Return the blocks that can be added here; blocks whose key exists are left out."""
     place = PLACES.get(parent)
     if place is None or "- " in line or (place == "root" and line[:1] == " "):
         return []
@@ -149,7 +149,7 @@ def _models(offered: Sequence[str]) -> list[CompletionItem]:
 
 
 def key_completion(name: str, help_: str, types: Sequence[str], indent: str) -> CompletionItem:
-    """A key with what begins its value."""
+    """Return a key with what begins its value."""
     if types and types[0] in ("mapping", "list"):
         dash = "- " if types[0] == "list" else ""
         return CompletionItem(name, f"{name}:\n{indent}  {dash}", help_, "key")
@@ -157,7 +157,7 @@ def key_completion(name: str, help_: str, types: Sequence[str], indent: str) -> 
 
 
 def siblings(text: str, caret: int, indent: int) -> set[str]:
-    """Keys of the same mapping, above and below the caret's line."""
+    """Return the keys of the same mapping, above and below the caret's line."""
     start = text.rfind("\n", 0, caret) + 1
     end = text.find("\n", caret)
     found: set[str] = set()

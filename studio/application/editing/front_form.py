@@ -44,7 +44,7 @@ class FrontFormError(ValueError):
 def add_tool(
     document: PromptDocument, name: str, kind: NewToolKind = "function"
 ) -> tuple[TextEdit, ...]:
-    """Edits that declare one more tool, in the form that the file's other tools have.
+    """Return the edits that declare one more tool, in the form that the file's other tools have.
 
     Raises:
         FrontFormError: the name is taken or is none, or the tools are written in a form of their
@@ -76,7 +76,7 @@ def add_tool(
 
 
 def remove_item(document: PromptDocument, path: KeyPath) -> tuple[TextEdit, ...]:
-    """Edits that take one tool or input out with all that it says; the last one takes its key.
+    """Return the edits that remove a tool or input whole; removing the last removes its key.
 
     Raises:
         FrontFormError: it is written so that its neighbours would change.
@@ -112,7 +112,7 @@ def _names(tools: Json) -> set[str]:
 
 
 def _in_list(document: PromptDocument, entry: FrontMatterEntry) -> tuple[TextEdit, ...]:
-    """Edits that take out an item behind a dash, with its lines."""
+    """Return the edits that take out an item behind a dash, with its lines."""
     text = document.source.text
     dash = _DASH.search(text, 0, entry.value.start)
     if dash is None:
@@ -124,7 +124,7 @@ def _in_list(document: PromptDocument, entry: FrontMatterEntry) -> tuple[TextEdi
 def _in_brackets(
     document: PromptDocument, parent: KeyPath, entry: FrontMatterEntry
 ) -> tuple[TextEdit, ...]:
-    """Edits that take out an item between commas."""
+    """Return the edits that take out an item between commas."""
     inside = [each for each in document.entries if each.path[:-1] == parent]
     at = inside.index(entry)
     if at + 1 < len(inside):
@@ -182,7 +182,7 @@ def _of_its_own(path: KeyPath) -> FrontFormError:
 
 
 def _leaves(value: Json, path: KeyPath = ()) -> Iterator[tuple[KeyPath, Json]]:
-    """Each value that holds no others, with its keys; nothing for what says nothing."""
+    """Yield each value that holds no others, with its keys; nothing for what says nothing."""
     if isinstance(value, Mapping):
         for key, item in value.items():
             yield from _leaves(item, (*path, key))
@@ -251,7 +251,7 @@ class FrontGroup:
 
 
 def front_groups(document: PromptDocument) -> tuple[FrontGroup, ...]:
-    """Everything that the form shows of a prompt."""
+    """Return everything that the form shows of a prompt."""
     general = [_field(document, (key,), _key((), key)) for key in ("name", "description")]
     groups = [FrontGroup(tr("Prompt"), tuple(general))]
     model = tuple(_model(document))
@@ -320,7 +320,7 @@ def read_value(field: FrontField, typed: str) -> Json:
 
 
 def shown_value(field: FrontField) -> str:
-    """A value as the form's field shows it."""
+    """Return a value as the form's field shows it."""
     if field.value is None:
         return ""
     if isinstance(field.value, str):
@@ -329,7 +329,7 @@ def shown_value(field: FrontField) -> str:
 
 
 def add_input(document: PromptDocument, name: str) -> tuple[TextEdit, ...]:
-    """Edits that declare one more input.
+    """Return the edits that declare one more input.
 
     Raises:
         FrontFormError: the name is taken, or is none.
@@ -379,7 +379,7 @@ def _declaration(document: PromptDocument, path: KeyPath, shown: tuple[str, ...]
 
 
 def _rows(field: FrontField) -> tuple[FrontField, ...]:
-    """A field, or in place of a list or an object one for each value that is written in it."""
+    """Return a field, or one for each value written in a list or an object."""
     if not isinstance(field.value, list | Mapping) or not field.value:
         return (field,)
     found = tuple(islice(_inside(field), _MOST_ROWS + 1))

@@ -34,7 +34,7 @@ def hover(
     offset: int,
     editor_context: EditorContext = NOTHING,
 ) -> str:
-    """The tooltip for a place; empty when there is nothing to say."""
+    """Return the tooltip for a place; empty when there is nothing to say."""
     parts = [
         f"<b>{problem.severity.value.capitalize()}</b>&nbsp; {escape(problem.message)}"
         + (tr("<br><i>Ctrl+. offers a fix</i>") if problem.fixes else "")
@@ -60,7 +60,7 @@ def hover(
 
 
 def _variable(document: PromptDocument, offset: int, editor_context: EditorContext) -> str:
-    """Whether an environment variable is set; its value is never shown."""
+    """Return whether an environment variable is set, in words; its value is never shown."""
     found = variable_at(document, offset)
     if found is None:
         return ""
@@ -91,7 +91,7 @@ def _file(document: PromptDocument, offset: int) -> str:
 
 
 def _field(document: PromptDocument, offset: int, editor_context: EditorContext) -> str:
-    """A field of a value: what is declared of it, and values that it has."""
+    """Return a field of a value: what is declared of it, and values that it has."""
     use = next((each for each in document.fields if each.span.touches(offset)), None)
     if use is None:
         return ""
@@ -117,7 +117,7 @@ def _masked(name: str, value: Json) -> str:
 
 
 def _of_template(document: PromptDocument, offset: int) -> str:
-    """A filter, a test, or a name of a loop that the template uses."""
+    """Return a filter, a test, or a name of a loop that the template uses."""
     if document.template.format != "jinja2" or not document.body.touches(offset):
         return ""
     text = document.source.text

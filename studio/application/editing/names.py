@@ -18,7 +18,7 @@ _ENV = re.compile(r"\$\{env:(?P<name>\w+)(?P<default>:[^}\n]*)?\}")
 
 
 def name_at(document: PromptDocument, offset: int) -> str | None:
-    """The input that a use or a declaration at `offset` names."""
+    """Return the input that a use or a declaration at `offset` names."""
     for variable in document.variables:
         if variable.span.touches(offset):
             return variable.name
@@ -32,14 +32,14 @@ def name_at(document: PromptDocument, offset: int) -> str | None:
 
 
 def uses(document: PromptDocument, name: str) -> tuple[Span, ...]:
-    """Every use of an input, by the template or as a parameter, in order."""
+    """Return every use of an input, by the template or as a parameter, in order."""
     spans = [variable.span for variable in document.variables if variable.name == name]
     parameter = document.parameter(name)
     return tuple(sorted((*spans, *(parameter.names if parameter is not None else ()))))
 
 
 def places_of(document: PromptDocument, offset: int) -> tuple[str, tuple[Span, ...]]:
-    """The input or tool named at `offset`, with its declaration and every use, in order.
+    """Return the input or tool named at `offset`, with its declaration and every use, in order.
 
     A tool's uses are its name as a whole word: prompts speak of tools in plain text.
     """
@@ -59,13 +59,13 @@ def places_of(document: PromptDocument, offset: int) -> tuple[str, tuple[Span, .
 
 
 def tool_at(document: PromptDocument, offset: int) -> str | None:
-    """The declared tool whose name touches `offset`."""
+    """Return the declared tool whose name touches `offset`."""
     word = word_at(document.source.text, offset)
     return word if any(tool.name == word for tool in document.tools) else None
 
 
 def tool_rename(document: PromptDocument, old: str, new: str) -> tuple[TextEdit, ...]:
-    """Edits that rename a tool where it is declared and where it is named as a tool.
+    """Return the edits that rename a tool where it is declared and where it is named as a tool.
 
     Prose is left alone: in a body a name counts in backticks, in quotes, as the value of `name`,
     and after a ReAct `Action:`.
@@ -95,13 +95,13 @@ def tool_rename(document: PromptDocument, old: str, new: str) -> tuple[TextEdit,
 
 
 def file_at(document: PromptDocument, offset: int) -> str | None:
-    """The path of the `${file:…}` at `offset`, as it is written."""
+    """Return the path of the `${file:…}` at `offset`, as it is written."""
     match = _reference_at(_FILE, document, offset)
     return match["path"] if match is not None else None
 
 
 def variable_at(document: PromptDocument, offset: int) -> tuple[str, str | None] | None:
-    """The environment variable of the `${env:…}` at `offset`, and its default."""
+    """Return the environment variable of the `${env:…}` at `offset`, and its default."""
     match = _reference_at(_ENV, document, offset)
     if match is None:
         return None
@@ -139,7 +139,7 @@ def definition(document: PromptDocument, offset: int) -> Span | None:
 
 
 def tool_on_line(document: PromptDocument, line: int) -> str | None:
-    """The tool that is declared on a line, counted from 0."""
+    """Return the tool that is declared on a line, counted from 0."""
     source = document.source
     for tool in document.tools:
         if tool.span is None:
@@ -162,7 +162,7 @@ def message_on_line(document: PromptDocument, line: int) -> str | None:
 
 
 def message_around(document: PromptDocument, line: int) -> str | None:
-    """The message whose text a line is of, counted from 0: `user 2`."""
+    """Return the message whose text a line is of, counted from 0: `user 2`."""
     from studio.core.prompty.document import named_messages
 
     source = document.source
@@ -174,7 +174,7 @@ def message_around(document: PromptDocument, line: int) -> str | None:
 
 
 def word_at(text: str, offset: int) -> str:
-    """The word that touches `offset`; empty when there is none."""
+    """Return the word that touches `offset`; empty when there is none."""
     start = max(text.rfind("\n", 0, offset) + 1, offset - 200)
     end = text.find("\n", offset)
     line = text[start : end if end >= 0 else len(text)]
@@ -188,7 +188,7 @@ _MEDIA = re.compile(r"!\[[^\]\n]*\]\((?P<path>[^)\s]+)\)")
 
 
 def references_to_files(document: PromptDocument) -> Iterator[tuple[str, Span]]:
-    """The paths in `${file:…}` and in media tokens, as they are written, with their places."""
+    """Yield the paths in `${file:…}` and media tokens, as written, with their places."""
     text = document.source.text
     for kind, start in ((_FILE, 0), (_MEDIA, document.body.start)):
         for match in kind.finditer(text, start):

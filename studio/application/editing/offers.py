@@ -136,12 +136,12 @@ def _format_words(
 
 
 def _is_prompty(document: PromptDocument | None) -> bool:
-    """Whether words that only the section dialect knows would be text, or make a section of it."""
+    """Return whether words of the section dialect would be text, or turn it into that dialect."""
     return document is not None and document.dialect == "prompty"
 
 
 def _media(text: str, caret: int) -> list[CompletionItem]:
-    """Words in the brackets of a media token, with what is still missing behind them."""
+    """Return the words in the brackets of a media token, with what is still missing behind them."""
     if text.startswith("](", caret):
         return [CompletionItem(name, name, help_, "value") for name, help_ in known.MEDIA.items()]
     return [
@@ -153,7 +153,7 @@ def _media(text: str, caret: int) -> list[CompletionItem]:
 
 
 def _media_files(word: str, editor_context: EditorContext) -> list[CompletionItem]:
-    """Files that a media token can name: those of its kind, else all of them."""
+    """Return the files that a media token can name: those of its kind, else all of them."""
     kind = _MEDIA_KINDS.get(word, word)
     files = editor_context.files()
     fitting_ones = [name for name in files if kind_of_source(name) == kind] or list(files)
@@ -173,7 +173,7 @@ def _tools(document: PromptDocument | None, editor_context: EditorContext) -> li
 
 
 def snippets_at(text: str, caret: int, document: PromptDocument | None) -> list[Snippet]:
-    """Every snippet that is right at a place, for the palette."""
+    """Return every snippet that is right at a place, for the palette."""
     if not in_front_matter(text, caret):
         return list(fitting(document, "body"))
     place = PLACES.get(path_at(text, caret))
@@ -205,7 +205,7 @@ def _references(
 
 
 def _parameters(document: PromptDocument, typed: str) -> list[CompletionItem]:
-    """The parameters that the prompt has already, but for the one being typed, and its inputs."""
+    """Return the prompt's parameters, except the one being typed, and its inputs."""
     inputs = {item.name: item.description or item.kind for item in document.inputs}
     others = {
         item.name: "" for item in document.parameters if item.name != typed or len(item.uses) > 1

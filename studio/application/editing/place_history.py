@@ -47,11 +47,11 @@ class PlaceHistory:
         self._leaves = False
 
     def leave(self) -> None:
-        """The user jumps: the next place is another one, however near, if its line is another."""
+        """Note a jump: the next place is another one if its line is, however near."""
         self._leaves = True
 
     def visit(self, place: VisitedPlace) -> None:
-        """The user is at a place: a new one after a jump, else the present one moves along."""
+        """Note the user's place: a new one after a jump, else the present one moves along."""
         lines = 0 if self._leaves else _NEAR
         self._leaves = False
         if self._at >= 0 and _is_near(self._places[self._at], place, lines):

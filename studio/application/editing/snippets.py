@@ -88,7 +88,7 @@ def expand(body: str, indent: str = "") -> Expanded:
 
 
 def fitting(document: PromptDocument | None, place: SnippetContext) -> Iterator[Snippet]:
-    """The snippets that are right in a place of a document."""
+    """Yield the snippets that are right in a place of a document."""
     dialect = document.dialect if document is not None else "section"
     template = document.template.format if document is not None else "jinja2"
     for snippet in SNIPPETS:

@@ -37,7 +37,7 @@ class FoldingRange:
 
 
 def folds(document: PromptDocument) -> tuple[FoldingRange, ...]:
-    """Front matter, its blocks, role sections and fenced code, in the order of their lines."""
+    """Return the folds of front matter, its blocks, role sections and fenced code, by line."""
     lines = document.source.text.split("\n")
     found: dict[int, FoldingRange] = {}
     for fold in (
@@ -85,7 +85,7 @@ def front_facts(document: PromptDocument) -> tuple[str, tuple[str, ...]]:
 
 
 def long_front_matter(document: PromptDocument) -> FoldingRange | None:
-    """The fold of a front matter that would push the messages off the first screen."""
+    """Return the fold of a front matter that would push the messages off the first screen."""
     lines = document.source.text.split("\n")
     found = _front_matter(document, lines)[:1]
     return next((fold for fold in found if fold.last - fold.first >= _LONG_FRONT), None)
@@ -126,7 +126,7 @@ def _indent(line: str) -> int:
 
 
 def next_larger(document: PromptDocument, chosen: Span) -> Span:
-    """The smallest part of the prompt that holds a selection and more; the selection where none.
+    """Return the smallest part that holds more than the selection; the selection if none does.
 
     From the inside out: word, value, expression, tag, line, key, section, body, all.
     """
@@ -172,7 +172,7 @@ def _around(document: PromptDocument, chosen: Span) -> Iterator[Span]:
 
 
 def _paragraphs(text: str, chosen: Span) -> Iterator[Span]:
-    """The lines without a blank one between them."""
+    """Yield the lines without a blank one between them."""
     first = text.rfind("\n\n", 0, chosen.start)
     last = text.find("\n\n", chosen.end)
     yield Span(first + 2 if first >= 0 else 0, last if last >= 0 else len(text))

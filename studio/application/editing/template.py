@@ -101,7 +101,7 @@ _SET = re.compile(r"\{%[-+]?\s*set\s+(\w+)")
 
 
 def open_sections(text: str) -> tuple[str, ...]:
-    """Names of the sections that are open at the end of a text, the innermost last."""
+    """Return the names of the sections that are open at the end of a text, the innermost last."""
     found: list[str] = []
     for each in _SECTION.finditer(text):
         if each["sign"] != "/":
@@ -183,7 +183,7 @@ def expression_words(
 
 
 def _statements(text: str, tag: int, document: PromptDocument | None) -> list[CompletionItem]:
-    """Words that begin a tag; of the ends only that of the innermost open block."""
+    """Return the words that begin a tag; of the ends only that of the innermost open block."""
     end = f"end{open_block(text, tag, document.body.start if document else 0)}"
     words = known_words.STATEMENTS.items()
     fitting_ones = {name: help_ for name, help_ in words if name == end or name[:3] != "end"}
@@ -191,7 +191,7 @@ def _statements(text: str, tag: int, document: PromptDocument | None) -> list[Co
 
 
 def _blocks(text: str, caret: int, document: PromptDocument | None) -> list[CompletionItem]:
-    """Statements with their ends; the closing `%}` is put in where it is not there yet."""
+    """Return statements with their ends; the closing `%}` is put in where it is not there yet."""
     closed = re.match(r"\s*[-+]?%\}", text[caret : caret + 40]) is not None
     return [
         CompletionItem(
@@ -215,7 +215,7 @@ def variables(
     document: PromptDocument | None,
     given: Sequence[Mapping[str, Json]] = (),
 ) -> list[CompletionItem]:
-    """Inputs first, then the template's own names, then what sets, rows and a run supply."""
+    """Return inputs first, then the template's own names, then what sets, rows and a run supply."""
     found: dict[str, CompletionItem] = {}
     for each in document.inputs if document else ():
         detail = f"{each.kind}{' · ' + each.description if each.description else ''}"
@@ -249,7 +249,7 @@ def variables(
 
 
 def loops_at(text: str, caret: int) -> list[tuple[list[str], str]]:
-    """The names and the source of each loop that is open at the caret, the outermost first."""
+    """Return the names and source of each loop open at the caret, outermost first."""
     opened: list[tuple[list[str], str]] = []
     for match in _LOOP.finditer(text, 0, caret):
         if match["end"] is None:
@@ -266,7 +266,7 @@ def format_fields(
     *,
     indexed: bool,
 ) -> list[CompletionItem]:
-    """The fields of a value in a format string: `{customer.name}` or `{customer[name]}`.
+    """Return the fields of a value in a format string: `{customer.name}` or `{customer[name]}`.
 
     Args:
         path: what stands before the dot or the bracket.
@@ -342,7 +342,7 @@ def _path_before(
 
 
 def _value_at_end(text: str) -> str:
-    """The value at the end of an expression: `items[0].parts` of `x + items[0].parts`."""
+    """Return the value at the end of an expression: `items[0].parts` of `x + items[0].parts`."""
     depth, at = 0, len(text)
     while at > 0:
         char = text[at - 1]
@@ -365,7 +365,7 @@ def _in_mustache(
     document: PromptDocument,
     given: Sequence[Mapping[str, Json]],
 ) -> tuple[str, list[CompletionItem]]:
-    """Fields of the sections around the caret first, then inputs; the name that a `/` closes."""
+    """Return fields of the sections around the caret, then inputs; the name that a `/` closes."""
     typed = _WORD.search(expression["inside"])
     word = typed[0] if typed else ""
     above = text[document.body.start : caret - len(expression[0])]

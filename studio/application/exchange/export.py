@@ -24,7 +24,7 @@ _MOST_LINES = 4000
 
 
 def targets() -> Sequence[ExportTarget]:
-    """Every form, in the order of a list."""
+    """Return every form, in the order of a list."""
     return all_targets()
 
 
@@ -67,7 +67,9 @@ def difference(result: ExportResult, path: Path | None) -> Difference:
         if result.data is not None:
             same = _bytes(path) == result.data
             words = (
-                tr("the same bytes are there already") if same else tr("other bytes are there now")
+                tr("the file has this content already")
+                if same
+                else tr("the file has other content now")
             )
             return Difference(f"{path.name}: {words}")
         content = _bytes(path)
@@ -95,7 +97,7 @@ Edits: TypeAlias = tuple[TextEdit, ...]
 
 
 def with_fixes(problems: Iterable[Problem], document: PromptDocument) -> tuple[Problem, ...]:
-    """The problems, with a fix where the document itself shows the way."""
+    """Return the problems, with a fix where the document itself shows the way."""
     return tuple(
         replace(problem, fixes=(*problem.fixes, *_fixes(problem, document))) for problem in problems
     )

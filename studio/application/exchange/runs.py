@@ -19,7 +19,7 @@ from studio.core.wire.wire_call import no_call
 
 
 def file_name(prompt: str, at: float, run: str, form: RunForm) -> str:
-    """A name to offer for the file of a run."""
+    """Return a name to offer for the file of a run."""
     return trace_name(prompt, at, run).removesuffix(".tracy") + form.suffix
 
 

@@ -159,7 +159,7 @@ class Asker:
         return sum(each.refused for each in self._limiters.values())
 
     def limiter(self, connection: str, *, is_local: bool = False) -> ConnectionLimiter:
-        """The room at a connection; cells and judges share it."""
+        """Return the room at a connection; cells and judges share it."""
         if connection not in self._limiters:
             most = self._plan.options.concurrency or 100
             local = LOCAL_AT_ONCE if is_local else float(most)
@@ -308,11 +308,11 @@ class Asker:
         )
 
     def _kept_draft(self, at: int, row: ExperimentRow) -> _CellDraft | None:
-        """The draft of a cell; a row with the turns before is rendered anew."""
+        """Return the draft of a cell; a row with the turns before is rendered anew."""
         return None if CONVERSATION in row.case.variables else self._drafts.get((at, row.number))
 
     async def _drafted(self, at: int, row: ExperimentRow) -> _CellDraft | str:
-        """A cell up to its first request; a text says why it cannot be rendered."""
+        """Return a cell up to its first request; a text says why it cannot be rendered."""
         if (fault := self._plan.faults.get((at, row.number))) is not None:
             return fault
         variant = self._plan.variants[at]
@@ -453,7 +453,7 @@ def _stream(key: CellKey, on_progress: OnProgress) -> OnStream:
 
 
 def wants_tools(document: PromptDocument) -> bool:
-    """Whether a prompt has tools of any kind."""
+    """Return whether a prompt has tools of any kind."""
     named = agent_settings(document).get("tools")
     return bool(document.tools or named) or any(
         section.role == "tools" for section in document.sections

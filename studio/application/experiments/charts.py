@@ -94,7 +94,7 @@ def chart_of(
     report: ExperimentReport,
     earlier: Sequence[tuple[int, Mapping[str, VariantTotal]]] = (),
 ) -> ChartFigure:
-    """A chart of a result.
+    """Return a chart of a result.
 
     Args:
         kind: which.
@@ -178,7 +178,7 @@ def _trend(
 
 
 def _slices(report: ExperimentReport) -> ChartFigure:
-    """The rows of each tag, of the variant that is compared, else of the first."""
+    """Return the rows of each tag, of the variant that is compared, else of the first."""
     compared = [each for each in report.variants if each.comparison is not None]
     variant = next(iter(compared or report.variants), None)
     if variant is None:

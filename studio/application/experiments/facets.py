@@ -96,7 +96,7 @@ def facets_of(
 def _changed_answers(
     ledger: ExperimentLedger, result: int, before: int | None
 ) -> tuple[frozenset[int], frozenset[int]]:
-    """The rows whose columns differ, and those whose first answer is another than before."""
+    """Return the rows whose columns differ, and those whose first answer is another than before."""
     answers = ledger.scans.answers(result)
     differs = {row for row, found in answers.items() if len(set(found.values())) > 1}
     if before is None:
@@ -130,7 +130,7 @@ def _lost(ledger: ExperimentLedger, result: int) -> dict[str, frozenset[int]]:
 
 
 def _flat(results: Sequence[AssertionResult]) -> list[AssertionResult]:
-    """Assertions with a metric at any depth, and all others at the top."""
+    """Return the assertions with a metric at any depth, and all others at the top."""
     return [
         inner
         for each in results
@@ -189,7 +189,7 @@ def _texts(row: ResultRow, key: str) -> dict[str, str]:
 def _shared(
     variant: int, values: Mapping[int, Mapping[str, str]], bad: frozenset[int]
 ) -> list[FailureGroup]:
-    """Values of several rows that fail more often than the rows without them."""
+    """Return the values of several rows that fail more often than the rows without them."""
     holders: dict[tuple[str, str], set[int]] = {}
     for number, given in values.items():
         for name, value in given.items():

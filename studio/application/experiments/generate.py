@@ -89,7 +89,7 @@ def _replace(path: Path, old: str, new: str) -> None:
 
 
 def accept_answer(experiment: Path, row: ResultRow, answer: str) -> AcceptedAnswer:
-    """The change that makes an answer the expected one of its row.
+    """Return the change that makes an answer the expected one of its row.
 
     Args:
         experiment: the experiment file.
@@ -108,7 +108,7 @@ def accept_answer(experiment: Path, row: ResultRow, answer: str) -> AcceptedAnsw
 
 
 def changed_rows(path: Path, change: Callable[[str], str]) -> AcceptedAnswer:
-    """The change of a file of rows; a file that is not there begins empty.
+    """Return the change of a file of rows; a file that is not there begins empty.
 
     Raises:
         AcceptError: the file cannot be read, or the change has no place in it.
@@ -192,7 +192,7 @@ class GeneratedRows:
 def generator_choice(
     document: PromptDocument, provider: str, services: ExperimentServices, *, trusted: bool
 ) -> ModelChoice:
-    """The model that will be asked.
+    """Return the model that will be asked.
 
     Raises:
         ExperimentError: there is none of that name, or the prompt has no inputs.
@@ -264,7 +264,7 @@ def _schema(document: PromptDocument) -> dict[str, Json]:
 def _rows(
     kind: str, text: str, schema: Mapping[str, Json], seen: set[str], left_out: list[str]
 ) -> Iterator[GeneratedRow]:
-    """The rows of a reply that can be used; `seen` and `left_out` grow."""
+    """Yield the rows of a reply that can be used; `seen` and `left_out` grow."""
     validator = with_bounded_patterns(Draft202012Validator)(schema)
     properties = schema["properties"]
     assert isinstance(properties, Mapping)
@@ -291,14 +291,14 @@ def _rows(
 
 
 def _objects(text: str) -> Iterator[Mapping[str, Json]]:
-    """The objects of a reply: of its lists, or one after another."""
+    """Yield the objects of a reply: of its lists, or one after another."""
     for value, _ in objects_in(text):
         items: Iterable[Json] = value if isinstance(value, Sequence) else (value,)
         yield from (each for each in items if isinstance(each, Mapping))
 
 
 def _likeness(values: Mapping[str, Json]) -> str:
-    """The same for rows that differ in letter case, spaces and punctuation only."""
+    """Return a text that is the same for rows equal but for case, spaces and punctuation."""
     text = json.dumps(dict(values), sort_keys=True, ensure_ascii=False)
     folded = unicodedata.normalize("NFKC", text).casefold()
     return " ".join("".join(each if each.isalnum() else " " for each in folded).split())
@@ -315,7 +315,7 @@ def rows_file(experiment: Path, text: str) -> Path:
 
 
 def add_rows(experiment: Path, rows: Sequence[GeneratedRow]) -> AcceptedAnswer:
-    """The change that adds rows; nothing is written yet.
+    """Return the change that adds rows; nothing is written yet.
 
     Raises:
         ExperimentError: the experiment cannot be added to.

@@ -129,7 +129,7 @@ class GridRow:
         return object_of(self.row.facts.get("metadata"))
 
     def text(self, column: str) -> str:
-        """The text of a column: a value, `expected`, or a fact of the metadata."""
+        """Return the text of a column: a value, `expected`, or a fact of the metadata."""
         if column == "expected" and "expected" in self.row.facts:
             return text_or_json(self.row.facts["expected"])
         if column == "description":
@@ -201,7 +201,7 @@ class ExperimentGrid:
         self._scores = array("f", bytes(4 * count))
 
     def kept(self, key: CellKey) -> CellKey | None:
-        """The cell of the kept result that has the answer of a cell; None where none has."""
+        """Return the cell of the kept result that has the answer of a cell; None where none has."""
         if self.places is None:
             return key
         row, variant = self.places[0].get(key.row), self.places[1].get(key.variant)
@@ -233,7 +233,7 @@ class ExperimentGrid:
             self.put(CellKey(repeat, row, variant), dot_state(state, decided), score or 0.0)
 
     def cell(self, row: int, variant: int) -> GridCell:
-        """All repeats of a row (from 1) and variant (from 0)."""
+        """Return all repeats of a row (from 1) and variant (from 0)."""
         at = self._at(row, variant)
         dots = tuple(map(DotState, self._states[at : at + self.repeats]))
         over = [
@@ -245,11 +245,11 @@ class ExperimentGrid:
         return GridCell(dots, score, self._change(row, variant))
 
     def is_planned(self, row: int, variant: int) -> bool:
-        """Whether the row is for the variant."""
+        """Return whether the row is for the variant."""
         return self._states[self._at(row, variant)] != DotState.NOT_PLANNED
 
     def passes(self, row: int, variant: int) -> bool | None:
-        """Whether a row passes; None before a repeat is over."""
+        """Return whether a row passes; None before a repeat is over."""
         at = self._at(row, variant)
         dots = self._states[at : at + self.repeats]
         over = [each for each in range(self.repeats) if dots[each] in _WITH_ANSWER]
@@ -261,13 +261,13 @@ class ExperimentGrid:
         return row_passes(total, self.rule, self.rows[row - 1].threshold)
 
     def is_flaky(self, row: int, variant: int) -> bool:
-        """Whether some repeats pass and others do not."""
+        """Return whether some repeats pass and others do not."""
         at = self._at(row, variant)
         dots = self._states[at : at + self.repeats]
         return DotState.PASSED in dots and DotState.FAILED in dots
 
     def fits(self, row: int, wanted: RowFilter, words: str = "", tag: str = "") -> bool:
-        """Whether a row is shown.
+        """Return whether a row is shown.
 
         Args:
             row: from 1.
@@ -298,7 +298,7 @@ class ExperimentGrid:
                 return True
 
     def failed(self, variant: int) -> frozenset[int]:
-        """The rows that do not pass."""
+        """Return the rows that do not pass."""
         return frozenset(
             row.number for row in self.rows if self.passes(row.number, variant) is False
         )
@@ -334,7 +334,7 @@ _WITH_ANSWER = (DotState.PASSED, DotState.FAILED, DotState.UNDECIDED)
 
 
 def grid_of(ledger: ExperimentLedger, result: int) -> ExperimentGrid:
-    """The grid of a kept result."""
+    """Return the grid of a kept result."""
     head = ledger.result(result)
     names = ledger.variants(result)
     baseline = str(head.spec.get("baseline") or "")
@@ -373,7 +373,7 @@ def dot_state(state: int, passed: bool | None) -> DotState:
 def planned_grid(
     plan: ExperimentPlan, ledger: ExperimentLedger | None = None, result: int | None = None
 ) -> ExperimentGrid:
-    """The grid of a plan, with the answers of a kept result where rows and columns are the same.
+    """Return the grid of a plan, with a kept result's answers where rows and columns match.
 
     Raises:
         LedgerError: the result cannot be read.
@@ -398,7 +398,7 @@ def planned_grid(
 
 
 def table_grid(path: Path, names: Sequence[str]) -> ExperimentGrid:
-    """The grid of a CSV file before its rows are planned.
+    """Return the grid of a CSV file before its rows are planned.
 
     Raises:
         DatasetError: a line of it is wrong.
@@ -437,7 +437,7 @@ def _take_answers(
 
 
 def grid_row(row: ResultRow) -> GridRow:
-    """The head of a row of a result."""
+    """Return the head of a row of a result."""
     tags, threshold = row.facts.get("tags"), row.facts.get("threshold")
     facts = (f"{k}: {v}" for k, v in object_of(row.facts.get("metadata")).items())
     return GridRow(
@@ -456,7 +456,7 @@ _SHORT = 24
 
 
 def answer_fields(text: str, outputs: Sequence[str] = ()) -> tuple[tuple[str, str], ...]:
-    """The fields of an answer, those that the prompt declares first; a text is one without a name.
+    """Return an answer's fields, the declared ones first; a text is one field without a name.
 
     Args:
         text: the answer.
@@ -473,7 +473,7 @@ def answer_fields(text: str, outputs: Sequence[str] = ()) -> tuple[tuple[str, st
 
 
 def cell_lines(fields: Sequence[tuple[str, str]]) -> tuple[str, str]:
-    """The first line of a cell, and the rest of the answer."""
+    """Return the first line of a cell, and the rest of the answer."""
     if len(fields) == 1 and not fields[0][0]:
         first, _, rest = fields[0][1].strip().partition("\n")
         return first, rest.strip()
@@ -483,7 +483,7 @@ def cell_lines(fields: Sequence[tuple[str, str]]) -> tuple[str, str]:
 
 
 def lost_rows(ledger: ExperimentLedger, result: int, plan: ExperimentPlan) -> frozenset[str]:
-    """Keys of the rows of a plan that some variant of an earlier result did not pass.
+    """Return the keys of the rows of a plan that some variant of an earlier result did not pass.
 
     Raises:
         LedgerError: the results cannot be read.

@@ -90,7 +90,7 @@ class PromptJudge:
         cell: LeasedCell,
         name: str,
     ) -> Verdict:
-        """Whether the answer of a cell meets a rubric; see `Judge`."""
+        """Return whether a cell's answer meets a rubric; see `Judge`."""
         document, rubric = self._prompt(spec, value)
         entry = self._provider(spec)
         opened, choice = self._opened(entry, document)
@@ -154,7 +154,7 @@ class PromptJudge:
         return Verdict(nearest >= least, reason, max(0.0, nearest))
 
     def _prompt(self, spec: AssertionSpec, value: Json) -> tuple[PromptDocument, str]:
-        """The judge's prompt, and the rubric that it goes by."""
+        """Return the judge's prompt, and the rubric that it goes by."""
         named = spec.rubric if isinstance(spec.rubric, str) else ""
         given = "" if value is None else value
         text = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
@@ -174,7 +174,7 @@ class PromptJudge:
         return parse(read_text(path), path), text
 
     def _own_prompt(self, rubric: Json) -> PromptDocument:
-        """Promptfoo's `rubricPrompt`: a text, a list of messages, or a file of either."""
+        """Return promptfoo's `rubricPrompt`: a text, a list of messages, or a file of either."""
         text = rubric if isinstance(rubric, str) else json.dumps(rubric, ensure_ascii=False)
         if text not in self._prompts:
             entry = PromptEntry(text, "rubricPrompt", text=text)
@@ -243,7 +243,7 @@ class CellJudge:
     async def grade(
         self, spec: AssertionSpec, value: Json, answer: CellAnswer, context: AssertionContext
     ) -> Verdict:
-        """Whether the answer meets a rubric; see `Judge`."""
+        """Return whether the answer meets a rubric; see `Judge`."""
         self._graded += 1
         name = f"j{self._graded}s"
         return await self._judge.grade(spec, value, answer, context, self._cell, name)

@@ -70,7 +70,7 @@ class CasesTable:
         return self.prompt.with_name(f"{self.prompt.stem}.cases")
 
     def text(self, document: PromptDocument) -> str:
-        """The text of the experiment that gives the same cells and verdicts.
+        """Return the text of the experiment that gives the same cells and verdicts.
 
         Args:
             document: the prompt, whose declared outputs are checked.
@@ -130,7 +130,7 @@ def plan_cases(
 
 
 def pasted_rows(text: str, columns: Sequence[str]) -> list[JsonObject]:
-    """The rows of a text from a sheet, a CSV file or JSON; none where it holds none.
+    """Return the rows of a text from a sheet, a CSV file or JSON; none where it holds none.
 
     Args:
         text: a list of objects, a line of JSON each, or a table, with or without a head.
@@ -159,7 +159,7 @@ def _objects(value: Json) -> list[JsonObject]:
 
 
 def case_files(prompt: Path) -> list[Path]:
-    """The files beside a prompt that may hold its cases, those with its name first."""
+    """Return the files beside a prompt that may hold its cases, those with its name first."""
     own: list[Path] = []
     others: list[Path] = []
     for path in sorted(prompt.parent.iterdir()):
@@ -170,7 +170,7 @@ def case_files(prompt: Path) -> list[Path]:
 
 
 def new_case_file(document: PromptDocument, prompt: Path) -> Path:
-    """The file for the first case of a prompt: a table, where a table can hold its inputs."""
+    """Return the file for a prompt's first case: a table if a table can hold its inputs."""
     is_flat = all(each.kind in _FLAT for each in document.inputs)
     return prompt.with_name(f"{prompt.stem}.cases{'.csv' if is_flat else '.jsonl'}")
 
@@ -185,7 +185,7 @@ def free_path(prompt: Path) -> Path:
 
 
 def with_item(text: str, key: str, item: Json) -> str:
-    """An experiment's text with one more item in a list of its own; the rest stays as it is.
+    """Return an experiment's text with one more item in a list of its own; the rest stays as it is.
 
     Args:
         text: the experiment.
@@ -231,7 +231,7 @@ def _block(key: str, items: list[Json]) -> str:
 
 
 def _item(key: str, item: Json, indent: int) -> str:
-    """One item of the list, at the column of its other dashes."""
+    """Return one item of the list, at the column of its other dashes."""
     lines = write_yaml({key: [item]})[1:]
     own = len(lines[0]) - len(lines[0].lstrip(" "))
     return "".join(f"{' ' * indent}{line[own:]}\n" for line in lines)

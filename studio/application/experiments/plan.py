@@ -117,13 +117,13 @@ def _templates_in(row: ExperimentRow) -> Iterator[str]:
 
 
 def _let_go(cases: list[ExperimentCase]) -> Iterator[ExperimentCase]:
-    """The cases from the last to the first; those that are taken take no memory any more."""
+    """Yield the cases from the last to the first; those that are taken take no memory any more."""
     while cases:
         yield cases.pop()
 
 
 def _names_in_assertions(case: ExperimentCase) -> Iterator[str]:
-    """Words in the assertions of a case; a column that one of them names is read."""
+    """Yield the words in the assertions of a case; a column that one of them names is read."""
     for spec in case.assertions:
         yield from re.findall(r"\w+", json.dumps(spec.value, default=str))
         for inner in spec.nested:
@@ -169,7 +169,7 @@ def checked_values(
     rows: Sequence[ExperimentRow],
     faults: dict[tuple[int, int], str] | None = None,
 ) -> dict[tuple[int, int], Mapping[str, Json]]:
-    """Values by variant and row where texts become what the prompt declares.
+    """Return the values by variant and row where texts become what the prompt declares.
 
     Args:
         variants: the columns.
@@ -214,7 +214,7 @@ def _place(row: ExperimentRow) -> str:
 
 
 def _fitting(document: PromptDocument, values: Mapping[str, Json]) -> Mapping[str, Json]:
-    """The values, a text from a table read as the kind that its input declares."""
+    """Return the values, a text from a table read as the kind that its input declares."""
     changed: dict[str, Json] = {}
     for item in document.inputs:
         value = values.get(item.name)
@@ -347,13 +347,13 @@ class ExperimentPlan:
         return pairs * self.repeats
 
     def first_values(self, variant: int) -> Mapping[str, Json]:
-        """The values of the first row that is for a variant, where one is."""
+        """Return the values of the first row that is for a variant, where one is."""
         column = self.variants[variant]
         first = next((row for row in self.rows if column.takes(row.case)), self.rows[0])
         return self.values_of(variant, first)
 
     def values_of(self, variant: int, row: ExperimentRow) -> Mapping[str, Json]:
-        """The values that a variant's prompt gets for a row."""
+        """Return the values that a variant's prompt gets for a row."""
         fitting = self.values.get((variant, row.number), row.case.variables)
         turns = row.case.variables.get(CONVERSATION)
         return fitting if turns is None else {**fitting, CONVERSATION: turns}
@@ -460,7 +460,7 @@ def _chosen(rows: Sequence[ExperimentRow], chosen: ExperimentChoices) -> tuple[E
 
 
 def _numbered(rows: Iterable[ExperimentRow]) -> tuple[ExperimentRow, ...]:
-    """Number rows from 1, in their order."""
+    """Give the rows their numbers, from 1, in order."""
     return tuple(replace(row, number=number) for number, row in enumerate(rows, 1))
 
 
@@ -470,7 +470,7 @@ def _asked(
     file: ExperimentFile,
     warnings: list[str],
 ) -> tuple[ExperimentRow, ...]:
-    """The rows that are for some variant; that one is for none is odd."""
+    """Return the rows that are for some variant; that one is for none is odd."""
     alone = [row for row in rows if not any(each.takes(row.case) for each in variants)]
     if not alone:
         return tuple(rows)
@@ -518,7 +518,7 @@ def _check_prices(variants: Sequence[PlannedVariant]) -> None:
 
 
 def with_rows(plan: ExperimentPlan, keys: Collection[str]) -> ExperimentPlan:
-    """The plan of some of its rows."""
+    """Return the plan of some of its rows."""
     kept = [row for row in plan.rows if row.key in keys]
     numbers = {row.number: number for number, row in enumerate(kept, 1)}
     return replace(

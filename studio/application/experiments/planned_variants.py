@@ -100,7 +100,7 @@ def named_at(case: ExperimentCase, place: Span) -> ExperimentCase:
 
 
 def with_values(case: ExperimentCase, file: ExperimentFile, folder: Folder) -> ExperimentCase:
-    """A case with the values of the files that it names; its own count.
+    """Return a case with the values of the files that it names; its own count.
 
     Args:
         case: as it was read.
@@ -135,7 +135,7 @@ def _names(file: ExperimentFile, reference: FileReference, folder: Folder) -> It
 def _read(
     file: ExperimentFile, reference: FileReference, name: str, folder: Folder
 ) -> tuple[YamlNode, ExperimentFindings, SourceText]:
-    """A mapping of YAML or JSON, with what is wrong in its text."""
+    """Read a mapping of YAML or JSON, with what is wrong in its text."""
     findings = ExperimentFindings()
     with at_place(file, reference.span.start):
         source = SourceText(folder.read(name))
@@ -258,7 +258,7 @@ class PlannedVariant:
     """The column that it is compared with, where not all are compared with one."""
 
     def takes(self, case: ExperimentCase) -> bool:
-        """Whether a case is for it: `prompts` and `providers` of a test name some only."""
+        """Return whether a case is for it: `prompts` and `providers` of a test name some only."""
         if case.prompts is None and case.providers is None:
             return True
         prompt, provider = self.entry.prompt, self.entry.provider
@@ -267,12 +267,12 @@ class PlannedVariant:
 
 
 def config_of(entry: VariantEntry) -> JsonObject:
-    """The options of a column: its provider's, and its prompt's over them."""
+    """Return the options of a column: its provider's, and its prompt's over them."""
     return {**entry.provider.config, **entry.prompt.config}
 
 
 def message_at(file: ExperimentFile, offset: int, message: str) -> str:
-    """A message with its place in the experiment file."""
+    """Return a message with its place in the experiment file."""
     place = file.source.position(offset)
     name = file.path.name if file.path is not None else "experiment"
     return f"{name}:{place.line}:{place.column}: {message}"
@@ -293,7 +293,7 @@ def files_at(
     folder: Folder,
     endings: Sequence[str] = (),
 ) -> list[Path]:
-    """The files that a pattern means, at least one.
+    """Return the files that a pattern means, at least one.
 
     Args:
         reference: the pattern.
@@ -338,7 +338,7 @@ def _is_named(names: Sequence[str], references: Sequence[str] | None) -> bool:
 def planned_variants(
     file: ExperimentFile, folder: Folder, connections: Connections, wanted: Sequence[str]
 ) -> list[PlannedVariant]:
-    """The columns of a file.
+    """Return the columns of a file.
 
     Args:
         file: the experiment.
@@ -418,7 +418,7 @@ def _with_provider_files(
 def with_revision(
     baseline: str, variants: Sequence[PlannedVariant], file: ExperimentFile, folder: Folder
 ) -> list[PlannedVariant]:
-    """The columns, and those of the same prompts as they are at a revision of git: their bases.
+    """Return the columns and their bases: the same prompts as of a git revision.
 
     Prompts that differ by their edits only have one column in common.
     """
@@ -429,7 +429,7 @@ def with_revision(
             pairs.setdefault((prompt.id, each.entry.provider.id), each)
     place = file.source.text.find(baseline)
     if not pairs:
-        message = tr("{name} needs a prompt that is a file.").format(name=baseline)
+        message = tr("{name} needs a prompt saved as a file.").format(name=baseline)
         raise ExperimentError(message_at(file, max(0, place), message))
     bases: dict[tuple[str, str], PlannedVariant] = {}
     for pair, each in pairs.items():

@@ -51,7 +51,7 @@ _CHAT = parse("---\ninputs:\n  chat: {kind: thread}\n---\n{{ chat }}\n")
 def text_documents(
     content: str, label: str, read: ReadFile, path: Path
 ) -> Iterator[PromptDocument]:
-    """The prompts of a text, or of the file that `file://…` names.
+    """Yield the prompts of a text, or of the file that `file://…` names.
 
     Args:
         content: the text.
@@ -121,7 +121,7 @@ def _check_template(text: str, name: str, lines: int) -> None:
 def rendered_chat(
     document: PromptDocument, values: Mapping[str, Json]
 ) -> tuple[PromptDocument, Mapping[str, Json]] | None:
-    """The prompt and values of a chat that a text makes with a row's values; None for a text.
+    """Return the prompt and values of a chat made by a text from a row; None for a text.
 
     A value inside of a JSON text is escaped, so that no row adds messages.
 
@@ -168,12 +168,12 @@ def rendered_chat(
 
 
 def starts_as_chat(document: PromptDocument) -> bool:
-    """Whether a prompt is one text whose template begins as JSON or YAML of messages."""
+    """Return whether a prompt is one text whose template begins as JSON or YAML of messages."""
     return _CHAT_START.match(_only_text(document)) is not None
 
 
 def _only_text(document: PromptDocument) -> str:
-    """The template of the only section; empty where there are several."""
+    """Return the template of the only section; empty where there are several."""
     if len(document.sections) != 1:
         return ""
     return document.source.slice(document.sections[0].content).strip()
@@ -202,7 +202,7 @@ def _yaml_value(text: str) -> Json:
 
 
 def _json_text(segments: tuple[Segment, ...]) -> str:
-    """JSON with the values in its texts escaped.
+    """Return JSON with the values in its texts escaped.
 
     Raises:
         ValueError: a value outside of the texts is not JSON by itself.
@@ -263,7 +263,7 @@ class Folder:
         self._drafts = drafts or {}
 
     def find(self, name: str) -> Path:
-        """A file by its name; outside of the folder only where that is trusted too.
+        """Find a file by its name; outside of the folder only where that is trusted too.
 
         Raises:
             ExperimentError: there is none, or it may not be read.
@@ -276,7 +276,7 @@ class Folder:
         return path
 
     def _allows(self, folder: Path) -> bool:
-        """Whether files of a folder may be looked for and read."""
+        """Return whether files of a folder may be looked for and read."""
         place = folder.resolve()
         return place.is_relative_to(self._root) or self._trust.is_trusted(place)
 
@@ -289,7 +289,7 @@ class Folder:
         return next((each for each in places if (each / ".git").exists()), self.path)
 
     def matching(self, pattern: str) -> list[Path]:
-        """The files that a pattern with `*` means, in order.
+        """Return the files that a pattern with `*` means, in order.
 
         Raises:
             ExperimentError: it is no pattern, or leads where nothing may be read.
@@ -302,7 +302,7 @@ class Folder:
             raise ExperimentError(f"{pattern}: {reason_of(error)}") from None
 
     def read(self, name: str) -> str:
-        """The text of a file, its line ends as in any text that Python reads.
+        """Read the text of a file, its line ends as in any text that Python reads.
 
         Raises:
             ExperimentError: it cannot be read, or is too large.
@@ -337,7 +337,7 @@ def _outside(name: str) -> ExperimentError:
 
 
 def documents_of(entry: PromptEntry, folder: Folder) -> Iterator[tuple[str, PromptDocument]]:
-    """The prompts of an entry by their labels: one, or those of a text file or a pattern.
+    """Yield the prompts of an entry by their labels: one, or those of a text file or a pattern.
 
     Raises:
         ExperimentError: it cannot be read.
@@ -400,7 +400,7 @@ def _at_revision(entry: PromptEntry, folder: Folder) -> str:
 
 
 def _imported(content: str, entry: PromptEntry, folder: Folder) -> Iterator[PromptDocument]:
-    """Prompts of a text or a chat."""
+    """Yield the prompts of a text or a chat."""
 
     def read(name: str) -> str:
         try:
@@ -424,7 +424,7 @@ def _file_name(label: str) -> str:
 
 
 def _edited(document: PromptDocument, entry: PromptEntry, folder: Folder) -> PromptDocument:
-    """The document with sections replaced, the rest as it is."""
+    """Return the document with sections replaced, the rest as it is."""
     for title, given in entry.edit.items():
         text = folder.read(given) if given.startswith("file://") else given
         edit = section_edit(document, title, text, entry.label)
@@ -461,7 +461,7 @@ def section_edit(document: PromptDocument, title: str, text: str, name: str) -> 
 
 
 def section_span(document: PromptDocument, title: str) -> Span | None:
-    """The content of a section: `role`, `role#2`, or a heading of the body."""
+    """Return the content of a section: `role`, `role#2`, or a heading of the body."""
     found = _SECTION.match(title)
     if found is not None:
         role = found["role"].lower()
@@ -549,7 +549,7 @@ def for_row(
 
 
 def inputs_read(document: PromptDocument) -> frozenset[str]:
-    """Names that a prompt reads or declares."""
+    """Return the names that a prompt reads or declares."""
     declared: Mapping[str, object] = {item.name: item for item in document.inputs}
     used = {variable.name for variable in document.variables}
     return frozenset({*declared, *used, *(item.name for item in document.parameters)})

@@ -52,7 +52,7 @@ _ASKED = (Message("user", (TextPart("?"),)),)
 def with_options(
     document: PromptDocument, config: JsonObject, folder: Folder, choice: ModelChoice | None
 ) -> PromptDocument:
-    """The prompt with the options of a provider, which count over its own.
+    """Return the prompt with the options of a provider, which count over its own.
 
     Raises:
         ExperimentError: an option cannot be sent, or its file cannot be read.
@@ -84,7 +84,7 @@ def with_options(
 
 
 def _with_files(name: str, value: Json, folder: Folder) -> Json:
-    """A value with what its files hold; the items of a file in a list are items of that list."""
+    """Return a value with its files' contents; a file in a list adds its items to that list."""
     if isinstance(value, Mapping):
         return {key: _with_files(name, each, folder) for key, each in value.items()}
     if isinstance(value, list):
@@ -157,7 +157,7 @@ class OfferedTools:
     """Key under which they are offered; the answer to `functions` is one call."""
 
     def answer(self, answer: CellAnswer, reply: Reply | None) -> CellAnswer:
-        """The answer as promptfoo has it: the calls as JSON, where the model made some."""
+        """Return the answer as promptfoo has it: the calls as JSON, where the model made some."""
         calls = reply.tool_calls if reply is not None else ()
         if not calls:
             return answer
@@ -188,7 +188,7 @@ def _function(call: ToolCall) -> JsonObject:
 
 
 def offered_tools(document: PromptDocument) -> OfferedTools | None:
-    """The tools that a prompt's options offer; None where they offer none."""
+    """Return the tools that a prompt's options offer; None where they offer none."""
     further = object_of(document.model.options.get("additionalProperties"))
     functions = objects_of(further.get("functions"))
     if functions:
@@ -217,7 +217,7 @@ _VARIABLE = re.compile(r"\{\{\s*env\.(\w+)[^{}]*\}\}")
 def choice_for(
     entry: ProviderEntry, document: PromptDocument, connections: Connections, *, trusted: bool
 ) -> ModelChoice | None:
-    """The connection that answers a variant; None for `echo`.
+    """Return the connection that answers a variant; None for `echo`.
 
     Raises:
         ExperimentError: there is none: an experiment never takes another model in silence.
@@ -237,7 +237,7 @@ def choice_for(
 
 
 def _of_api(entry: ProviderEntry, choice: ModelChoice) -> ModelChoice:
-    """The choice with the API that `provider:api:model` names."""
+    """Return the choice with the API that `provider:api:model` names."""
     api = next((each for each in get_args(Api) if f":{each}:" in entry.id), None)
     if api is None or provider_at(choice.connection) not in ("openai-chat", "openai-responses"):
         return choice
@@ -247,7 +247,7 @@ def _of_api(entry: ProviderEntry, choice: ModelChoice) -> ModelChoice:
 def _by_provider(
     entry: ProviderEntry, asked: RequestedModel, connections: Connections
 ) -> ModelChoice:
-    """The choice for `provider:model`."""
+    """Return the choice for `provider:model`."""
     declared = asked.declaration
     provider, colon, rest = entry.id.partition(":")
     model = _WAY.sub("", rest)
@@ -281,21 +281,21 @@ def _by_provider(
 
 
 def _endpoint(config: JsonObject) -> str:
-    """The address that a provider's `config` names, as promptfoo reads it; empty for none."""
+    """Return the address in a provider's `config`, as promptfoo reads it; empty for none."""
     named = next((config[name] for name in ENDPOINTS if config.get(name)), "")
     address = _reference(str(named)).strip()
     return address if not address or "://" in address or "${" in address else f"https://{address}"
 
 
 def _reference(text: str) -> str:
-    """A text with promptfoo's `{{env.NAME}}` as the reference that prompt files have."""
+    """Return a text with promptfoo's `{{env.NAME}}` as the reference that prompt files have."""
     return _VARIABLE.sub(r"${env:\1}", text)
 
 
 def _at_endpoint(
     entry: ProviderEntry, asked: RequestedModel, endpoint: str, connections: Connections
 ) -> ModelChoice:
-    """The server that the file names: the user's own connection to it where there is one.
+    """Return the server that the file names: the user's own connection to it where there is one.
 
     Never another one in its place: what is meant for a local server does not leave the machine.
     """
@@ -313,7 +313,7 @@ def _at_endpoint(
 
 
 def _sure(entry: ProviderEntry, asked: RequestedModel, connections: Connections) -> ModelChoice:
-    """A choice that is what was asked for."""
+    """Return a choice that is what was asked for."""
     choice = choice_of(asked, connections)
     why = choice.refusal or choice.warning
     if why:
@@ -331,7 +331,7 @@ def _sure(entry: ProviderEntry, asked: RequestedModel, connections: Connections)
 
 
 def without_retries(choice: ModelChoice) -> ModelChoice:
-    """The choice for a caller that tries again itself, by the rule of its limiter."""
+    """Return the choice for a caller that tries again itself, by the rule of its limiter."""
     return replace(choice, connection=replace(choice.connection, retries=0))
 
 
@@ -370,16 +370,16 @@ class EchoModel:
     capabilities = Capabilities()
 
     def request_body(self, request: ModelRequest) -> JsonObject:
-        """The body that a chat-completions server would get."""
+        """Return the body that a chat-completions server would get."""
         return request_body(request, model_id="echo", capabilities=self.capabilities)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
-        """The text of one message, or the messages as JSON."""
+        """Yield the text of one message, or the messages as JSON."""
         yield TextDelta(echoed(request))
         yield Finished("stop")
 
     async def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there is nothing to close."""
 
 
 def echoed(request: ModelRequest) -> str:

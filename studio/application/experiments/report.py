@@ -151,7 +151,7 @@ class ExperimentReport:
 
 
 def percent(share: float) -> str:
-    """A share as people write it."""
+    """Return a share as people write it."""
     return f"{round(100 * share)} %"
 
 
@@ -171,7 +171,7 @@ def sentences_of(
     made += [_lacks(each) for each in variants if each.left_out and each.name not in told]
     if rows < FEW_ROWS:
         made.append(
-            tr("Few rows ({count}) say little: 8 of 10 may be anything from 49 to 94 %.").format(
+            tr("{count} rows are too few to be sure: 8 of 10 passing may mean 49 to 94 %.").format(
                 count=rows
             )
         )
@@ -252,7 +252,7 @@ ACCEPTED = "accepted"
 
 
 def ledger_path(experiment: Path) -> Path:
-    """The ledger of an experiment: one for each folder, among the user's own data."""
+    """Return the ledger of an experiment: one for each folder, among the user's own data."""
     import hashlib
 
     folder = str(experiment.resolve().parent)
@@ -331,7 +331,7 @@ def report_of(
 
 
 def _is_same(at: int, base: str, names: Sequence[str], same: Mapping[int, int]) -> bool:
-    """Whether a variant sent the same requests as the variant that it is compared with."""
+    """Return whether a variant sent the same requests as the variant that it is compared with."""
     if base not in names:
         return False
     other = names.index(base)
@@ -375,7 +375,7 @@ def _verdicts(
 
 
 def pass_rule_of(spec: Mapping[str, Json]) -> PassRule:
-    """The rule that a result was run with."""
+    """Return the rule that a result was run with."""
     rule = spec.get("pass_rule", "mean")
     if rule in ("all", "any", "mean"):
         return rule
@@ -396,7 +396,7 @@ def _bases(
     verdicts: Mapping[int, Mapping[str, RowVerdict]],
     wanted: str,
 ) -> tuple[str, dict[int, Mapping[str, RowVerdict]]]:
-    """The name of the baseline, and what each variant is compared with."""
+    """Return the name of the baseline, and what each variant is compared with."""
     if not wanted:
         wanted = next(
             (
@@ -433,7 +433,7 @@ def _bases(
 
 
 def _own_bases(head: ResultHead, wanted: str) -> dict[str, str]:
-    """The column that each variant is compared with, where each has one of its own."""
+    """Return the column that each variant is compared with, where each has one of its own."""
     kept = head.spec.get("bases")
     if not wanted.startswith(GIT) or not isinstance(kept, Mapping):
         return {}
@@ -480,7 +480,7 @@ def check_baseline(
 def _earlier(
     ledger: ExperimentLedger, file: str, wanted: str, but: int | None
 ) -> ResultHead | None:
-    """An earlier result by its number, label, or that it is accepted."""
+    """Return an earlier result by its number, label, or that it is accepted."""
     for each in ledger.results():
         if each.id == but:
             continue
@@ -494,7 +494,7 @@ def _earlier(
 def _slices(
     rows: Sequence[ResultRow], wanted: Collection[str]
 ) -> dict[str, dict[str, frozenset[str]]]:
-    """Keys of rows by their values, metadata and tags, as far as they are wanted."""
+    """Return the keys of rows by their values, metadata and tags, as far as they are wanted."""
     made: dict[str, dict[str, set[str]]] = {}
     for row in rows:
         metadata = row.facts.get("metadata")

@@ -144,7 +144,7 @@ class SteppedCell:
     """Tools that the experiment answers."""
 
     def with_mocks(self, tools: OpenToolbox) -> OpenToolbox:
-        """The tools, with those in front that the experiment answers."""
+        """Return the tools, with those in front that the experiment answers."""
         if not self.mocks:
             return tools
 

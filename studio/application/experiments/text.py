@@ -53,7 +53,7 @@ def read_experiment_document(text: str, path: Path) -> PromptDocument:
 
 
 def prompts_of(document: PromptDocument) -> tuple[PromptDocument, ...]:
-    """The prompts that an experiment names and that can be read; none of an earlier revision."""
+    """Return an experiment's readable prompts; none of an earlier revision."""
     path = document.source.path
     if path is None:
         return ()
@@ -69,7 +69,7 @@ def prompts_of(document: PromptDocument) -> tuple[PromptDocument, ...]:
 
 
 def inputs_of(document: PromptDocument) -> dict[str, InputDeclaration | None]:
-    """The inputs of the prompts by name; None for one that is used and not declared."""
+    """Return the inputs of the prompts by name; None for one that is used and not declared."""
     made: dict[str, InputDeclaration | None] = {}
     for prompt in prompts_of(document):
         for name in sorted(inputs_read(prompt)):
@@ -78,13 +78,13 @@ def inputs_of(document: PromptDocument) -> dict[str, InputDeclaration | None]:
 
 
 def variants_of(document: PromptDocument) -> tuple[str, ...]:
-    """The names of the columns."""
+    """Return the names of the columns."""
     file = read_experiment(document.source.text, document.source.path)
     return tuple(each.name for each in file.variants)
 
 
 def _entries(file: ExperimentFile) -> list[PromptEntry]:
-    """Each prompt once, without those that git would have to give."""
+    """Return each prompt once, without those that git would have to give."""
     prompts = (each.prompt for each in file.variants if not each.prompt.revision)
     return list({(each.span, each.id, each.label): each for each in prompts}.values())
 
@@ -116,7 +116,7 @@ def _looked_up(
 
 
 def _missing(file: ExperimentFile, path: Path, name: str, span: Span, message: str) -> Problem:
-    """A file that is not there, with the one that was probably meant."""
+    """Report a file that is not there, with the one that was probably meant."""
     fixes: list[Fix] = []
     if not (path.parent / name).is_file():
         near = nearest(name, files_beside(path))
@@ -131,7 +131,7 @@ def _missing(file: ExperimentFile, path: Path, name: str, span: Span, message: s
 def _unknown_baseline(
     file: ExperimentFile, entries: tuple[FrontMatterEntry, ...]
 ) -> Iterator[Problem]:
-    """A baseline that is nearly a variant's name; others may be labels of earlier results."""
+    """Report a baseline that is nearly a variant's name; others may name earlier results."""
     names = [each.name for each in file.variants]
     entry = next((each for each in entries if each.path == ("baseline",)), None)
     if entry is None or not file.baseline or file.baseline in names:
@@ -150,7 +150,7 @@ def _unknown_baseline(
 def _values(
     file: ExperimentFile, entries: tuple[FrontMatterEntry, ...], prompts: list[PromptDocument]
 ) -> Iterator[Problem]:
-    """Values that no prompt reads, and rows without a value that one needs."""
+    """Report the values that no prompt reads, and rows without a value that one needs."""
     read = frozenset(name for each in prompts for name in inputs_read(each))
     spoken = "\n".join(
         file.source.slice(each.value) for each in entries if "assert" in map(str, each.path)
@@ -198,13 +198,13 @@ def _values(
 
 
 def is_value_name(path: tuple[str | int, ...]) -> bool:
-    """Whether a path is that of one value of a row: `tests.0.vars.question`."""
+    """Return whether a path is that of one value of a row: `tests.0.vars.question`."""
     at_row = path[:1] in (("tests",), ("defaultTest",), ("scenarios",))
     return at_row and len(path) >= 3 and path[-2] == "vars" and isinstance(path[-1], str)
 
 
 def columns_of(document: PromptDocument) -> tuple[str, ...]:
-    """The columns of the files of rows that can be read."""
+    """Return the columns of the files of rows that can be read."""
     path = document.source.path
     if path is None:
         return ()

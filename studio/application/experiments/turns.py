@@ -135,7 +135,7 @@ class LimitedModel(WrappingModel[ChatModel]):
             raise ModelError(STALE_CELL, option.sentence)
 
     async def embed(self, texts: Sequence[str], model: str) -> tuple[tuple[float, ...], ...]:
-        """A vector for each text, once there is room.
+        """Return a vector for each text, once there is room.
 
         Raises:
             ModelError: the server gives none, also when asked again.
@@ -190,7 +190,7 @@ class BatchedEmbeddings:
         self._sending: asyncio.Task[None] | None = None
 
     async def of(self, texts: Sequence[str]) -> tuple[Vector, ...]:
-        """A vector for each text.
+        """Return a vector for each text.
 
         Raises:
             ModelError: there are none.
@@ -221,7 +221,7 @@ class BatchedEmbeddings:
             self._waiting.clear()
 
     def _taken(self) -> list[_Asker]:
-        """Those that fit into one request."""
+        """Take the askers that fit into one request."""
         taken: list[_Asker] = []
         texts = characters = 0
         while self._waiting:
@@ -293,7 +293,7 @@ class Turns(Protocol):
     def model(
         self, model: ChatModel, choice: ModelChoice | None, cell: LeasedCell, name: str
     ) -> WaitingModel:
-        """A model for one run of one cell.
+        """Return a model for one run of one cell.
 
         Args:
             model: what answers.
@@ -317,7 +317,7 @@ class LimitedTurns:
     def model(
         self, model: ChatModel, choice: ModelChoice | None, cell: LeasedCell, name: str
     ) -> LimitedModel:
-        """A model behind the limiter of its connection; see `Turns`."""
+        """Return a model behind the limiter of its connection; see `Turns`."""
         if choice is None:
             return LimitedModel(model, self._limiters("echo"), 0)
         connection = choice.connection

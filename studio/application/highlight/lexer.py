@@ -147,7 +147,7 @@ def _front(text: str, state: State) -> tuple[tuple[Token, ...], State]:
 
 
 def _yaml(text: str, state: State, table: str) -> tuple[tuple[Token, ...], State]:
-    """A line of YAML; block scalars are text up to the first line that is not deeper."""
+    """Return a line of YAML; block scalars are text up to the first line that is not deeper."""
     if state.scalar >= 0:
         indent = len(text) - len(text.lstrip(" "))
         if not text.strip() or indent > state.scalar:
@@ -179,7 +179,7 @@ def _body(text: str, state: State) -> tuple[tuple[Token, ...], State]:
 
 
 def _marker(marker: re.Match[str], state: State) -> tuple[tuple[Token, ...], State]:
-    """A role marker; `tools:` and tool calls go on in YAML."""
+    """Return a role marker; `tools:` and tool calls go on in YAML."""
     tokens = [Token(*marker.span("role"), "role")]
     attributes = marker["attributes"]
     if attributes:
@@ -247,7 +247,7 @@ def _language(name: str) -> Lexer | None:
 
 
 def _is_restartable(lexer: Lexer) -> bool:
-    """Whether the lexer is its tables and nothing else: YAML's, for one, counts indents beside."""
+    """Return whether tables are the lexer's whole state (YAML's also counts indents)."""
     own = type(lexer).get_tokens_unprocessed
     return isinstance(lexer, RegexLexer) and own in (
         RegexLexer.get_tokens_unprocessed,
@@ -258,7 +258,7 @@ def _is_restartable(lexer: Lexer) -> bool:
 def _foreign(
     text: str, language: str, stack: tuple[str, ...]
 ) -> tuple[list[Token], tuple[str, ...]]:
-    """A line of another language; table-driven lexers go on where the line before stopped."""
+    """Return a line of another language; table-driven lexers resume where the last line ended."""
     if language in _OWN_YAML:
         context = LexerContext(text + "\n", 0, ["front"])
         own = LINE_LEXERS["jinja2"].get_tokens_unprocessed(context=context)
@@ -279,7 +279,7 @@ def _foreign(
 
 
 def _merge(found: Iterable[tuple[int, _TokenType, str]], length: int) -> Iterator[Token]:
-    """Pygments tokens as ours: neighbours of one style joined, plain text left out.
+    """Yield Pygments tokens as ours: neighbors of one style joined, plain text left out.
 
     Asks for nothing behind the line's end, where every rule of a table would be tried once more: no
     rule of ours goes to another state there.

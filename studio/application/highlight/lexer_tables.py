@@ -74,7 +74,7 @@ _STYLES: dict[_TokenType, str] = {
 
 @cache
 def style_of(kind: _TokenType) -> str:
-    """The style of a Pygments token, its nearest ancestor's where it has none of its own."""
+    """Return the style of a Pygments token, its nearest ancestor's where it has none of its own."""
     node: _TokenType | None = kind
     while node is not None:
         if node in _STYLES:

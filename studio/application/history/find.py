@@ -16,7 +16,7 @@ from studio.core.wire.wire_call import WireCall
 
 
 def find_run(store: RunStore, name: str) -> RunSummary:
-    """The run of an id, or of the beginning of one.
+    """Find the run of an id, or of the beginning of one.
 
     Raises:
         LookupError: there is none, or more than one.
@@ -98,7 +98,7 @@ class HistoryFilter:
 
 
 def holds_of(expression: str) -> Fits:
-    """Whether an expression holds of a run; one that has no value for the run does not."""
+    """Return a test of runs by an expression; a run without a value for it fails."""
     value = compile_condition(expression, NAMES)
 
     def holds(run: RunSummary) -> bool:

@@ -73,7 +73,7 @@ class HistoryRow:
 
 
 def column_head(column: int) -> str:
-    """A column's title."""
+    """Return a column's title."""
     return tr(HEADS[column])
 
 
@@ -151,7 +151,7 @@ def row_of(run: RunSummary, now: datetime) -> HistoryRow:
 
 
 def when(moment: float, now: datetime) -> str:
-    """A moment as people say it."""
+    """Return a moment as people say it."""
     if not moment:
         return ""
     at = datetime.fromtimestamp(moment, now.tzinfo)
@@ -190,7 +190,7 @@ class GroupHead:
 
 
 def group_name(by: GroupBy) -> str:
-    """A way of grouping, for people."""
+    """Return a way of grouping, for people."""
     return tr(GROUP_NAMES[by])
 
 
@@ -232,7 +232,7 @@ def _key(row: HistoryRow, by: GroupBy, now: datetime) -> str:
 
 
 def _head_row(head: GroupHead, rows: Sequence[HistoryRow]) -> HistoryRow:
-    """The head: its name, how many runs there are and how many are done, and their sums."""
+    """Return the head: its name, how many runs there are and how many are done, and their sums."""
     runs = [row.run for row in rows]
     done = sum(run.status == "done" for run in runs)
     words = tr("1 run") if head.count == 1 else tr("{count:,} runs").format(count=head.count)

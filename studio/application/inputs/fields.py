@@ -160,7 +160,7 @@ def own_count(specs: Sequence[FieldSpec], given: Mapping[str, Json]) -> InputCou
 
 
 def input_fields(document: PromptDocument) -> tuple[FieldSpec, ...]:
-    """A field for each declared input, for each other variable of the template, and parameter."""
+    """Return a field for each declared input, other template variable, and parameter."""
     resolution = resolve_inputs(document, {})
     fields = [
         _with_value(_declared(shaped(item)), resolution) for item in document.inputs if item.name
@@ -191,7 +191,7 @@ def input_fields(document: PromptDocument) -> tuple[FieldSpec, ...]:
 
 
 def _with_value(spec: FieldSpec, resolution: InputResolution) -> FieldSpec:
-    """The field with the value that counts while nothing is given."""
+    """Return the field with the value that counts while nothing is given."""
     if spec.name not in resolution.shown:
         return spec
     origin: str = resolution.origins[spec.name]
@@ -205,7 +205,7 @@ def _with_value(spec: FieldSpec, resolution: InputResolution) -> FieldSpec:
 
 
 def _parameter(item: Parameter) -> FieldSpec:
-    """The field of a parameter that is no declared input; a run does not start without it."""
+    """Return the field of a parameter that is no declared input; a run needs its value."""
     kind = KINDS.get(item.kind, "json")
     return FieldSpec(
         name=item.name,
@@ -238,7 +238,7 @@ def _undeclared(name: str, span: Span, resolution: InputResolution, *, is_text: 
 
 
 def _declared(item: InputDeclaration, depth: int = 0) -> FieldSpec:
-    """The field of one declared input, or of a property or item of one; without its value."""
+    """Return the field, without value, of a declared input or of a property or item of one."""
     kind = KINDS.get(item.kind, "json")
     if item.enum:
         kind = "choice"
@@ -282,7 +282,7 @@ def given_words(given: GivenValue) -> str:
 
 
 def show_value(value: FieldValue) -> str:
-    """A value on one line, for placeholders."""
+    """Return a value on one line, for placeholders."""
     if value is ABSENT:
         return ""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
@@ -359,7 +359,7 @@ class TypedValue:
 
 
 def read_integer(text: str, spec: FieldSpec) -> TypedValue:
-    """A whole number of any size."""
+    """Read a whole number of any size."""
     if not text.strip():
         return TypedValue(ABSENT)
     if not _WHOLE.match(text.strip()):
@@ -369,7 +369,7 @@ def read_integer(text: str, spec: FieldSpec) -> TypedValue:
 
 
 def read_number(text: str, spec: FieldSpec) -> TypedValue:
-    """A number; one written without a point stays whole."""
+    """Read a number; one written without a point stays whole."""
     if not text.strip():
         return TypedValue(ABSENT)
     if _WHOLE.match(text.strip()):
@@ -395,7 +395,7 @@ def check_text(text: str, spec: FieldSpec) -> str:
 
 
 def read_json(text: str) -> TypedValue:
-    """Any JSON value; an empty text means none."""
+    """Return any JSON value; an empty text means none."""
     if not text.strip():
         return TypedValue(ABSENT)
     try:
@@ -429,7 +429,7 @@ def _range_problem(number: float, spec: FieldSpec) -> str:
 
 
 def schema_fields(schema: JsonObject) -> tuple[FieldSpec, ...]:
-    """The fields of an object schema, in its own order."""
+    """Return the fields of an object schema, in its own order."""
     return _SchemaReader(schema).field("", schema, required=True).properties
 
 
@@ -502,7 +502,7 @@ class _SchemaReader:
 
 
 def _without_null(schema: JsonObject) -> tuple[JsonObject, bool]:
-    """The schema without the null that it also allows, and whether it did."""
+    """Return the schema without the null that it also allows, and whether it did."""
     word = schema.get("type")
     if isinstance(word, list | tuple) and "null" in word:
         rest = [item for item in word if item != "null"]

@@ -39,7 +39,7 @@ def sets_path(prompt: Path) -> Path:
 
 
 def read_sets(prompt: Path) -> dict[str, JsonObject]:
-    """The sets of a prompt, by name; empty where it has none.
+    """Read the sets of a prompt, by name; empty where it has none.
 
     Raises:
         InputFileError: the file is there and cannot be read.
@@ -128,7 +128,7 @@ class ChosenSets:
 
 
 def fit_values(values: JsonObject, specs: tuple[FieldSpec, ...]) -> dict[str, Json]:
-    """Values whose texts are read as the inputs' own kinds, as a table's cells must be."""
+    """Return values whose texts are read as the inputs' own kinds, as a table's cells must be."""
     known = {spec.name: spec for spec in specs}
     return {name: _fit(value, known.get(name, FieldSpec(name))) for name, value in values.items()}
 
@@ -179,7 +179,7 @@ class SampleEdits:
 
 
 def sample_edits(document: PromptDocument, values: Mapping[str, Json]) -> SampleEdits:
-    """Edits that make values the samples of their inputs; each is proven by reading it again."""
+    """Return the edits that make values their inputs' samples, each verified by reading it back."""
     text = document.source.text
     newest = document
     left_out = []
@@ -193,7 +193,7 @@ def sample_edits(document: PromptDocument, values: Mapping[str, Json]) -> Sample
 
 
 def _with_sample(document: PromptDocument, name: str, value: Json) -> PromptDocument | None:
-    """The document with one sample more, or `None` where that cannot be."""
+    """Return the document with one sample more, or `None` where that cannot be."""
     if document.input(name) is None:
         return None
     path = _place(document, name)

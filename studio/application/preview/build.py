@@ -59,7 +59,7 @@ def build_preview(job: PreviewJob) -> Preview:
 
 
 def _is_of_unused_connection(problem: Problem, job: PreviewJob) -> bool:
-    """Whether a variable is missing that no run reads: another connection answers."""
+    """Return whether a missing variable is one that no run reads, as of another connection."""
     if job.target.is_described or problem.code != "env-not-set":
         return False
     names = ("connection", "configuration")
@@ -118,7 +118,7 @@ def preview_problems(preview: Preview) -> tuple[Problem, ...]:
 
 
 def keep_last_good(preview: Preview, last: Preview | None) -> Preview:
-    """A preview that cannot be trusted, with the messages of the last one that could."""
+    """Return a broken preview with the messages of the last one that was not."""
     if not preview.is_stale or last is None:
         return preview
     return replace(
@@ -155,7 +155,7 @@ def shown_prompt(
     offered: tuple[ToolSpec, ...] | None,
     trust: TrustStore,
 ) -> ShownPrompt:
-    """The messages with samples where values are missing, and the tools that go with them.
+    """Return the messages with samples where values are missing, and the tools that go with them.
 
     No run takes a sample; what a run is refused for is among the problems.
 

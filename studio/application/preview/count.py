@@ -41,7 +41,7 @@ class PreviewCount:
     """Whether the model itself counted `request`."""
 
     def by_model(self, sent: ConversationTokens) -> PreviewCount:
-        """The count with the figures of the model's own tokenizer."""
+        """Return the count with the figures of the model's own tokenizer."""
         tokens = self.tokens if self.preview.samples or self.tokens is None else sent
         return replace(self, tokens=tokens, sent=sent, is_by_model=True)
 
@@ -117,7 +117,7 @@ class Meter:
 
 
 def meter(count: PreviewCount) -> Meter:
-    """The meter of a preview."""
+    """Return the meter of a preview."""
     tokens = count.sent
     about = "" if tokens.total_is_exact else "≈"
     words = tr("1 token") if tokens.total == 1 else tr("{count:,} tokens")

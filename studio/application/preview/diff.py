@@ -28,7 +28,7 @@ from studio.core.text.values import Json, JsonObject
 
 
 def messages_as_json(preview: Preview) -> str:
-    """The messages as a chat completion takes them, else in the section dialect's shape."""
+    """Return the messages as a chat completion takes them, else in the section dialect's shape."""
     made = request_preview("openai-chat", preview.prepared, preview.tools, preview.job.target)
     listed = _whole(made).get("messages")
     return json.dumps(
@@ -39,7 +39,7 @@ def messages_as_json(preview: Preview) -> str:
 
 
 def messages_as_markdown(messages: Sequence[Message]) -> str:
-    """A heading for each message, its text under it."""
+    """Return a heading for each message, its text under it."""
     blocks = []
     for message in messages:
         attributes = ", ".join(f"{key}: {value}" for key, value in message.attributes.items())
@@ -49,14 +49,14 @@ def messages_as_markdown(messages: Sequence[Message]) -> str:
 
 
 def message_as_text(message: Message) -> str:
-    """One message with its attributes, as text to compare."""
+    """Return one message with its attributes, as text to compare."""
     attributes = ", ".join(f"{key}={value}" for key, value in message.attributes.items())
     head = f"{message.role}[{attributes}]:" if attributes else f"{message.role}:"
     return "\n".join([head, *(part_text(part) for part in message.parts)])
 
 
 def messages_as_chat(messages: Sequence[Message]) -> str:
-    """`role: text`, one message after the other."""
+    """Return the messages as `role: text`, one after the other."""
     return "\n\n".join(f"{message.role}: {message_text(message)}" for message in messages)
 
 
@@ -65,17 +65,17 @@ def _plain(message: Message) -> dict[str, Json]:
 
 
 def request_as_json(request: RequestPreview) -> str:
-    """The body with the content of its files."""
+    """Return the body with the content of its files."""
     return json.dumps(_whole(request), ensure_ascii=False, indent=2)
 
 
 def request_as_curl(request: RequestPreview) -> str:
-    """A shell command that sends the body."""
+    """Return a shell command that sends the body."""
     return curl_command(_whole(request), *_endpoint(request))
 
 
 def request_as_python(request: RequestPreview) -> str:
-    """A script that sends the body and prints the reply."""
+    """Return a script that sends the body and prints the reply."""
     return python_script(_whole(request), *_endpoint(request))
 
 
@@ -214,7 +214,7 @@ def _saved(document: PromptDocument) -> PromptDocument:
 def _changes(
     before: tuple[Message, ...], after: tuple[Message, ...], pair: Pair
 ) -> tuple[tuple[ComparedPart, ...], int]:
-    """The messages that differ, and how many are the same."""
+    """Return the messages that differ, and how many are the same."""
     old = [message_as_text(item) for item in before]
     new = [message_as_text(item) for item in after]
     parts: list[ComparedPart] = []

@@ -69,7 +69,7 @@ class _Reader:
 
 
 def location_at(text: str, offset: int) -> JsonLocation | None:
-    """The value or key at a place of a JSON text; `None` at brackets, commas and gaps."""
+    """Return the value or key at a place of a JSON text; `None` at brackets, commas and gaps."""
     reader = _Reader()
     for token in _TOKEN.finditer(text):
         if token.start() > offset:
@@ -95,7 +95,7 @@ def _place_in(written: str, inside: int) -> int:
 
 
 def _decoded(written: str) -> str:
-    """A JSON string as its text; of one that ends in an escape, what can be read."""
+    """Return a JSON string as its text; of one that ends in an escape, what can be read."""
     for cut in range(12):  # a pair of \\u escapes is one character
         try:
             return str(json.loads(written[: len(written) - 1 - cut] + '"'))
@@ -150,7 +150,7 @@ def source_of(document: PromptDocument, request: RequestPreview, offset: int) ->
 
 
 def _piece(origin: ValueOrigin, raw: Json, location: JsonLocation) -> tuple[Span, str] | None:
-    """The value, or the author's own character, at a place of a text made of pieces."""
+    """Return the value, or the author's own character, at a place of a text made of pieces."""
     if not isinstance(raw, str) or "".join(piece.text for piece in origin.pieces) != raw:
         return None
     at, done = unmasked_place(raw, location.at), 0
@@ -178,7 +178,7 @@ def _span(document: PromptDocument, found: FoundOrigin) -> Span | None:
 
 
 def _front_matter(document: PromptDocument, keys: Sequence[str | int]) -> Span | None:
-    """The value that keys lead to, as far as the front matter has them.
+    """Return the value that keys lead to, as far as the front matter has them.
 
     A body has levels that the front matter leaves out (`properties`), and one word for another.
     """
@@ -198,7 +198,7 @@ def _front_matter(document: PromptDocument, keys: Sequence[str | int]) -> Span |
 
 
 def _steps(node: Json, key: str | int) -> Iterator[str | int]:
-    """The keys of a node that a key may mean."""
+    """Yield the keys of a node that a key may mean."""
     if isinstance(node, Mapping):
         yield from (each for each in (key, *_ALIASES.get(str(key), ())) if each in node)
     elif isinstance(node, list | tuple):

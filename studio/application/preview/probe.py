@@ -107,7 +107,7 @@ def probe(document: PromptDocument, inputs: Mapping[str, Json]) -> ProbeReport:
 
 
 def _textual(document: PromptDocument) -> Iterator[str]:
-    """The inputs through which a text can come: no number, no yes or no, no fixed choice."""
+    """Yield the inputs that can hold a text: no number, boolean or fixed choice."""
     declared = {item.name: item for item in document.inputs}
     threads = [item.name for item in document.inputs if item.kind == "thread"]
     parameters = (item.name for item in document.parameters)
@@ -119,7 +119,7 @@ def _textual(document: PromptDocument) -> Iterator[str]:
 
 
 def _planted(value: Json, text: str) -> Json:
-    """A value of the same shape, with a text in place of each of its texts."""
+    """Return a value of the same shape, with a text in place of each of its texts."""
     if isinstance(value, Mapping):
         # The role of a thread's message is its own to say.
         return {key: item if key == "role" else _planted(item, text) for key, item in value.items()}
@@ -129,7 +129,7 @@ def _planted(value: Json, text: str) -> Json:
 
 
 def _fuller(value: Json, item: InputDeclaration) -> Json:
-    """A value with what its declaration names and it lacks: texts can come in there as well."""
+    """Return a value with the declared parts that it lacks: texts can come in there as well."""
     if isinstance(value, Mapping) and item.kind == "object":
         declared = {each.name: each for each in item.properties}
         held = {
@@ -146,7 +146,7 @@ def _fuller(value: Json, item: InputDeclaration) -> Json:
 
 
 def _shape(item: InputDeclaration) -> Json:
-    """A value of a declaration that has none to go by."""
+    """Return an example value of a declaration that has none."""
     if item.kind == "thread":
         return [{"role": "user", "content": ""}]
     if item.kind == "object":

@@ -73,7 +73,7 @@ def _target(choice: ModelChoice) -> PreviewTarget:
 
 
 def asked_model(document: PromptDocument, target: PreviewTarget) -> ModelDeclaration:
-    """The model of a document, by the id under which a target knows it."""
+    """Return the model of a document, by the id under which a target knows it."""
     model = document.model
     return replace(model, id=target.model_id) if target.model_id else model
 
@@ -138,7 +138,7 @@ _ANY = PreviewTarget()
 
 
 def provider_for(preview: Preview) -> Provider:
-    """The shape in which a run would send a preview."""
+    """Return the shape in which a run would send a preview."""
     target = preview.job.target
     return target.provider or provider_of(asked_model(preview.prepared.document, target))
 

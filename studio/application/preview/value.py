@@ -128,7 +128,7 @@ class CardData:
         return span is not None and span.end == offset
 
     def runs(self, part: TextPart | ToolResultPart) -> Iterator[TextRun]:
-        """The text of one part, cut where its origin changes; made as far as it is read."""
+        """Yield the text of one part, cut where its origin changes; made as far as it is read."""
         if not part.segments:
             if part.text:
                 yield TextRun(part.text, None, part.span or self.message.origin.span)
@@ -141,7 +141,7 @@ class CardData:
     def shown_runs(
         self, part: TextPart | ToolResultPart, characters: int, lines: int
     ) -> tuple[tuple[TextRun, ...], int]:
-        """The start of a part's text, and how many lines of it are left out (0: all is there)."""
+        """Return the start of a part's text and the number of lines left out (0: none)."""
         if len(part.text) <= characters and part.text.count("\n") < lines:
             return tuple(self.runs(part)), 0
         kept = cut_runs(self.runs(part), characters, lines)
@@ -150,7 +150,7 @@ class CardData:
 
 
 def cut_runs(runs: Iterable[TextRun], characters: int, lines: int) -> tuple[TextRun, ...]:
-    """The start of a long text."""
+    """Return the start of a long text."""
     kept: list[TextRun] = []
     room, line_room = characters, lines
     for run in runs:

@@ -48,7 +48,7 @@ def unmasked_place(text: str, at: int) -> int:
 
 
 def mask_secrets(value: JsonObject) -> JsonObject:
-    """A JSON object with everything that looks like a secret hidden."""
+    """Return a JSON object with everything that looks like a secret hidden."""
     hidden = redact(value, MASK, inside=False)
     assert isinstance(hidden, dict)
     return hidden
@@ -84,7 +84,7 @@ class VariableRow:
 
 
 def variable_names(document: PromptDocument) -> tuple[str, ...]:
-    """The declared inputs in order, then the other names and parameters in order of use."""
+    """Return the declared inputs in order, then the other names and parameters in order of use."""
     names = (
         *(item.name for item in document.inputs if item.name),
         *(variable.name for variable in document.variables),
@@ -141,7 +141,7 @@ _MOST_SHOWN = 500
 
 
 def short_value(value: Json, longest: int = _LONGEST) -> str:
-    """A value in one line: text as it is, anything else as JSON."""
+    """Return a value in one line: text as it is, anything else as JSON."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     line = " ".join(text[: 4 * longest].split())
     return line if len(line) <= longest and len(text) <= 4 * longest else line[: longest - 1] + "…"
@@ -222,7 +222,7 @@ def _distinct(known: Known, *, each: bool) -> list[str]:
 
 
 def cards(document: PromptDocument, prepared: Prepared) -> tuple[CardData, ...]:
-    """The cards of a prompt's messages, in order."""
+    """Return the cards of a prompt's messages, in order."""
     colors = {name: index for index, name in enumerate(variable_names(document))}
     source = document.source
     result = []
@@ -249,7 +249,7 @@ def cards(document: PromptDocument, prepared: Prepared) -> tuple[CardData, ...]:
 
 
 def _thread_card(thread: OpenThread, number: int, document: PromptDocument) -> CardData:
-    """The card of a conversation that the run fills."""
+    """Return the card of a conversation that the run fills."""
     origin = MessageOrigin("thread", thread.span, thread.span, thread.input)
     line = document.source.line_of(thread.span.start) + 1 if thread.span else None
     message = Message("user", (), thread.attributes, origin)
@@ -271,14 +271,14 @@ def _segments(message: Message) -> Iterator[Segment]:
 
 
 def _inputs(message: Message) -> list[str]:
-    """The inputs whose values are in a message."""
+    """Return the inputs whose values are in a message."""
     named = {segment.input for segment in _segments(message)} | {message.origin.input}
     named |= {part.input for part in message.parts if isinstance(part, MediaPart)}
     return sorted(name for name in named if name)
 
 
 def _missing(document: PromptDocument, prepared: Prepared, place: Span | None) -> tuple[str, ...]:
-    """The declared inputs without a value that the text of a message names."""
+    """Return the declared inputs without a value that the text of a message names."""
     if place is None:
         return ()
     names = {item.name for item in document.inputs} - prepared.inputs.keys()
@@ -294,7 +294,7 @@ def _warnings(message: Message, problems: Sequence[Problem]) -> Iterator[Problem
 
 
 def attribute_place(document: PromptDocument, marker: Span, name: str) -> Span | None:
-    """The value of an attribute; `None` where the marker's line has none of that name."""
+    """Return the value of an attribute; `None` where the marker's line has none of that name."""
     line = document.source.slice(marker)
     read = read_marker(line, document.dialect)
     for item in reversed(read.attributes if read is not None else ()):

@@ -39,17 +39,17 @@ _EXCEPTIONS: dict[ExceptionFilter, str] = {
 
 
 def place_name(place: PausePoint) -> str:
-    """A place in words."""
+    """Return a place in words."""
     return tr(_PLACES[place])
 
 
 def place_names() -> dict[PausePoint, str]:
-    """All places in words, in the order of one turn of the loop."""
+    """Return all places in words, in the order of one turn of the loop."""
     return {place: tr(words) for place, words in _PLACES.items()}
 
 
 def exception_names() -> dict[ExceptionFilter, str]:
-    """All exception filters in words."""
+    """Return all exception filters in words."""
     return {name: tr(words) for name, words in _EXCEPTIONS.items()}
 
 
@@ -93,7 +93,7 @@ NO_BREAKPOINTS = BreakpointSet()
 
 
 def describe(item: Breakpoint) -> str:
-    """A breakpoint in words: `Before a tool · lookup · when iteration > 2`."""
+    """Return a breakpoint in words: `Before a tool · lookup · when iteration > 2`."""
     parts = [place_name(place) for place in sorted(item.places)]
     if item.message:
         role, _, number = item.message.partition(" ")

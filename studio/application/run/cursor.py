@@ -168,7 +168,7 @@ _FIELDS_OF_CARD: dict[CardKind, tuple[_Field, ...]] = {
 
 
 def _token(field: _Field) -> str:
-    """A text that no prompt holds, to be found again in what is rendered with it."""
+    """Return a text that no prompt contains, to find its place in the rendering."""
     return f"zq{field}qz"
 
 
@@ -220,7 +220,7 @@ class TemplatePlaces:
         )
 
     def behind(self, moment: RunCursor, tool: str = "") -> tuple[Span, ...]:
-        """The text behind a moment.
+        """Return the text that a moment of the run came from.
 
         Args:
             moment: what is looked at.
@@ -247,7 +247,7 @@ class TemplatePlaces:
 
 
 def _asked(document: PromptDocument) -> tuple[str, ...]:
-    """The inputs that hold the user's question: those of the usual names, else the first text."""
+    """Return the inputs for the user's question: those with usual names, else the first text."""
     texts = [item.name for item in document.inputs if item.kind == "string"]
     usual = tuple(
         name
@@ -258,7 +258,7 @@ def _asked(document: PromptDocument) -> tuple[str, ...]:
 
 
 def is_text_of(document: PromptDocument, source: str) -> bool:
-    """Whether a document is the one that a run was started with: its places are those of the run.
+    """Return whether a document is the one that a run started with, so places in it match.
 
     Args:
         document: what the editor shows.

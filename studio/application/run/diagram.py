@@ -119,14 +119,14 @@ class Lane:
 
 
 def lanes_of(step: Step) -> tuple[Lane, ...]:
-    """The calls of a step as lanes, where there are several."""
+    """Return the calls of a step as lanes, where there are several."""
     if len(step.calls) < 2:
         return ()
     return tuple(lane_of(row, call) for row, call in enumerate(step.calls))
 
 
 def lane_of(row: int, call: Call) -> Lane:
-    """One call as a lane."""
+    """Return one call as a lane."""
     if call.status == "running":
         return Lane(row, call.tool, "running", began=call.began)
     if call.status in _DECIDED:
@@ -251,7 +251,7 @@ def diagram_of(
     sentence: str,
     breakpoints: BreakpointSet = NO_BREAKPOINTS,
 ) -> DiagramState:
-    """The diagram for a run's state.
+    """Return the diagram for a run's state.
 
     Args:
         state: the run; None before the first.
@@ -355,7 +355,7 @@ def passes_of(state: RunState, upto: int) -> tuple[tuple[Node, Node, int], ...]:
 
 
 def _ways(step: Step) -> Iterator[tuple[Node, Node]]:
-    """The ways between nodes that one turn took."""
+    """Yield the edges between nodes that one turn took."""
     if step.reply is None and step.partial is None:
         return
     yield "prompt", "model"
@@ -400,7 +400,7 @@ def live_node(state: RunState) -> Node:
 
 
 def _under_way(state: RunState) -> Node:
-    """The node of the effect that is under way between two places."""
+    """Return the node of the effect that is under way between two places."""
     step = state.step
     if state.answer is not None:
         return "final"
@@ -416,7 +416,7 @@ def _under_way(state: RunState) -> Node:
 
 
 def visited_nodes(step: Step, live: Node) -> frozenset[Node]:
-    """Nodes passed in this turn; the lit one is not among them."""
+    """Return nodes passed in this turn; the lit one is not among them."""
     passed: set[Node] = set()
     if step.messages or step.sent:
         passed.add("prompt")
@@ -440,7 +440,7 @@ def _tool(state: RunState) -> str:
 
 
 def tool_of(step: Step, row: int | None) -> str:
-    """The name of a call's tool, or how many there are."""
+    """Return the name of a call's tool, or how many there are."""
     calls = step.calls
     if not calls:
         return ""
@@ -450,5 +450,5 @@ def tool_of(step: Step, row: int | None) -> str:
 
 
 def _is_failure(error: StepError | None) -> bool:
-    """A limit waits for the user; it is no failure."""
+    """Return whether the node failed; a limit only waits for the user."""
     return error is None or error.kind != "limit"

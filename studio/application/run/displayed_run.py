@@ -239,7 +239,7 @@ def step_verb(view: RunView) -> str:
 
 
 def facts_of(state: RunState) -> str:
-    """Repairs, tokens, money and time: `1,204 tok · $0.0012 · 3.2 s`; the diagram has the turn."""
+    """Return repairs, tokens, money and time: `1,204 tok · $0.0012 · 3.2 s`."""
     parts: list[str] = []
     if state.repaired:
         parts.append(tr("{count} repaired").format(count=state.repaired))
@@ -297,7 +297,7 @@ class DisplayedRun:
 
     @classmethod
     def of_record(cls, record: RunRecord) -> DisplayedRun:
-        """A run of the past."""
+        """Return a run of the past."""
         events = PersistentList.over(record.events)
         made = cls(tree=record.tree, events=events, names=dict(record.names))
         made.look_at(record)
@@ -316,7 +316,7 @@ class DisplayedRun:
         return self.tree.cursor if self.record is None else self.record.cursor
 
     def side_of(self, branch: BranchView, call_of: CallLookup) -> RunSide:
-        """A way through the run to its very end: how it ended is compared, too."""
+        """Return a branch of the run to its end, since how it ended is compared, too."""
         end = self.tree.branch_end(branch.last, len(self.events))
         return RunSide(branch.title, state_at(self.events, end), call_of)
 

@@ -53,7 +53,7 @@ def messages_view(
     only_changes: bool = False,
     shown: int | None = None,
 ) -> SentMessages:
-    """Messages as sent, compared with those of the step before.
+    """Return messages as sent, compared with those of the step before.
 
     Args:
         sent: this step's messages.
@@ -85,7 +85,7 @@ def messages_view(
 
 
 def message_text(message: Message) -> str:
-    """A message's content as text, calls and media written out."""
+    """Return a message's content as text, calls and media written out."""
     pieces: list[str] = []
     for part in message.parts:
         match part:
@@ -167,7 +167,7 @@ class _Writer:
         self._line("added", text)
 
     def compared(self, old: str, new: str) -> None:
-        """The differences of one message, line by line."""
+        """Add the differences of one message, line by line."""
         before, after = old.split("\n"), new.split("\n")
         if len(before) + len(after) > _DIFF_LINES:
             self.added(new)

@@ -84,33 +84,33 @@ Blocks: TypeAlias = tuple[Block, ...]
 
 
 def body(text: str, style: Style = "plain") -> Block:
-    """Plain text in one style."""
+    """Return plain text in one style."""
     return Block("body", (Piece(text, style),))
 
 
 def title(text: str, note: str = "") -> Block:
-    """The heading of a part, with a quiet remark beside it."""
+    """Return the heading of a part, with a quiet remark beside it."""
     pieces = (Piece(text, "strong"),)
     return Block("title", (*pieces, Piece(f"   {note}", "muted")) if note else pieces)
 
 
 def json_block(value: Json) -> Block:
-    """A value as indented, colored JSON; long lists are kept whole."""
+    """Return a value as indented, colored JSON; long lists are kept whole."""
     return Block("body", tuple(_join(_json_pieces(value, ""))))
 
 
 def json_text(value: Json) -> str:
-    """A value as indented JSON text, as people edit it."""
+    """Return a value as indented JSON text, as people edit it."""
     return json.dumps(value, ensure_ascii=False, indent=2)
 
 
 def plain_text(blocks: Blocks) -> str:
-    """All text of a tab as it is shown."""
+    """Return all text of a tab as it is shown."""
     return "\n".join(block.text for block in blocks)
 
 
 def whole_text(blocks: Blocks) -> str:
-    """All text of a tab with what is left out on the screen, for copying."""
+    """Return all text of a tab with what is left out on the screen, for copying."""
     texts = (block.whole() if block.whole else block.text for block in blocks)
     return "\n".join(text for text in texts if text is not None)
 
@@ -156,7 +156,7 @@ def _json_items(
 
 
 def _join(pieces: Iterator[Piece]) -> Iterator[Piece]:
-    """Neighbours of one style become one piece, so that the widget has less to insert."""
+    """Join neighbors of one style, so that the widget has fewer pieces to insert."""
     held: Piece | None = None
     for piece in pieces:
         if held is not None and held.style == piece.style:

@@ -37,7 +37,7 @@ class CommandError(ValueError):
 
 
 def breakpoint_of(text: str, number: int) -> Breakpoint:
-    """The breakpoint of `PLACE|TOOL[:CONDITION]`.
+    """Return the breakpoint of `PLACE|TOOL[:CONDITION]`.
 
     Args:
         text: as it was written.
@@ -80,7 +80,7 @@ def target_of(text: str) -> RunTarget:
 
 
 def command_of(line: str, state: RunState, tree: RunTree) -> Command | str:
-    """The command of a line, or a text to show.
+    """Return the command of a line, or a text to show.
 
     Raises:
         CommandError: it is none.
@@ -120,7 +120,7 @@ def _messages(state: RunState) -> str:
 
 
 def _said(word: str, rest: str, state: RunState) -> Command:
-    """The commands that take a text."""
+    """Return the commands that take a text."""
     row = state.call or 0
     texts: Mapping[str, Callable[[], Command]] = {
         "reply": lambda: commands.EditReply(Reply(rest, finish_reason="stop")),

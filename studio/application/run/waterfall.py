@@ -79,7 +79,7 @@ class Waterfall:
         return any(bar.end is None for row in self.rows for bar in row.bars)
 
     def span(self, now: float) -> float:
-        """Seconds that the axis must show.
+        """Return the seconds that the axis must show.
 
         Args:
             now: the time, in seconds since 1970, for what goes on.

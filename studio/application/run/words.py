@@ -36,7 +36,7 @@ _WHY: dict[PauseReason, str] = {
 
 _ENDS = {
     "done": marked("Done"),
-    "incomplete": marked("Ended without a whole answer"),
+    "incomplete": marked("Ended without a complete answer"),
     "refused": marked("The model refused"),
     "stopped": marked("Stopped"),
     "failed": marked("The run failed"),
@@ -114,7 +114,7 @@ def _under_way(state: RunState) -> str:
 
 
 def call_at(state: RunState) -> Call | None:
-    """The call that a pause at `TOOL_CALL` or `OBSERVATION` is about."""
+    """Return the call that a pause at `TOOL_CALL` or `OBSERVATION` is about."""
     if state.call is None or state.call >= len(state.step.calls):
         return None
     return state.step.calls[state.call]
@@ -141,7 +141,7 @@ _FLAWS = {
 
 
 def is_only_title(error: StepError) -> bool:
-    """Whether a problem's heading says all that its message says."""
+    """Return whether a problem's message only repeats its heading."""
     if error.kind == "limit":
         return True  # the bar of actions says which one
     return error.code in _FLAWS and error.message == remark(error.code).message
@@ -171,12 +171,12 @@ def error_title(error: StepError) -> str:
 
 
 def arguments_line(arguments: JsonObject | None, raw: str = "") -> str:
-    """Arguments in one line, as in a call: `city="Rome", days=3`."""
+    """Return the arguments in one line, as in a call: `city="Rome", days=3`."""
     return one_line(raw if arguments is None else arguments_text(arguments))
 
 
 def bare(text: str) -> str:
-    """A sentence without its full stop, to be put into another."""
+    """Return a sentence without its full stop, to be put into another one."""
     return text.strip().removesuffix(".")
 
 
@@ -189,7 +189,7 @@ _COUNTED: dict[str, tuple[str, str]] = {
 
 
 def plural(count: int, word: Literal["call", "iteration", "line", "message"]) -> str:
-    """`1 line`, `2 lines`."""
+    """Return a count in words: `1 line`, `2 lines`."""
     one, many = _COUNTED[word]
     return tr(one) if count == 1 else tr(many).format(count=count)
 
@@ -204,7 +204,7 @@ def work_time(state: RunState) -> str:
 
 
 def tokens(count: int) -> str:
-    """A number of tokens."""
+    """Return a number of tokens."""
     return f"{count:,} tok"
 
 

@@ -13,7 +13,7 @@ from studio.core.text.values import Json, JsonObject, object_of, parse_json
 
 
 def calls_of_rows(path: Path, tool: ToolId, schema: JsonObject) -> tuple[SavedCall, ...]:
-    """The calls that the rows of a CSV, JSONL, JSON or YAML file ask for.
+    """Return the calls that the rows of a CSV, JSONL, JSON or YAML file ask for.
 
     Args:
         path: the file.
@@ -41,7 +41,7 @@ def calls_of_rows(path: Path, tool: ToolId, schema: JsonObject) -> tuple[SavedCa
 
 
 def _arguments(case: ExperimentCase, properties: Mapping[str, Json]) -> dict[str, Json]:
-    """The cells of a row by column, also those that mean something else in an experiment."""
+    """Return the cells of a row by column, also those that mean something else in an experiment."""
     own: dict[str, Json] = {"id": case.id, "expected": case.expected, "tags": list(case.tags)}
     cells = {**{name: value for name, value in own.items() if value}, **case.variables}
     return {
@@ -52,7 +52,7 @@ def _arguments(case: ExperimentCase, properties: Mapping[str, Json]) -> dict[str
 
 
 def _typed(value: Json, schema: Json) -> Json:
-    """A text as the JSON that it is, where the schema wants something else than a text."""
+    """Return a text's JSON value if the schema wants another type than text."""
     if not isinstance(value, str) or not isinstance(schema, Mapping):
         return value
     kinds = schema.get("type")

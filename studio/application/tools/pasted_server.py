@@ -94,7 +94,7 @@ def server_files(
 
 
 def servers_of(program: str, path: Path, home: Path) -> tuple[PastedServer, ...]:
-    """The servers of another program's file; none where there is no such file.
+    """Return the servers of another program's file; none where there is no such file.
 
     Args:
         program: which program it is.
@@ -126,13 +126,13 @@ def servers_of(program: str, path: Path, home: Path) -> tuple[PastedServer, ...]
 
 
 def without_comments(text: str) -> str:
-    """JSON with comments and commas at the end, as VS Code writes it, without either."""
+    """Return JSON with comments and commas at the end, as VS Code writes it, without either."""
     bare = _COMMENT.sub(lambda match: match[1] or " ", text)
     return _LAST_COMMA.sub(lambda match: match[1] or "", bare)
 
 
 def shown_address(entry: Json) -> str:
-    """The command line or address of an entry, keys masked; empty where it has neither."""
+    """Return an entry's command line or address, keys masked; empty where it has neither."""
     address = server_address(entry, Path()) if isinstance(entry, Mapping) else None
     match address:
         case StdioServer(command, arguments):

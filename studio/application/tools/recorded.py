@@ -42,7 +42,7 @@ class ToolRecording:
 def find_recordings(
     history: Path, tool: ToolSpec, prompt: Path | None
 ) -> tuple[ToolRecording, ...]:
-    """The newest runs in which a tool really answered, those of the prompt first.
+    """Find the newest runs in which a tool really answered, those of the prompt first.
 
     Args:
         history: the file of runs.
@@ -85,14 +85,14 @@ def _answers(state: RunState | None, wanted: ToolSpec) -> tuple[RecordedAnswer, 
 
 
 def _is_same(past: ToolSpec, tool: ToolSpec) -> bool:
-    """Whether a run's tool is this one; older runs kept the names of a tool and its source."""
+    """Return whether a run's tool is this one; older runs kept the tool's and source's names."""
     if past.id.name:
         return past.id == tool.id
     return past.name in (tool.name, tool.id.name) and past.source == tool.source
 
 
 def _steps_with(steps: PersistentList[Step], tool: str) -> Iterator[Step]:
-    """The steps that called a tool; of a long run only these are read."""
+    """Yield the steps that called a tool; of a long run only these are read."""
     root, kept = steps.root, steps.rooted
     for index in range(len(steps)):
         is_kept = isinstance(root, StoredSteps) and index < kept

@@ -39,7 +39,7 @@ APPROVAL_WORDS = {
 
 
 def column_head(column: int) -> str:
-    """A column's title."""
+    """Return a column's title."""
     return tr(COLUMNS[column][0])
 
 

@@ -67,7 +67,7 @@ def calls_file(document: Path) -> Path:
 
 
 def read_calls(path: Path) -> tuple[SavedCall, ...]:
-    """The calls of a file; none where there is no such file.
+    """Read the calls of a file; none where there is no such file.
 
     Raises:
         SavedCallsError: it cannot be read, or a line of it is no call.
@@ -82,7 +82,7 @@ def read_calls(path: Path) -> tuple[SavedCall, ...]:
 
 
 def calls_of_text(text: str, name: str, folder: Path) -> tuple[SavedCall, ...]:
-    """The calls of a file's text.
+    """Return the calls of a file's text.
 
     Args:
         text: the text.
@@ -152,7 +152,7 @@ def change_calls(path: Path, changes: Iterable[CallChange]) -> CallsWritten:
 
 
 def call_line(call: SavedCall, folder: Path) -> dict[str, Json]:
-    """A call as its line has it, in a file of a folder."""
+    """Return a call as its line has it, in a file of a folder."""
     kind, _, place = call.tool.source.partition(":")
     if kind == "python" and Path(place).is_relative_to(folder):
         place = Path(place).relative_to(folder).as_posix()
@@ -171,7 +171,7 @@ def call_line(call: SavedCall, folder: Path) -> dict[str, Json]:
 
 
 def with_own_names(calls: Iterable[SavedCall]) -> tuple[SavedCall, ...]:
-    """Calls of which each has a name that no other has."""
+    """Return the calls with a unique name for each."""
     calls = tuple(calls)
     names = unique_names(call.name.strip() or call.tool.name for call in calls)
     return tuple(
@@ -181,7 +181,7 @@ def with_own_names(calls: Iterable[SavedCall]) -> tuple[SavedCall, ...]:
 
 
 def saved(call: SavedCall, outcome: ToolOutcome) -> SavedCall:
-    """A call with the answer that it has now."""
+    """Return a call with the answer that it has now."""
     more = {key: value for key, value in call.more.items() if key not in ("value", "seconds")}
     return replace(call, status=outcome.status, text=outcome.whole or outcome.text, more=more)
 
@@ -189,12 +189,12 @@ def saved(call: SavedCall, outcome: ToolOutcome) -> SavedCall:
 def calls_of(
     calls: Iterable[SavedCall], registry: ToolRegistry, tool: ToolId
 ) -> tuple[SavedCall, ...]:
-    """The saved calls of one tool; a name without a source that several use is of none."""
+    """Return the saved calls of a tool; a name in several sources needs its source."""
     return tuple(call for call in calls if called_tool(call, registry) == tool)
 
 
 def called_tool(call: SavedCall, registry: ToolRegistry) -> ToolId:
-    """The tool of a registry that a saved call is for; as it is saved where there is none."""
+    """Return the registry's tool for a saved call; the saved one where there is none."""
     entry = registry.find(call.tool.name, call.tool.source)
     return entry.id if entry is not None else call.tool
 

@@ -90,7 +90,7 @@ def kept_content(
 
 
 def offered_text(content: OfferContent, form: TemplateFormat) -> str:
-    """A prompt or resource as text of a body; nothing in it acts as a template or a role marker.
+    """Return a prompt or resource as body text that holds no template or role marker.
 
     Args:
         content: what was opened; the messages of a prompt get role markers.
@@ -108,14 +108,14 @@ def offered_text(content: OfferContent, form: TemplateFormat) -> str:
 
 
 def asks_sources(document: PromptDocument, trust: TrustStore) -> bool:
-    """Whether a prompt names sources of tools, and they may be asked."""
+    """Return whether a prompt names sources of tools that may be asked."""
     return bool(named_sources(document)) and is_trusted(document.source.path, trust)
 
 
 async def registry_of(
     document: PromptDocument, trust: TrustStore, connections: Connections, secrets: SecretStore
 ) -> ToolRegistry:
-    """The tools that a prompt has, each source asked."""
+    """Return the tools that a prompt has, each source asked."""
     session = tool_session(trust, connections, secrets)
     try:
         return await session.load(document)

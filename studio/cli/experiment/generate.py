@@ -113,7 +113,7 @@ def _show(options: argparse.Namespace, found: GeneratedRows) -> int:
 
 
 def _earlier(path: Path | None) -> tuple[Mapping[str, Json], ...]:
-    """The values of the rows that a dataset has.
+    """Return the values of the rows that a dataset has.
 
     Raises:
         DatasetError: it is no dataset of JSON lines.

@@ -181,7 +181,7 @@ async def _search(options: argparse.Namespace, task: _Task, choices: ImproveChoi
 
 
 def _tell(options: argparse.Namespace, found: Improvement) -> int:
-    """The texts, the diff, and what the unseen rows say."""
+    """Return the texts, the diff, and what the unseen rows say."""
     for each in found.candidates:
         print(printable(candidate_words(each)))
     for line in improvement_diff(found):

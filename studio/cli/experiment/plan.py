@@ -286,7 +286,7 @@ def services_of(options: argparse.Namespace) -> ExperimentServices:
 
 @contextmanager
 def open_ledger(file: Path) -> Iterator[ExperimentLedger]:
-    """The results of an experiment file.
+    """Open the results of an experiment file.
 
     Raises:
         UsageError: there is no such file.

@@ -73,7 +73,7 @@ def print_report(report: ExperimentReport) -> None:
 def write_report(
     options: argparse.Namespace, ledger: ExperimentLedger, report: ExperimentReport
 ) -> None:
-    """The report as it was asked for, to the file or the output."""
+    """Write the report in the requested format, to the file or standard output."""
     if not options.format:
         print_report(report)
         if options.output is not None:

@@ -208,7 +208,7 @@ def _newest(options: argparse.Namespace, ledger: ExperimentLedger) -> ResultHead
 def _result_to_run(
     options: argparse.Namespace, runner: ExperimentRunner, ledger: ExperimentLedger
 ) -> int:
-    """A new result, or the newest one where it is to go on and still fits the file."""
+    """Return a new result, or the newest one where it is to go on and still fits the file."""
     newest = _newest(options, ledger)
     if newest is None or not (options.resume or options.only):
         return runner.begin()

@@ -246,7 +246,7 @@ def _first_commands(
 
 
 def _given_limits(options: argparse.Namespace) -> dict[LimitName, float]:
-    """The bounds of the run that the command line sets."""
+    """Return the bounds of the run that the command line sets."""
     given: dict[LimitName, float | None] = {
         "iterations": options.max_iterations,
         "tokens": options.max_tokens,
@@ -393,7 +393,7 @@ def _shell(value: Json) -> str:
 
 
 def _past(options: argparse.Namespace, store: RunStore | None) -> PastRun | None:
-    """The run that `--replay` or `--fork` names; None where there is no such wish.
+    """Return the run that `--replay` or `--fork` names; None without these options.
 
     Raises:
         UsageError: there is none, or it has no such step.
@@ -415,7 +415,7 @@ def _check_target(options: argparse.Namespace) -> None:
 
 
 def _store() -> RunStore | None:
-    """The history; a run goes on without one that cannot be opened, and says so."""
+    """Return the history; without one that can be opened a run goes on, with a message."""
     try:
         return RunStore(user_paths().data / "runs.sqlite")
     except (StoreError, OSError) as error:

@@ -131,7 +131,7 @@ def model_of_fork(
 
 
 def _asked(had: RunModel, now: RunModel) -> str:
-    """The user's word on the terminal."""
+    """Return the user's answer from the terminal."""
     words = f"The run had {had.name}; the prompt now asks for {now.name}."
     if not sys.stdin.isatty():
         raise ModelError(
@@ -155,7 +155,7 @@ def open_named(
     record: Path | None,
     words: str,
 ) -> ChatModel:
-    """The model of `CONNECTION [ID]`.
+    """Return the model of `CONNECTION [ID]`.
 
     Args:
         document: the prompt that is run.
@@ -181,7 +181,7 @@ def open_named(
 
 
 def recorded(model: ChatModel, record: Path | None, answerers: Answerers) -> ChatModel:
-    """The model, its replies written into a file where one is named.
+    """Return the model, with its replies recorded in a file if one is named.
 
     Raises:
         UsageError: the file cannot be written; nothing was sent yet.

@@ -127,7 +127,7 @@ async def ask(run: Run, going: asyncio.Task[Any], open_other: OpenModel | None) 
 
 
 def _other_model(line: str, state: RunState, open_other: OpenModel | None) -> Command | None:
-    """The command of `model CONNECTION [ID]`; None for any other line."""
+    """Return the command of `model CONNECTION [ID]`; None for any other line."""
     word, _, rest = line.strip().partition(" ")
     if word != "model":
         return None
@@ -152,7 +152,7 @@ async def _either(going: asyncio.Task[RunState], changed: asyncio.Event) -> None
 
 
 async def _line(stream: TextIO) -> str:
-    """A line of input; read in a thread that an interrupted program need not wait for."""
+    """Return a line of input; read in a thread that an interrupted program need not wait for."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[str] = loop.create_future()
 

@@ -83,7 +83,7 @@ async def _called(options: argparse.Namespace, arguments: JsonObject) -> int:
 
 
 def _arguments(options: argparse.Namespace) -> JsonObject:
-    """The arguments of a call.
+    """Return the arguments of a call.
 
     Raises:
         UsageError: they are not a JSON object, or one has no name.
@@ -145,7 +145,7 @@ async def _call_rows(tools: ToolSet, spec: ToolSpec, rows: Path, output: Path | 
 
 
 def _folder(output: Path | None) -> Path:
-    """The folder of the file that calls are written to, from which it names files of tools."""
+    """Return the folder of the file of saved calls, which names tool files relative to it."""
     return output.parent if output is not None else Path()
 
 

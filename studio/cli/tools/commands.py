@@ -337,7 +337,7 @@ class _ListedServer:
 
 
 async def _list_servers(options: argparse.Namespace, names: Sequence[str]) -> int:
-    """All servers at once; one that cannot be listed is named, and hides no other."""
+    """List all servers at once; one that cannot be listed is named, and hides no other."""
     from studio.cli.tools.opening import ask_trust
     from studio.core.tools.forms import native_function
 

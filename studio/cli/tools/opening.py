@@ -56,14 +56,14 @@ class UnknownSourceError(ValueError):
 
 
 def is_address(place: str) -> bool:
-    """Whether a source is named by its address."""
+    """Return whether a source is named by its address."""
     return place.startswith(("http://", "https://"))
 
 
 def named_by(
     place: str, server: str = "", connection: JsonObject | None = None
 ) -> SourceDeclaration:
-    """The source that a file or an address is.
+    """Return the source that a file or an address is.
 
     Args:
         place: a Python file, a `.mcp.json`, an OpenAPI description, or the address of a description
@@ -93,7 +93,7 @@ def named_by(
 
 
 def servers_in(place: str) -> tuple[str, ...]:
-    """Names of the servers of a `.mcp.json`; none of any other source.
+    """Return the names of the servers of a `.mcp.json`; none of any other source.
 
     Raises:
         UnknownSourceError: it names servers, and cannot be used.
@@ -140,7 +140,7 @@ class SourceToolSet:
         """Problems in sentences; known after `specs`."""
 
     async def specs(self) -> Sequence[ToolSpec]:
-        """Every tool; none of a Python file that cannot be imported.
+        """Return every tool; none of a Python file that cannot be imported.
 
         Raises:
             ToolSourceError: it cannot be read, started or reached.
@@ -163,7 +163,7 @@ class SourceToolSet:
         return self._secrets.masked(listed)
 
     def find(self, tool: ToolId) -> str:
-        """The name of a tool, whichever source it was saved for; empty where there is none."""
+        """Find the name of a tool, whichever source it was saved for; empty where there is none."""
         return tool.name if tool.name in self._schemas else ""
 
     def place_of(self, name: str) -> str:
@@ -246,12 +246,12 @@ class PromptToolSet:
         ]
 
     async def specs(self) -> Sequence[ToolSpec]:
-        """Every tool, those that are switched off too."""
+        """Return every tool, those that are switched off too."""
         entries = self._session.registry.entries
         return [replace(entry.spec, id=entry.id) for entry in entries]
 
     def find(self, tool: ToolId) -> str:
-        """The name by which the model calls a tool; empty where there is none."""
+        """Find the name by which the model calls a tool; empty where there is none."""
         entry = self._session.registry.find(tool.name, tool.source)
         return entry.name if entry is not None else ""
 
@@ -363,7 +363,7 @@ async def _of_prompt(options: argparse.Namespace) -> AsyncIterator[ToolSet]:
 
 
 async def wanted(tools: ToolSet, name: str) -> ToolSpec:
-    """The tool of that name.
+    """Return the tool of that name.
 
     Raises:
         UsageError: there is none.

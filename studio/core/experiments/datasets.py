@@ -119,7 +119,7 @@ def _counted(
 
 
 def dataset_columns(reference: DatasetReference, path: Path) -> tuple[str, ...]:
-    """The names of the values in the first row of a file; none where it cannot be read."""
+    """Return the names of the values in the first row of a file; none where it cannot be read."""
     try:
         first = next(_cases(reference, path, []), None)
     except (DatasetError, OSError, UnicodeDecodeError):
@@ -140,7 +140,7 @@ def _cases(
 
 
 def _drawn(cases: Iterator[ExperimentCase], count: int, seed: int) -> list[ExperimentCase]:
-    """Some cases, drawn evenly (reservoir sampling), in the order of the file."""
+    """Draw some cases evenly (reservoir sampling), in the order of the file."""
     chance = random.Random(seed)
     held: list[tuple[int, ExperimentCase]] = []
     for number, case in enumerate(cases):
@@ -154,7 +154,7 @@ def _drawn(cases: Iterator[ExperimentCase], count: int, seed: int) -> list[Exper
 
 
 def _where(cases: Iterator[ExperimentCase], condition: str, path: Path) -> Iterator[ExperimentCase]:
-    """The cases that meet a condition on their columns."""
+    """Yield the cases that meet a condition on their columns."""
     if not condition:
         yield from cases
         return
@@ -177,7 +177,7 @@ def _where(cases: Iterator[ExperimentCase], condition: str, path: Path) -> Itera
 
 
 def table_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """The head of a CSV file, and the line and the cells of each record: to show them at once.
+    """Return a CSV file's head, and the line and cells of each record, to show them at once.
 
     Raises:
         DatasetError: a line of it is wrong.
@@ -197,7 +197,7 @@ def _csv(reference: DatasetReference, path: Path, warnings: list[str]) -> Iterat
 
 
 def _csv_records(path: Path, warnings: list[str]) -> Iterator[tuple[int, list[str]]]:
-    """The head and the records of a file, each with its first line."""
+    """Yield the head and the records of a file, each with its first line."""
     csv.field_size_limit(_LONGEST_CELL)
     with open_text(path, newline="") as file:
         head_line = file.readline()
@@ -231,7 +231,7 @@ def _without_nul(lines: Iterable[str], path: Path) -> Iterator[str]:
 
 
 def csv_delimiter(head: str, path: Path) -> str:
-    """The character between the cells of a table: spreadsheets write ; beside a decimal comma."""
+    """Return a table's delimiter: spreadsheets with decimal commas write semicolons."""
     if path.suffix.lower() == ".tsv":
         return "\t"
     return next((each for each in (",", ";", "\t") if each in head), ",")
@@ -266,7 +266,7 @@ def _is_known(name: str) -> bool:
 def _row(
     cells: Mapping[str, str], reference: DatasetReference, path: Path, line: int
 ) -> ExperimentCase:
-    """A case of a line of text columns."""
+    """Return a case of a line of text columns."""
     metric = cells.get("__metric", "")
     assertions: list[AssertionSpec] = []
     for name, text in cells.items():
@@ -376,7 +376,7 @@ def _document(reference: DatasetReference, path: Path) -> Iterator[ExperimentCas
 
 
 def is_set_file(path: Path) -> bool:
-    """Whether a file holds the input sets of a prompt: an object of named rows."""
+    """Return whether a file holds the input sets of a prompt: an object of named rows."""
     return path.name.endswith(".inputs.json")
 
 
@@ -397,7 +397,7 @@ class DocumentRow:
 def document_rows(
     value: Json, entries: Sequence[FrontMatterEntry], source: SourceText, path: Path
 ) -> list[DocumentRow]:
-    """The rows of a document, in order.
+    """Return the rows of a document, in order.
 
     Args:
         value: what it holds.
@@ -430,7 +430,7 @@ def document_rows(
 
 
 def _list_in(value: Mapping[str, Json]) -> tuple[str, ...] | None:
-    """The key of the rows of an object: `tests`, `data`, or its only list of objects.
+    """Return the key of the rows of an object: `tests`, `data`, or its only list of objects.
 
     An object with a conversation alone is one row, as one without such a key.
     """
@@ -444,7 +444,7 @@ def _list_in(value: Mapping[str, Json]) -> tuple[str, ...] | None:
 
 
 def _record(value: Json, reference: DatasetReference, path: Path, line: int) -> ExperimentCase:
-    """A case of an object: a test with `vars`, an item of OpenAI's Evals, or plain columns."""
+    """Return an object as a case: a test with `vars`, an item of OpenAI's Evals, or columns."""
     if not isinstance(value, Mapping):
         raise DatasetError(f"{path.name}, line {line}: a row is an object with names and values")
     if isinstance(value.get("item"), Mapping) and set(value) <= {"item", "sample"}:
@@ -465,7 +465,7 @@ def _record(value: Json, reference: DatasetReference, path: Path, line: int) -> 
 
 
 def _is_test(value: Mapping[str, Json]) -> bool:
-    """Whether an object is a test without values of its own: one that asserts, or names files."""
+    """Return whether an object is a test without values: it has assertions or names files."""
     files = value.get("vars")
     first = files[0] if isinstance(files, list) and files else files
     is_file = isinstance(first, str) and (first.startswith("file://") or first.endswith(_VALUES))
@@ -477,7 +477,7 @@ def _placed(case: ExperimentCase, path: Path, line: int) -> ExperimentCase:
 
 
 def _mapped(case: ExperimentCase, reference: DatasetReference) -> ExperimentCase:
-    """A case with its columns where the experiment wants them."""
+    """Return a case with its columns where the experiment wants them."""
     if not reference.columns:
         return case
     variables = dict(case.variables)
@@ -489,7 +489,7 @@ def _mapped(case: ExperimentCase, reference: DatasetReference) -> ExperimentCase
 
 
 def _named(case: ExperimentCase, reference: DatasetReference) -> ExperimentCase:
-    """A case whose `id`, `tags` and `expected` columns are what they say; they stay values too."""
+    """Return a case with `id`, `tags` and `expected` read from columns, which stay values too."""
     case = _mapped(case, reference)
     variables = case.variables
     tags, expected, identity = (variables.get(name) for name in ("tags", "expected", "id"))
@@ -503,6 +503,6 @@ def _named(case: ExperimentCase, reference: DatasetReference) -> ExperimentCase:
 
 
 def unread_columns(cases: Iterable[ExperimentCase], read: frozenset[str]) -> tuple[str, ...]:
-    """Columns that no prompt of the experiment reads, in order; `id` and the like are not meant."""
+    """Return the columns that no prompt of the experiment reads, in order, without `id` etc."""
     names = dict.fromkeys(name for case in cases for name in case.variables)
     return tuple(name for name in names if name not in read and name not in _OWN_COLUMNS)

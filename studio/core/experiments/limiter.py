@@ -62,7 +62,7 @@ class ConnectionLimiter:
                     await self._wake.wait()
 
     async def give(self, began: float, *, refused: bool = False, after: float = 0.0) -> None:
-        """A request is over.
+        """Give a place back after a request.
 
         Args:
             began: of `take`.

@@ -31,7 +31,7 @@ _LINES = (".jsonl", ".ndjson")
 def with_value(
     text: str, path: Path, line: int, name: str, value: Json, held: Mapping[str, Json] | None = None
 ) -> str:
-    """The text of a file with one value of a row changed.
+    """Return the text of a file with one value of a row changed.
 
     Args:
         text: the file's.
@@ -53,7 +53,7 @@ def with_value(
 
 
 def with_rows(text: str, path: Path, rows: Sequence[JsonObject]) -> str:
-    """The text of a file with new rows at its end; a table gets the columns that it lacks.
+    """Return the text of a file with new rows at its end; a table gets the columns that it lacks.
 
     Args:
         text: the file's; an empty one gets the columns of the first row.
@@ -91,7 +91,7 @@ def with_rows(text: str, path: Path, rows: Sequence[JsonObject]) -> str:
 
 
 def without_rows(text: str, path: Path, lines: Collection[int]) -> str:
-    """The text of a file without some of its rows.
+    """Return the text of a file without some of its rows.
 
     Raises:
         DatasetError: rows of such a file are taken away by hand.
@@ -130,7 +130,7 @@ class _Record:
         return self.start + len(self._body)
 
     def span(self, at: int) -> tuple[int, int]:
-        """The start and the end of a cell, quotes included."""
+        """Return the start and the end of a cell, quotes included."""
         body, begin, number, is_inside = self._body, 0, 0, False
         for place, character in enumerate(body):
             if character == '"' and body.startswith('"', begin):
@@ -143,7 +143,7 @@ class _Record:
 
 
 def _records(text: str, path: Path) -> list[_Record]:
-    """The head of a table and its records; none of an empty text."""
+    """Return the head of a table and its records; none of an empty text."""
     whole = text.removeprefix("\ufeff")
     lines = StringIO(whole, newline="").readlines()
     delimiter = csv_delimiter(lines[0], path) if lines else ","
@@ -201,7 +201,7 @@ def _with_column(text: str, records: Sequence[_Record], line: int, name: str, va
 
 
 def _holds(found: Mapping[str, Json], held: Mapping[str, Json]) -> bool:
-    """Whether a record still has the values that were asked."""
+    """Return whether a record still has the values that were asked."""
     return all(
         str(found.get(name, value)) == str(value)
         for name, value in held.items()
@@ -233,7 +233,7 @@ def _with_line(
 
 
 def _values_of(row: dict[str, Json], name: str = "") -> dict[str, Json]:
-    """The mapping of a row that holds a column: its `vars`, or the row itself."""
+    """Return the mapping of a row that holds a column: its `vars`, or the row itself."""
     item = row.get("item")
     inner = item if isinstance(item, dict) else row
     values = inner.get("vars")
@@ -243,7 +243,7 @@ def _values_of(row: dict[str, Json], name: str = "") -> dict[str, Json]:
 def _with_entry(
     text: str, path: Path, line: int, name: str, value: Json, held: Mapping[str, Json]
 ) -> str:
-    """A value of a row in a JSON or YAML document, put in its place."""
+    """Return a value of a row in a JSON or YAML document, put in its place."""
     is_json = path.suffix.lower() == ".json"
     rows, entries = _document(text, path)
     found = next((each for each in rows if each.line == line), None)
@@ -282,7 +282,7 @@ def _with_entry(
 def _document(
     text: str, path: Path
 ) -> tuple[list[DocumentRow], dict[tuple[str | int, ...], FrontMatterEntry]]:
-    """The rows of a document, and the places of its keys."""
+    """Return the rows of a document, and the places of its keys."""
     reading, source = read_yaml(text), SourceText(text, path)
     is_json = path.suffix.lower() == ".json"
     value = parse_json(text) if is_json else reading.value
@@ -291,7 +291,7 @@ def _document(
 
 
 def _with_json_rows(text: str, path: Path, rows: Sequence[JsonObject]) -> str:
-    """Rows at the end of a list of JSON, or named ones at the end of an object of sets."""
+    """Return rows at the end of a list of JSON, or named ones at the end of an object of sets."""
     value = parse_json(text) if text.strip() else {} if is_set_file(path) else []
     if is_set_file(path) and isinstance(value, Mapping):
         stem, count = path.name.removesuffix(".inputs.json"), len(value)

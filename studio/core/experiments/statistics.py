@@ -17,7 +17,7 @@ _POWER = 0.8416212335729143
 
 
 def wilson(passed: int, count: int, z: float = _Z) -> tuple[float, float]:
-    """The interval of a share that holds the true one with 95 %."""
+    """Return the interval of a share that holds the true one with 95 %."""
     if not count:
         return 0.0, 1.0
     share, whole = passed / count, 1 + z * z / count
@@ -34,7 +34,7 @@ def pass_hat(count: int, passed: int, k: int) -> float:
 
 
 def mcnemar(lost: int, won: int) -> float:
-    """The two-sided exact p-value of rows that changed their verdict."""
+    """Return the two-sided exact p-value of rows that changed their verdict."""
     count = lost + won
     if not count:
         return 1.0
@@ -47,12 +47,12 @@ def mcnemar(lost: int, won: int) -> float:
 
 
 def shown_p(value: float) -> str:
-    """A p-value for people; never 0."""
+    """Return a p-value as shown, which is never 0."""
     return f"p = {value:.3f}" if value >= 0.001 else "p < 0.001"
 
 
 def holm(values: Sequence[float]) -> list[float]:
-    """P-values of several comparisons with one baseline, corrected for their number."""
+    """Return the P-values of comparisons with one baseline, corrected for their number."""
     order = sorted(range(len(values)), key=values.__getitem__)
     made, highest = [0.0] * len(values), 0.0
     for rank, at in enumerate(order):
@@ -62,7 +62,7 @@ def holm(values: Sequence[float]) -> list[float]:
 
 
 def rows_needed(difference: float, flips: float) -> int:
-    """Rows that show a difference with 5 % error and 80 % power.
+    """Return the rows that show a difference with 5 % error and 80 % power.
 
     Args:
         difference: of the pass rates, above 0.
@@ -76,7 +76,7 @@ def rows_needed(difference: float, flips: float) -> int:
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """The value below which a share of them lies, between two by straight line; 0 for none."""
+    """Return the value below which a share of them lies, interpolated linearly; 0 for none."""
     ordered = sorted(values)
     if not ordered:
         return 0.0

@@ -415,12 +415,12 @@ class SentCell:
 
 
 def cell_identity(sent: SentCell, repeat: int) -> bytes:
-    """The identity of one repeat: 32 bytes."""
+    """Return the identity of one repeat: 32 bytes."""
     return next(iter(cell_identities(sent, (repeat,))))
 
 
 def cell_identities(sent: SentCell, repeats: Iterable[int]) -> Iterator[bytes]:
-    """The identities of repeats: all that they have in common is written once."""
+    """Yield the identities of repeats: all that they have in common is written once."""
     before = _json(
         {
             "body": sent.body,

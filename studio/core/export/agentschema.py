@@ -42,7 +42,7 @@ _PROPERTY_KEYS = tuple(
 
 
 def agent_schema_file(source: ExportSource) -> ExportResult:
-    """The agent, proven by reading it back into a prompt."""
+    """Return the agent, proven by reading it back into a prompt."""
     document = source.document
     converted = convert(document, "prompty", source.references)
     draft = ConversionDraft(converted.text)
@@ -152,7 +152,7 @@ def _agent(draft: ConversionDraft, document: PromptDocument) -> str:
 
 
 def _samples(draft: ConversionDraft, block: str) -> None:
-    """The studio's `sample` is AgentSchema's `example`."""
+    """Write the studio's `sample` as AgentSchema's `example`."""
     value = draft.value(block)
     keys: list[str | int] = list(value) if isinstance(value, Mapping) else []
     if isinstance(value, list):
@@ -164,7 +164,7 @@ def _samples(draft: ConversionDraft, block: str) -> None:
 
 
 def _instructions(body: str) -> list[str]:
-    """The body as a block of text; in quotes where a block cannot hold it."""
+    """Return the body as a block of text; in quotes where a block cannot hold it."""
     text = body.strip("\n")
     block = ["instructions: |-", *(f"  {line}" if line else "" for line in text.split("\n"))]
     if text[:1] in (" ", "\t"):

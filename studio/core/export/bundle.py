@@ -39,7 +39,7 @@ _TEXTS = (".json", ".yaml", ".yml", ".txt", ".md", ".prompty", ".py")
 
 
 def bundle(source: ExportSource) -> ExportResult:
-    """The zip; the proof unpacks it and reads the prompt from what came out."""
+    """Return the zip; the proof unpacks it and reads the prompt from what came out."""
     document = source.document
     text = document.source.text
     fault = utf8_problem(text)
@@ -58,7 +58,7 @@ def bundle(source: ExportSource) -> ExportResult:
 
 
 def bundle_files(source: ExportSource) -> tuple[dict[str, bytes], tuple[str, ...]]:
-    """Every file of a prompt's bundle by its name beside the prompt, and what is left out."""
+    """Return a bundle's files by their names beside the prompt, and what is left out."""
     packed = _collect(source)
     files = {name: content for name, content in packed.files.items() if name != MANIFEST}
     return files, tuple(packed.losses)
@@ -73,7 +73,7 @@ class _Packed:
 
 
 def _collect(source: ExportSource) -> _Packed:
-    """Every file of the bundle, by its name in it."""
+    """Collect every file of the bundle, by its name in it."""
     packed = _Packed()
     document = source.document
     path = document.source.path
@@ -102,7 +102,7 @@ def _collect(source: ExportSource) -> _Packed:
 
 
 def _named(source: ExportSource) -> Iterator[tuple[str, str]]:
-    """Paths that the prompt refers to, as written."""
+    """Yield the paths that the prompt refers to, as written."""
     for reference in find_references(source.document.source.text):
         if reference.protocol == "file":
             yield reference.argument, "referenced file"
@@ -146,7 +146,7 @@ def _add_file(
 
 
 def _sources(packed: _Packed, source: ExportSource, folder: Path | None) -> None:
-    """Tool files with the modules beside them that they import; servers are only named."""
+    """Pack tool files with the modules beside them that they import; only name servers."""
     for item in named_sources(source.document):
         match item:
             case PythonFile(path):
@@ -194,7 +194,7 @@ def _python(packed: _Packed, path: Path, folder: Path | None, role: str) -> None
 
 
 def _data_file(packed: _Packed, beside: Path, written: str, folder: Path) -> None:
-    """A file beside the tools that they name in a text (`facts.json`)."""
+    """Pack a file beside the tools that they name in a text (`facts.json`)."""
     if not 2 < len(written) < 100 or "\n" in written or "." not in written:
         return
     file = beside / written
@@ -255,7 +255,7 @@ def _manifest(packed: _Packed, prompt: str) -> bytes:
 
 
 def write_zip(files: Mapping[str, bytes]) -> bytes:
-    """A zip of files by name; the same files give the same bytes."""
+    """Return a zip of files by name; the same files give the same bytes."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for name in sorted(files, key=lambda each: (each != MANIFEST, each)):
@@ -284,7 +284,7 @@ def _listing(files: Mapping[str, bytes], size: int) -> str:
 
 
 def _round_trips(source: ExportSource, data: bytes) -> tuple[RoundTrip, ...]:
-    """The prompt as it comes out of the zip, with only the zip's files, and every set."""
+    """Return the prompt as it comes out of the zip, with only the zip's files, and every set."""
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="bundle-") as folder:

@@ -97,7 +97,7 @@ class ChatTemplate:
 
 
 def chat_template(source: ExportSource) -> ChatTemplate:
-    """The prompt as messages to be rendered; with the values of now where it cannot be cut so."""
+    """Return the prompt as messages to render; with the current values if it cannot be cut so."""
     document = source.document
     found = _read(document, source)
     losses = tuple(_reference_losses(document))
@@ -148,7 +148,7 @@ def _without_escapes(item: TemplateMessage, form: TemplateFormat) -> TemplateMes
 
 
 def _rendered(template: ChatTemplate) -> Iterator[TemplateMessage | ThreadPlace]:
-    """The items with their escapes (`{{` of a format string, `{% raw %}`) undone."""
+    """Yield the items with their escapes (`{{` of a format string, `{% raw %}`) undone."""
     for item in template.items:
         if isinstance(item, ThreadPlace):
             yield item
@@ -157,7 +157,7 @@ def _rendered(template: ChatTemplate) -> Iterator[TemplateMessage | ThreadPlace]
 
 
 def _read(document: PromptDocument, source: ExportSource) -> ChatTemplate | None:
-    """The body read as if it were rendered; None where threads or media come from loops."""
+    """Read the body as if it were rendered; None where threads or media come from loops."""
     body = document.body
     loops = tuple(_conversation_loops(document))
     threads = {item.input for item in loops}
@@ -203,7 +203,7 @@ _CONVERSATION = re.compile(
 
 
 def _conversation_loops(document: PromptDocument) -> Iterator[Segment]:
-    """Loops that write a role and a content for each item: threads by another name.
+    """Yield the loops that write a role and a content for each item: threads by another name.
 
     The next message must follow, since the last item goes on to there.
     """
@@ -219,7 +219,7 @@ def _conversation_loops(document: PromptDocument) -> Iterator[Segment]:
 
 
 def _literals(document: PromptDocument, start: int, end: int) -> Iterator[Segment]:
-    """A range of the body as the author wrote it, parameters as expressions of its template."""
+    """Yield a range of the body as written, with parameters as expressions of its template."""
     text = document.source.text
     if document.parameters and document.dialect == "section":
         first = start
@@ -249,7 +249,7 @@ def _item(message: Message) -> TemplateMessage | ThreadPlace:
 
 
 def _stands_alone(template: ChatTemplate, document: PromptDocument) -> Iterator[bool]:
-    """Whether each text is a whole template that needs nothing of its neighbours."""
+    """Return whether each text is a complete template by itself."""
     known = {variable.name for variable in document.variables}
     known |= {parameter.name for parameter in document.parameters}
     for text in _texts(template):
@@ -289,7 +289,7 @@ def _reference_losses(document: PromptDocument) -> Iterator[str]:
 
 
 def used_inputs(document: PromptDocument, reserved: Sequence[str] = ()) -> dict[str, Json]:
-    """Names that a rendering needs, with their defaults: inputs, other variables, parameters."""
+    """Return the names that rendering needs, with defaults: inputs, variables, parameters."""
     found: dict[str, Json] = {}
     for item in document.inputs:
         if item.name and item.name not in reserved:
@@ -311,7 +311,7 @@ _FIXED = ("role", "type", "id", "tool_call_id", "detail", "format")
 
 
 def chat_items(template: ChatTemplate) -> tuple[list[JsonObject], tuple[Problem, ...]]:
-    """The template's messages as chat completions write them, and what has no place there."""
+    """Return the template's messages in chat completions' form, and what has no place there."""
     items: list[JsonObject] = []
     problems: list[Problem] = []
     for item in template.items:
@@ -325,7 +325,7 @@ def chat_items(template: ChatTemplate) -> tuple[list[JsonObject], tuple[Problem,
 
 
 def chat_messages(messages: Sequence[Message]) -> tuple[list[JsonObject], tuple[Problem, ...]]:
-    """Messages in the form of chat completions; paths stay as the author wrote them."""
+    """Return the messages in the form of chat completions; paths stay as the author wrote them."""
     # A template of a name stays as written: the program that fills it in has the name to send.
     nameless = [
         replace(message, attributes=_without_name(message))
@@ -364,7 +364,7 @@ def fill_items(
     *,
     drops: bool = False,
 ) -> tuple[Message, ...]:
-    """The messages that a program makes of the items with some values.
+    """Return the messages that a program makes of the items with some values.
 
     Args:
         items: As `chat_items` gives them.
@@ -414,7 +414,7 @@ def _fill(value: Json, render: Render, values: Mapping[str, Json]) -> Json:
 
 
 def as_sent(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Messages as they come out of the form of chat completions, to compare like with like."""
+    """Return messages read back from chat completions' form, to compare like with like."""
     sent = fill_items(list(chat_messages(messages)[0]), None, {})
     return tuple(
         replace(message, attributes={**message.attributes, "name": sendable_name(name, CHAT)})
@@ -435,7 +435,7 @@ def _message(item: TemplateMessage, form: TemplateFormat) -> Message:
 
 
 def use(name: str, form: TemplateFormat) -> str:
-    """The expression that puts an input in as it is."""
+    """Return the expression that puts an input in as it is."""
     match form:
         case "fstring":
             return f"{{{name}}}"

@@ -24,7 +24,7 @@ class _NotSimple(Exception):  # noqa: N818 - it is a finding, no failure of the 
 
 
 def as_format_strings(template: ChatTemplate) -> ChatTemplate:
-    """The same messages as format strings, where no text of them does more than put values in."""
+    """Return the messages as format strings, if their texts only put values in."""
     if template.format != "jinja2" or template.is_plain:
         return template
     try:
@@ -59,7 +59,7 @@ def _part(part: TemplatePart) -> TemplatePart:
 
 
 def _text(text: str) -> str:
-    """One text.
+    """Return one text.
 
     Raises:
         _NotSimple: it has statements, comments or expressions.

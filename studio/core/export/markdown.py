@@ -28,7 +28,7 @@ _FENCE = re.compile(r"`{3,}")
 
 
 def markdown_document(source: ExportSource) -> ExportResult:
-    """The document; its messages are read out of it again for the proof."""
+    """Return the document; its messages are read out of it again for the proof."""
     text = _document(source, source.prepared.messages.messages)
     problems = list(source.problems)
     fault = utf8_problem(text)
@@ -143,7 +143,7 @@ def _fenced(part: Part) -> list[str]:
 
 
 def _fence(kind: str, text: str) -> list[str]:
-    """A fence longer than any in the text."""
+    """Return a fence longer than any in the text."""
     longest = max((len(found[0]) for found in _FENCE.finditer(text)), default=2)
     fence = "`" * max(3, longest + 1)
     return [f"{fence}{kind}", text, fence]

@@ -37,7 +37,7 @@ NOT_UTF8 = "export-not-utf8"
 
 
 def utf8_problem(text: str) -> Problem | None:
-    """The problem of a text that no UTF-8 file can hold."""
+    """Return the problem of a text that no UTF-8 file can hold."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -157,7 +157,7 @@ _NOWHERE = Span(0, 0)
 
 
 def dialect_file(dialect: Dialect, source: ExportSource) -> ExportResult:
-    """The converted text; what has no home in the dialect is a loss."""
+    """Return the converted text; what has no home in the dialect is a loss."""
     document = source.document
     made = convert(document, dialect, source.references)
     fault = utf8_problem(made.text)
@@ -199,7 +199,7 @@ Render: TypeAlias = Callable[[str, Mapping[str, Json]], str]
 
 
 def check_bounds(prepared: Prepared) -> None:
-    """Other programs have no bounds: what ours has stopped is not given to them.
+    """Refuse what our bounds stopped: other programs have none.
 
     Raises:
         CannotRender: the template was stopped.

@@ -53,7 +53,7 @@ _SHARED = ("defaultTest", "scenarios", "assertionTemplates")
 
 
 def promptfoo_config(source: ExportSource) -> ExportResult:
-    """The configuration; what Nunjucks or promptfoo have no place for is a loss."""
+    """Return the configuration; what Nunjucks or promptfoo have no place for is a loss."""
     document = source.document
     template = chat_template(source)
     read, problems = chat_items(template)
@@ -92,7 +92,7 @@ def promptfoo_config(source: ExportSource) -> ExportResult:
 
 
 def _as_jinja(value: Json) -> Json:
-    """Every text of a message as Jinja2 instead of a format string."""
+    """Return every text of a message as Jinja2 instead of a format string."""
     if isinstance(value, str):
         return fstring_as_jinja(value) or value
     if isinstance(value, dict):
@@ -103,7 +103,7 @@ def _as_jinja(value: Json) -> Json:
 
 
 def _with_name(item: Json) -> Json:
-    """A message whose name is a template, without the blanks that OpenAI refuses in a name."""
+    """Return a message whose name is a template, without the blanks that OpenAI refuses there."""
     name = item.get("name") if isinstance(item, dict) else None
     if not isinstance(item, dict) or not isinstance(name, str) or "{" not in name:
         return item
@@ -217,7 +217,7 @@ def _role_and_content(item: Json) -> Json:
 
 
 def asserted_tests(source: ExportSource, losses: list[str]) -> dict[str, Json]:
-    """The keys of a configuration that say what is asked, and what must hold of the answers.
+    """Return the keys of a configuration that say what is asked, and what must hold of the answers.
 
     Args:
         source: The prompt with its sets; the experiment file of its own name is beside it.
@@ -244,7 +244,7 @@ def asserted_tests(source: ExportSource, losses: list[str]) -> dict[str, Json]:
 
 
 def _experiment_beside(prompt: Path | None) -> JsonObject:
-    """The experiment file of a prompt's own name as it is written; empty where there is none."""
+    """Return the text of the experiment file with the prompt's name; empty without one."""
     if prompt is None:
         return {}
     try:
@@ -255,7 +255,7 @@ def _experiment_beside(prompt: Path | None) -> JsonObject:
 
 
 def _rows(item: Json) -> Iterator[JsonObject]:
-    """The values that a test asks with, its lists spread."""
+    """Yield the values that a test asks with, its lists spread."""
     values = item.get("vars") if isinstance(item, Mapping) else None
     if not isinstance(values, Mapping):
         return
@@ -283,7 +283,7 @@ def _entry(item: Json, source: ExportSource, losses: list[str]) -> Iterator[Json
 
 
 def _vars(values: JsonObject) -> dict[str, Json]:
-    """The values of a test; promptfoo would make several tests of a list."""
+    """Return the values of a test; promptfoo would make several tests of a list."""
     if any(isinstance(value, list) for value in values.values()):
         return {"vars": dict(values), "options": {"disableVarExpansion": True}}
     return {"vars": dict(values)}

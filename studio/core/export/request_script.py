@@ -21,7 +21,7 @@ _WIDTH = 88
 
 
 def python_literal(value: Json, indent: int = 0) -> str:
-    """A value as a Python literal; long ones over several lines, long texts line by line."""
+    """Return a value as a Python literal; long ones over several lines, long texts line by line."""
     flat = _flat(value)
     if len(flat) + indent <= _WIDTH and "\\n" not in flat:
         return flat
@@ -42,7 +42,7 @@ def python_literal(value: Json, indent: int = 0) -> str:
 
 
 def python_expression(value: Json) -> str:
-    """A value as Python source in which `${env:NAME}` is looked up when the code runs."""
+    """Return a value as Python source in which `${env:NAME}` is looked up when the code runs."""
     variables: dict[str, str] = {}
 
     def marked(item: Json) -> Json:
@@ -64,12 +64,12 @@ def python_expression(value: Json) -> str:
 
 
 def environment_variable(name: str, default: str | None) -> str:
-    """The expression that looks an environment variable up; one that is not set is empty."""
+    """Return the expression that looks an environment variable up; one that is not set is empty."""
     return f"os.environ.get({_flat(name)}, {_flat(default or '')})"
 
 
 def _with_variables(text: str) -> str:
-    """The expression of a text that refers to variables; empty where it refers to none."""
+    """Return the expression of a text that refers to variables; empty where it refers to none."""
     parts: list[str] = []
     at = 0
     text = text.strip()
@@ -88,7 +88,7 @@ def _with_variables(text: str) -> str:
 
 
 def _text(value: str, indent: int) -> str:
-    """A long text as adjacent strings in brackets, one a line: every character stays visible."""
+    """Return a long text as adjacent strings in brackets, one a line, each character visible."""
     lines = value.splitlines(keepends=True) if "\n" in value else [value]
     if len(lines) == 1:
         return _flat(value)
@@ -218,7 +218,7 @@ def curl_command(
 
 
 def body_of(text: str) -> JsonObject:
-    """The body inside a written request, command or line."""
+    """Return the body inside a written request, command or line."""
     if f"<<'{_END}'\n" in text:
         text = text.partition(f"<<'{_END}'\n")[2].rpartition(f"\n{_END}")[0]
     data: Json = json.loads(text)
@@ -226,7 +226,7 @@ def body_of(text: str) -> JsonObject:
 
 
 def python_script(body: JsonObject, endpoint: ApiEndpoint, base_url: str = "") -> str:
-    """A script that sends a body and prints the reply.
+    """Return a script that sends a body and prints the reply.
 
     Args:
         body: the request's.
@@ -256,7 +256,7 @@ def python_script(body: JsonObject, endpoint: ApiEndpoint, base_url: str = "") -
 
 
 def _plain_script(body: JsonObject, endpoint: ApiEndpoint, base_url: str) -> str:
-    """Without a package: nothing but Python itself is needed to send it."""
+    """Return a script that sends the request with Python alone, without packages."""
     # Without the version that its path brings, as Anthropic's own clients name the address.
     address, path = (base_url or endpoint.address).rstrip("/"), endpoint.path
     if endpoint.path == "/messages":
@@ -286,17 +286,17 @@ def _plain_script(body: JsonObject, endpoint: ApiEndpoint, base_url: str) -> str
 
 
 def _header_value(value: str) -> str:
-    """A header of a shell as Python writes it: a variable of the environment, or a text."""
+    """Return a header of a shell as Python writes it: a variable of the environment, or a text."""
     return f'os.environ["{value[1:]}"]' if value.startswith("$") else f'"{value}"'
 
 
 def json_text(value: Json) -> str:
-    """JSON for people to read, ending in a line end."""
+    """Return JSON for people to read, ending in a line end."""
     return sendable(json.dumps(value, ensure_ascii=False, indent=2)) + "\n"
 
 
 def sendable(text: str) -> str:
-    """The same JSON, with characters escaped that no UTF-8 file can hold."""
+    """Return the JSON with characters escaped that no UTF-8 file can hold."""
     if not any("\ud800" <= char <= "\udfff" for char in text):
         return text
     return "".join(f"\\u{ord(char):04x}" if "\ud800" <= char <= "\udfff" else char for char in text)

@@ -40,7 +40,7 @@ LABELS: Mapping[Provider, str] = {
 
 
 def request_body(provider: Provider, source: ExportSource) -> ExportResult:
-    """The exact body of a request, as JSON, with media read from the prompt's folder."""
+    """Return the exact body of a request, as JSON, with media read from the prompt's folder."""
     request = request_of(source, provider)
 
     def write(each: ExportSource) -> str:
@@ -55,7 +55,7 @@ def request_body(provider: Provider, source: ExportSource) -> ExportResult:
 
 
 def messages_jsonl(source: ExportSource) -> ExportResult:
-    """A line in the form of chat completions for each set."""
+    """Return a line in the form of chat completions for each set."""
     chosen = source.set_rounds or source.rounds
     problems: list[Problem] = [*source.document.problems]
     lines: list[str] = []
@@ -114,7 +114,7 @@ class CurlCommand:
             )
 
     def _speaks_to_the_document(self, source: ExportSource) -> bool:
-        """Whether the server that the prompt names speaks this provider's form."""
+        """Return whether the server that the prompt names speaks this provider's form."""
         is_anthropic = source.document.model.provider == "anthropic"
         return is_anthropic == (self.provider == "anthropic")
 

@@ -104,7 +104,7 @@ def key_variable(connection: Connection) -> str:
 def request_of(
     source: ExportSource, provider: Provider, messages: Sequence[Message] | None = None
 ) -> WireRequest:
-    """The request that the prompt would send: a loop's first one, where it works in a loop.
+    """Return the request that the prompt would send: a loop's first one, where it works in a loop.
 
     Args:
         source: The prompt with its values.

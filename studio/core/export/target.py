@@ -71,7 +71,7 @@ _STAND_INS: Mapping[str, Json] = {
 def _with_stand_ins(
     document: PromptDocument, given: Mapping[str, Json], references: ReferenceContext | None
 ) -> Prepared:
-    """A preview with something for each parameter, so that a proof sees where it goes."""
+    """Return a preview with something for each parameter, so that a proof sees where it goes."""
     names = {item.name for item in document.parameters} - given.keys()
     values: dict[str, Json] = {
         item.name: _STAND_INS.get(item.kind, item.name)
@@ -290,7 +290,7 @@ class ExportResult:
         return bool(self.text or self.data)
 
     def may_write(self, *, errors: Collection[str] = (), losses: bool = False) -> bool:
-        """Whether it is written: each kind of error, and the losses, want a yes of their own.
+        """Return whether it is written: each kind of error, and the losses, need their own consent.
 
         Args:
             errors: codes of the errors that the user accepts.
@@ -307,7 +307,7 @@ class ExportResult:
 
 
 def _is_final(code: str) -> bool:
-    """Whether an error says that nothing was made that could be written."""
+    """Return whether an error means that there is nothing to write."""
     return code.startswith("export-") or code in ("plugin-failed", "bundle-too-large")
 
 
@@ -392,7 +392,7 @@ def result(
 
 
 def unique(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """The problems in order, each once."""
+    """Return the problems in order, each once."""
     return tuple(dict.fromkeys(problems))
 
 
@@ -418,7 +418,7 @@ def make_checked(target: ExportTarget, source: ExportSource) -> ExportResult:
 
 
 def _with_errors(made: ExportResult, source: ExportSource) -> ExportResult:
-    """The result, blocked also by errors in what the body means: no form can fix those."""
+    """Return the result, blocked also by errors in what the body means: no form can fix those."""
     prepared = source.prepared
     found = (*prepared.rendering.problems, *prepared.messages.problems)
     errors = [item for item in found if item.severity is Severity.ERROR]
@@ -428,6 +428,6 @@ def _with_errors(made: ExportResult, source: ExportSource) -> ExportResult:
 
 
 def _forms(value: str) -> tuple[bytes, ...]:
-    """A value as it is, and as JSON and Python write it."""
+    """Return a value as it is, and as JSON and Python write it."""
     texts = (value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1])
     return tuple(text.encode("utf-8", "replace") for text in dict.fromkeys(texts))

@@ -151,12 +151,12 @@ TARGETS: tuple[ExportTarget, ...] = (
 
 
 def find_target(name: str) -> ExportTarget | None:
-    """The form of that name."""
+    """Find the form of that name."""
     return next((target for target in all_targets() if target.name == name), None)
 
 
 def all_targets() -> tuple[ExportTarget, ...]:
-    """The studio's own forms, and those of plug-ins under names that are free."""
+    """Return the studio's own forms, and those of plug-ins under names that are free."""
     taken = {target.name for target in TARGETS}
     added = (_of_plugin(each) for each in installed("exporters"))
     return (*TARGETS, *(target for target in added if target.name not in taken))

@@ -29,7 +29,7 @@ def unlisted_tools(source: ExportSource) -> Iterator[str]:
 
 
 def unresolved_references(source: ExportSource) -> Iterator[str]:
-    """References to variables that stay as they are written: an export holds no secret."""
+    """Yield references to variables that stay as they are written: an export holds no secret."""
     texts = [source.prepared.document.model.id]
     for message in source.prepared.messages.messages:
         texts += (
@@ -44,7 +44,7 @@ def unresolved_references(source: ExportSource) -> Iterator[str]:
 
 
 def settled_for_code(source: ExportSource) -> tuple[PromptDocument, tuple[str, ...]]:
-    """The document with the parameters and files of its settings filled in, and what that fixes.
+    """Return the document with parameters and files of its settings filled in, and what that fixes.
 
     Code holds the parameters of messages as inputs of its own; model and options are constants.
     Variables stay references: they are looked up when the code runs.
@@ -70,7 +70,7 @@ def settled_for_code(source: ExportSource) -> tuple[PromptDocument, tuple[str, .
 
 
 def _with_fixed_parameters(source: ExportSource) -> tuple[PromptDocument, tuple[str, ...]]:
-    """The document with the parameters of its settings filled in, and what that fixes, in words."""
+    """Return the document with its settings' parameters filled in, and in words what that fixes."""
     document, prepared = source.document, source.prepared
     if document.front_matter is None or not document.parameters:
         return document, ()

@@ -26,7 +26,7 @@ _PROPERTY = {"enum": "enumValues"}
 
 
 def is_agent_schema(data: Json) -> bool:
-    """Whether a YAML document is a prompt agent, or a manifest that holds one."""
+    """Return whether a YAML document is a prompt agent, or a manifest that holds one."""
     if not isinstance(data, Mapping):
         return False
     if _is_manifest(data):
@@ -38,7 +38,7 @@ def is_agent_schema(data: Json) -> bool:
 
 
 def import_agent_schema(text: str) -> Imported:
-    """A prompt agent as a Prompty 2 file.
+    """Return a prompt agent as a Prompty 2 file.
 
     Raises:
         ImportFailure: the YAML cannot be read, or it is another kind of agent.
@@ -81,7 +81,7 @@ def import_agent_schema(text: str) -> Imported:
 
 
 def _variables(draft: ConversionDraft) -> None:
-    """`=Env.NAME`, a formula of Microsoft's agent framework, as the reference that it means."""
+    """Replace `=Env.NAME`, a formula of Microsoft's agent framework, by its reference."""
     edits = []
     for entry in draft.document.entries:
         found = _FORMULA.fullmatch(str(draft.value(*entry.path)))
@@ -110,13 +110,13 @@ def _conversation(draft: ConversionDraft, body: str) -> str:
 
 
 def _is_manifest(data: JsonObject) -> bool:
-    """Whether an AgentManifest holds the agent as its template."""
+    """Return whether an AgentManifest holds the agent as its template."""
     template = data.get("template")
     return isinstance(template, Mapping) and "instructions" in template
 
 
 def _schema(draft: ConversionDraft, path: tuple[str | int, ...], new: str) -> None:
-    """`…Schema: {properties: …}` becomes the properties alone."""
+    """Reduce `…Schema: {properties: …}` to the properties."""
     block = draft.block(*path)
     if not block:
         return
@@ -161,7 +161,7 @@ def _tools(draft: ConversionDraft, data: JsonObject) -> None:
 
 
 def _template(draft: ConversionDraft, data: JsonObject) -> None:
-    """The template block, written out as the studio's own files have it."""
+    """Write the template block as the studio's own files have it."""
     template = data.get("template")
     if not isinstance(template, Mapping):
         draft.remove("template")
@@ -176,7 +176,7 @@ def _template(draft: ConversionDraft, data: JsonObject) -> None:
 
 
 def _of_manifest(data: JsonObject) -> Imported:
-    """The agent that is a manifest's template, with the manifest's name where it has none."""
+    """Return the agent in a manifest's template, with the manifest's name if it has none."""
     template = data.get("template")
     agent = dict(template) if isinstance(template, Mapping) else {}
     for key in ("name", "displayName", "description", "metadata"):
@@ -194,7 +194,7 @@ def _of_manifest(data: JsonObject) -> Imported:
 
 
 def _words(draft: ConversionDraft) -> None:
-    """Words that samples write in other letters: `apiType: Chat`, `provider: OpenAI`."""
+    """Correct the case of words in samples: `apiType: Chat`, `provider: OpenAI`."""
     for key in ("apiType", "provider"):
         word = draft.value("model", key)
         if isinstance(word, str) and word != word.lower():
@@ -209,7 +209,7 @@ def _words(draft: ConversionDraft) -> None:
 
 
 def _bindings(draft: ConversionDraft) -> None:
-    """Bindings to functions of a program, and not to inputs, have no place."""
+    """Remove bindings to a program's functions instead of inputs: they have no place."""
     tools = draft.value("tools")
     inputs = draft.value("inputs")
     names = (
@@ -240,7 +240,7 @@ def _bindings(draft: ConversionDraft) -> None:
 
 
 def _text(data: JsonObject, key: str) -> str:
-    """The text of a key, or a list of texts as its paragraphs."""
+    """Return the text of a key, or a list of texts as its paragraphs."""
     value = data.get(key)
     lines = value if isinstance(value, list) else [value or ""]
     if not all(isinstance(line, str) for line in lines):

@@ -37,12 +37,12 @@ _MOST_BYTES = 20_000_000
 
 
 def is_curl(text: str) -> bool:
-    """Whether a text is a curl command."""
+    """Return whether a text is a curl command."""
     return re.search(r"(?m)^[ \t$]*curl\s", text) is not None
 
 
 def import_curl(text: str) -> Imported:
-    """The request that a curl command sends.
+    """Return the request that a curl command sends.
 
     Raises:
         ImportFailure: it sends no JSON that is a request.
@@ -88,7 +88,7 @@ def _option(words: list[str], names: tuple[str, ...]) -> str:
 
 
 def is_script(text: str) -> bool:
-    """Whether a text is a Python script that the studio exported."""
+    """Return whether a text is a Python script that the studio exported."""
     return (
         "made by prompt studio" in text[:2000].lower()
         and re.search(r"(?m)^MESSAGES = ", text) is not None
@@ -96,7 +96,7 @@ def is_script(text: str) -> bool:
 
 
 def import_script(text: str) -> Imported:
-    """The prompt of an exported script: its literals, nothing of it is run.
+    """Return the prompt of an exported script: its literals, nothing of it is run.
 
     Raises:
         ImportFailure: it is not Python, or holds no messages.
@@ -184,7 +184,7 @@ def _langchain_messages(text: str, tree: ast.Module, work: Composition) -> JsonO
 
 
 def _literal_pairs(node: ast.Dict, work: Composition) -> dict[str, Json]:
-    """The literal values of a dictionary; one that is made by code is named."""
+    """Return the literal values of a dictionary; one that is made by code is named."""
     found: dict[str, Json] = {}
     for key, value in zip(node.keys, node.values, strict=True):
         name = key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
@@ -234,7 +234,7 @@ def _value(node: ast.expr) -> Json:
 
 
 def import_bundle(content: bytes) -> Imported:
-    """The prompt of a bundle that the studio exported, with its input sets.
+    """Return the prompt of a bundle that the studio exported, with its input sets.
 
     Raises:
         ImportFailure: it is no such bundle.

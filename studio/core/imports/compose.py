@@ -130,7 +130,7 @@ def write_document(work: Composition) -> str:
 
 
 def literal(text: str, form: TemplateFormat) -> str:
-    """A text as a template that renders to exactly this text, and makes no marker or media."""
+    """Return a text as a template that renders to exactly this, without markers or media."""
     if form == "fstring":
         return text.replace("{", "{{").replace("}", "}}")
     if form == "mustache":
@@ -153,7 +153,7 @@ def placeholder(name: str, form: TemplateFormat) -> str:
 
 
 def with_quoted_markers(text: str) -> str:
-    """A text in which lines that look like role markers are quoted (`> user:`) and so are none.
+    """Return a text with lines that look like role markers quoted (`> user:`), so they are none.
 
     For the forms of templates that have no way to write a marker as a value.
     """
@@ -175,7 +175,7 @@ def _section(work: Composition, item: Message | str) -> str:
 
 
 def _template(text: str, work: Composition) -> str:
-    """A template's text, in which a line that looks like a role marker stays text."""
+    """Return a template's text, in which a line that looks like a role marker stays text."""
     if work.format != "jinja2":
         if _MARKER.search(text):
             work.notes.append("A line of a message looks like a role marker, and is one now.")
@@ -202,7 +202,7 @@ def _marker(work: Composition, message: Message) -> str:
 
 
 def _media_input(work: Composition, part: MediaPart) -> str:
-    """The input that holds a picture, file or recording; declared here."""
+    """Return the input that holds a picture, file or recording; declared here."""
     kind = part.kind if part.kind in ("image", "file", "audio") else "file"
     alone = _VARIABLE.fullmatch(part.source.strip()) if work.is_template else None
     if alone is not None:
@@ -225,7 +225,7 @@ def _use(work: Composition, name: str) -> str:
 
 
 def _runs_to_threads(work: Composition) -> None:
-    """Tool calls, results and mixed messages become the default of a thread input, in order."""
+    """Turn tool calls, results and mixed messages into a thread input's default, in order."""
     done: list[Message | str] = []
     run: list[Message] = []
 
@@ -283,7 +283,7 @@ def fits_section(message: Message) -> bool:
 
 
 def _thread_item(message: Message) -> dict[str, Json]:
-    """A message as an item of a thread, as chat completions write one."""
+    """Return a message as an item of a thread, as chat completions write one."""
     found: dict[str, Json] = {"role": message.role, **message.attributes}
     blocks: list[Json] = []
     for part in message.parts:
@@ -338,7 +338,7 @@ OPTION_WORDS = {
 
 
 def literal_message(item: JsonObject) -> Message:
-    """A message of which every character is literal, among others that are templates."""
+    """Return a message of which every character is literal, among others that are templates."""
     (made,) = read_items([item])
     parts = (LiteralText(each.text) if isinstance(each, TextPart) else each for each in made.parts)
     return Message(made.role, tuple(parts), made.attributes)

@@ -202,7 +202,7 @@ class _Work:
         return [scope for kind, scope in self._blocks if kind in ("for", "with")]
 
     def _path(self, name: str) -> str:
-        """A name as Jinja2 finds it: inside `#each` it is one of the item's."""
+        """Return a name as Jinja2 finds it: inside `#each` it is one of the item's."""
         if name.endswith(".length"):
             return f"{self._path(name.removesuffix('.length'))} | length"
         first, dot, rest = name.removeprefix("this.").partition(".")
@@ -224,7 +224,7 @@ class _Work:
 
 
 def _literal(text: str) -> str:
-    """Text that Jinja2 would take for a statement or a comment."""
+    """Return text that Jinja2 would take for a statement or a comment."""
     return _JINJA.sub(lambda found: f"{{{{ '{found[0]}' }}}}", text)
 
 
@@ -239,7 +239,7 @@ _ROLES = ("system", "user", "assistant", "developer")
 
 
 def import_dotprompt(text: str, read: Callable[[str], str]) -> Imported:
-    """A `.prompt` file as a Prompty 2 file.
+    """Return a `.prompt` file as a Prompty 2 file.
 
     Args:
         text: the file's text.
@@ -322,7 +322,7 @@ def _outputs(value: Json, work: Composition) -> None:
 
 
 def _schema(value: Json) -> dict[str, JsonObject]:
-    """Picoschema, or a JSON schema, as declarations."""
+    """Return Picoschema, or a JSON schema, as declarations."""
     if not isinstance(value, Mapping):
         return {}
     if value.get("type") == "object" and isinstance(value.get("properties"), Mapping):
@@ -340,7 +340,7 @@ def _schema(value: Json) -> dict[str, JsonObject]:
 
 
 def _property(read: re.Match[str], item: Json) -> JsonObject:
-    """`name?(kind, description): value` of Picoschema."""
+    """Return the declaration of Picoschema's `name?(kind, description): value`."""
     word, _, after = str(item).partition(",") if isinstance(item, str) else ("", "", "")
     kind = kind_of_word((read["kind"] or word or "object").strip())
     made: dict[str, Json] = {"kind": kind if kind in INPUT_KINDS else "string"}

@@ -23,7 +23,7 @@ _TAG = re.compile(r"\{[%#]")
 
 
 def is_langfuse(data: Json) -> bool:
-    """Whether JSON is a prompt of Langfuse."""
+    """Return whether JSON is a prompt of Langfuse."""
     return (
         isinstance(data, Mapping)
         and isinstance(data.get("prompt"), str | list)
@@ -32,7 +32,7 @@ def is_langfuse(data: Json) -> bool:
 
 
 def import_langfuse(data: Json) -> Imported:
-    """A prompt of Langfuse: `{{name}}` in its texts is an input.
+    """Return a prompt of Langfuse: `{{name}}` in its texts is an input.
 
     Raises:
         ImportFailure: it holds no text.
@@ -61,7 +61,7 @@ def import_langfuse(data: Json) -> Imported:
 
 
 def is_stored(data: Json) -> bool:
-    """Whether JSON is a stored prompt of OpenAI, an eval or one of its runs."""
+    """Return whether JSON is a stored prompt of OpenAI, an eval or one of its runs."""
     if not isinstance(data, Mapping):
         return False
     word = data.get("object")
@@ -73,7 +73,7 @@ def is_stored(data: Json) -> bool:
 
 
 def import_stored(data: Json) -> Imported:
-    """A stored prompt of OpenAI, or the messages that an eval asks with.
+    """Return a stored prompt of OpenAI, or the messages that an eval asks with.
 
     Raises:
         ImportFailure: it holds no messages.
@@ -111,7 +111,7 @@ def import_stored(data: Json) -> Imported:
 
 
 def _with_run(data: JsonObject) -> JsonObject:
-    """An eval with the first of its runs that holds messages, as its export has them inside."""
+    """Return an eval with the first of its runs that holds messages, as its export includes it."""
     runs = data.get("runs")
     listed = runs.get("data") if isinstance(runs, Mapping) else runs
     for run in listed if isinstance(listed, list) else []:
@@ -122,14 +122,14 @@ def _with_run(data: JsonObject) -> JsonObject:
 
 
 def _template_of(data: JsonObject) -> Json:
-    """The messages that a run of an eval fills in."""
+    """Return the messages that a run of an eval fills in."""
     source = data.get("data_source")
     inputs = source.get("input_messages") if isinstance(source, Mapping) else None
     return inputs.get("template") if isinstance(inputs, Mapping) else None
 
 
 def _flat(item: Json) -> Json:
-    """A message whose content is one block, as evals write it."""
+    """Return a message whose content is one block, as evals write it."""
     if isinstance(item, Mapping) and isinstance(item.get("content"), Mapping):
         return {**item, "content": [item["content"]]}
     return item
@@ -146,13 +146,13 @@ def _eval_sets(block: JsonObject) -> dict[str, JsonObject]:
 
 
 def is_chatgpt(data: Json) -> bool:
-    """Whether JSON is the conversations of a ChatGPT export, or one of them."""
+    """Return whether JSON is the conversations of a ChatGPT export, or one of them."""
     first = data[0] if isinstance(data, list) and data else data
     return isinstance(first, Mapping) and isinstance(first.get("mapping"), Mapping)
 
 
 def import_chatgpt(data: Json, choose: int = 0) -> Imported:
-    """One conversation of a ChatGPT export, along its last branch.
+    """Return one conversation of a ChatGPT export, along its last branch.
 
     Raises:
         ImportFailure: there is no such conversation, or it holds no text.
@@ -194,7 +194,7 @@ def import_chatgpt(data: Json, choose: int = 0) -> Imported:
 
 
 def _branch(conversation: JsonObject) -> Iterator[JsonObject]:
-    """The messages from the first to the current one."""
+    """Yield the messages from the first to the current one."""
     nodes = object_of(conversation.get("mapping"))
     at = conversation.get("current_node")
     if not isinstance(at, str) or at not in nodes:
@@ -223,7 +223,7 @@ def _front(data: JsonObject, work: Composition) -> str:
 
 
 def _settings(config: JsonObject, work: Composition) -> None:
-    """The model and its options; other keys of a service are no part of the prompt."""
+    """Set the model and its options; a service's other keys are no part of the prompt."""
     set_model(work, config.get("model"), config)
     tools = config.get("tools")
     for tool in tools if isinstance(tools, list) else []:
@@ -238,7 +238,7 @@ def _settings(config: JsonObject, work: Composition) -> None:
 def _made(
     work: Composition, form: str, title: str, sets: Mapping[str, JsonObject] | None = None
 ) -> Imported:
-    """The file, with an input for each name in braces."""
+    """Return the file, with an input for each name in braces."""
     for message in work.messages if work.is_template else ():
         for part in message.parts if isinstance(message, Message) else ():
             for found in _BRACES.finditer(part.text) if isinstance(part, TextPart) else ():

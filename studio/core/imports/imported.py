@@ -39,7 +39,7 @@ class Imported:
     where it holds one."""
 
     def experiment_text(self, prompt: Path) -> str:
-        """The experiment file that asks the prompt file at a path."""
+        """Return the experiment file that asks the prompt file at a path."""
         return "\n".join(write_yaml({"prompts": [prompt.name], **self.experiment})) + "\n"
 
 
@@ -84,7 +84,7 @@ class Importer(Protocol):
         ...
 
     def accepts(self, source: ImportSource) -> bool:
-        """Whether the file is of this format; decided by what is in it."""
+        """Return whether the file is of this format; decided by what is in it."""
         ...
 
     def read(self, source: ImportSource, choose: int) -> Imported:

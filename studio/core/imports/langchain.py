@@ -46,14 +46,14 @@ _ROLES: dict[str, Role] = {
 
 
 def is_langchain(data: Json) -> bool:
-    """Whether JSON is a prompt of LangChain."""
+    """Return whether JSON is a prompt of LangChain."""
     if not isinstance(data, Mapping):
         return False
     return data.get("lc") == 1 or _kind_of(data) in ("prompt", "chat", "few_shot")
 
 
 def _kind_of(data: JsonObject) -> str:
-    """The `_type` of an older file; without one `load_prompt` takes it for a prompt."""
+    """Return the `_type` of an older file; without one `load_prompt` takes it for a prompt."""
     kind = data.get("_type")
     variables = data.get("input_variables")
     if kind is None and isinstance(variables, list) and all(isinstance(v, str) for v in variables):
@@ -62,7 +62,7 @@ def _kind_of(data: JsonObject) -> str:
 
 
 def import_langchain(data: Json, read: Callable[[str], str] | None = None) -> Imported:
-    """A prompt of LangChain as a prompt file.
+    """Return a prompt of LangChain as a prompt file.
 
     Args:
         data: The prompt.
@@ -97,7 +97,7 @@ def import_langchain(data: Json, read: Callable[[str], str] | None = None) -> Im
 
 
 def _template(kwargs: JsonObject, read: Callable[[str], str] | None) -> str | None:
-    """The text of a prompt, in place or in a file beside it."""
+    """Return the text of a prompt, in place or in a file beside it."""
     path = kwargs.get("template_path")
     if isinstance(path, str) and read is not None:
         return read(path)
@@ -106,7 +106,7 @@ def _template(kwargs: JsonObject, read: Callable[[str], str] | None) -> str | No
 
 
 def _find_prompt(data: Json, work: Composition) -> tuple[str, JsonObject] | None:
-    """Class name and arguments of the prompt, alone or as the first step of a sequence."""
+    """Find the class name and arguments of the prompt, alone or as a sequence's first step."""
     if not isinstance(data, Mapping):
         return None
     if data.get("lc") != 1:
@@ -133,7 +133,7 @@ def _find_prompt(data: Json, work: Composition) -> tuple[str, JsonObject] | None
 
 
 def _model(step: Json, work: Composition) -> None:
-    """The model of a sequence, with the tools bound to it."""
+    """Set the model of a sequence, with the tools bound to it."""
     name, kwargs = _constructor(step)
     if name == "RunnableBinding":
         bound = kwargs.get("kwargs")
@@ -147,7 +147,7 @@ def _model(step: Json, work: Composition) -> None:
 
 
 def _add(item: Json, work: Composition, formats: list[str]) -> None:
-    """One message, placeholder or template of a chat prompt."""
+    """Add a message, placeholder or template of a chat prompt."""
     if isinstance(item, list) and len(item) == 2:  # ["system", "…"]
         item = {"role": item[0], "content": item[1]}
     if isinstance(item, Mapping) and _add_plain(item, work, formats):
@@ -184,7 +184,7 @@ def _add(item: Json, work: Composition, formats: list[str]) -> None:
 
 
 def _add_plain(item: JsonObject, work: Composition, formats: list[str]) -> bool:
-    """A message of a `_type` file: `{type: system, prompt: {template: …}}`."""
+    """Return a message of a `_type` file: `{type: system, prompt: {template: …}}`."""
     part = _part(item["prompt"], formats) if "prompt" in item and "type" in item else None
     if part is None:
         return False
@@ -193,7 +193,7 @@ def _add_plain(item: JsonObject, work: Composition, formats: list[str]) -> bool:
 
 
 def _static(role: Role, kwargs: JsonObject, work: Composition) -> None:
-    """A message that is not a template: every character is literal."""
+    """Add a message that is not a template: every character is literal."""
     item: dict[str, Json] = {"role": role, "content": kwargs.get("content", "")}
     if isinstance(kwargs.get("name"), str):
         item["name"] = kwargs["name"]
@@ -227,7 +227,7 @@ def _part(item: Json, formats: list[str]) -> Part | None:
 def _with_examples(
     kwargs: JsonObject, read: Callable[[str], str] | None, work: Composition
 ) -> JsonObject:
-    """The arguments with the examples of a file in their place."""
+    """Return the arguments with the examples of a file in their place."""
     path = kwargs.get("examples")
     if not isinstance(path, str):
         return kwargs
@@ -245,7 +245,7 @@ def _with_examples(
 
 
 def _few_shot(kwargs: JsonObject, work: Composition, formats: list[str]) -> None:
-    """Prefix, examples and suffix as one text, the examples filled in."""
+    """Join prefix, filled examples and suffix into one text."""
     from studio.core.prompty.templates import render_template
 
     _, example = _constructor(kwargs.get("example_prompt"))
@@ -290,7 +290,7 @@ def settle_literals(work: Composition) -> None:
 
 
 def _constructor(data: Json) -> tuple[str, JsonObject]:
-    """Class name and arguments of an `lc: 1` object; the mapping itself where it is none."""
+    """Return class name and arguments of an `lc: 1` object; of others the mapping itself."""
     if not isinstance(data, Mapping):
         return "", {}
     if data.get("lc") != 1:
@@ -303,7 +303,7 @@ def _constructor(data: Json) -> tuple[str, JsonObject]:
 
 
 def template_format(word: str) -> TemplateFormat:
-    """The template language of a LangChain prompt.
+    """Return the template language of a LangChain prompt.
 
     Raises:
         ImportFailure: LangChain has no such language.

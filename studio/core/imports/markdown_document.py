@@ -25,7 +25,7 @@ _HEADING = re.compile(r"^### \d+\. (?P<role>\w+)", re.MULTILINE)
 
 
 def read_markdown(text: str) -> tuple[Message, ...]:
-    """The messages of a document; none where it is no document of the studio's.
+    """Read the messages of a document; none where it is no document of the studio's.
 
     Raises:
         ImportFailure: a block of it cannot be read.

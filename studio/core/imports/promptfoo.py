@@ -44,14 +44,14 @@ _PROGRAMS = (".py", ".js", ".ts", ".mjs", ".cjs", ".mts", ".cts")
 
 
 def is_promptfoo(data: Json) -> bool:
-    """Whether a YAML document is a promptfoo configuration."""
+    """Return whether a YAML document is a promptfoo configuration."""
     return isinstance(data, Mapping) and "prompts" in data and "template" not in data
 
 
 def import_promptfoo(
     text: str, read: ReadFile, choose: int = 0, find: FindFiles = lambda _: ()
 ) -> Imported:
-    """One prompt of a configuration.
+    """Return one prompt of a configuration.
 
     Args:
         text: The YAML.
@@ -142,7 +142,7 @@ def _model(data: JsonObject, work: Composition) -> dict[str, Json]:
 
 
 def _settings(settings: JsonObject, found: dict[str, Json], work: Composition) -> None:
-    """A provider's `config` as the model's options, address and tools."""
+    """Read a provider's `config` as the model's options, address and tools."""
     options: dict[str, Json] = {}
     further: dict[str, Json] = {}
     passed, extra = (object_of(settings.get(key)) for key in ("passthrough", "extra_body"))
@@ -202,7 +202,7 @@ def _server(address: str) -> dict[str, Json]:
 
 
 def _provider(word: str, work: Composition) -> dict[str, Json]:
-    """`provider:api:model` as model and settings; the model may hold colons itself."""
+    """Return `provider:api:model` as model and settings; the model may hold colons."""
     name, _, rest = word.partition(":")
     if name.lower() in _CODE or "/" in name or re.fullmatch(r".*\.(?:js|ts|py|mjs)", word):
         work.notes.append(f"providers: {word!r} is a program or a server, and names no model.")
@@ -288,7 +288,7 @@ def _with_files(
 
 
 def value_of_file(path: str, text: str) -> str:
-    """YAML becomes JSON, any other text is that without its outer blanks (`renderPrompt`).
+    """Return a file's value: YAML as JSON, any other text without outer blanks (`renderPrompt`).
 
     Raises:
         ImportFailure: it is a program that makes the value, or a PDF.
@@ -308,13 +308,13 @@ def value_of_file(path: str, text: str) -> str:
 
 
 def _keeps_lists(test: Json) -> bool:
-    """Whether a test takes lists as values, and is no test for each item."""
+    """Return whether a test takes lists as values instead of one test per item."""
     options = test.get("options") if isinstance(test, Mapping) else None
     return isinstance(options, Mapping) and options.get("disableVarExpansion") is True
 
 
 def _tests(tests: list[Json], read: ReadFile, work: Composition) -> Iterator[Json]:
-    """Each test; those of a file are read: CSV, JSON, JSON lines or YAML."""
+    """Yield each test; those of a file are read: CSV, JSON, JSON lines or YAML."""
     for test in tests:
         if not isinstance(test, str):
             yield test
@@ -327,7 +327,7 @@ def _tests(tests: list[Json], read: ReadFile, work: Composition) -> Iterator[Jso
 
 
 def read_tests(path: str, text: str) -> Iterator[JsonObject]:
-    """The tests of a file by its ending.
+    """Yield the tests of a file by its ending.
 
     Raises:
         ImportFailure: the ending is none of a file with tests.

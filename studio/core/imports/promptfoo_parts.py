@@ -42,7 +42,7 @@ _FILTER = re.compile(r"\|\s*(load|dump)\b")
 
 
 def as_nunjucks(text: str) -> str:
-    """A template of promptfoo with its own filters, `load` and `dump`, and `.length` of lists."""
+    """Return a promptfoo template with its filters, `load`, `dump` and `.length` of lists."""
 
     def tag(found: re.Match[str]) -> str:
         code = _LENGTH.sub(r"(\1|promptfoo.length)", found[0])
@@ -54,7 +54,7 @@ def as_nunjucks(text: str) -> str:
 def prompts_of(
     value: Json, read: ReadFile, find: FindFiles
 ) -> Iterator[tuple[str, Json | ImportFailure]]:
-    """Name and content of each prompt: a text, a list of messages, or why it cannot be read."""
+    """Yield each prompt's name and content: a text, a list of messages, or a failure."""
     if isinstance(value, Mapping) and not {"id", "raw", "prompt", "role"} & set(value):
         value = [{"id": path, "label": label} for path, label in value.items()]
     items = [
@@ -96,7 +96,7 @@ def prompts_of(
 
 
 def _texts_of(name: str, content: str) -> Iterator[tuple[str, str]]:
-    """The prompts of a text file, which lines of `---` separate."""
+    """Yield the prompts of a text file, which lines of `---` separate."""
     texts = re.split(r"(?m)^---$\n?", content)
     for part, text in enumerate(texts, start=1):
         if text.strip():
@@ -104,14 +104,14 @@ def _texts_of(name: str, content: str) -> Iterator[tuple[str, str]]:
 
 
 def _found(item: Json, find: FindFiles) -> Iterator[Json]:
-    """The item, or one for each file where it is a pattern of file names."""
+    """Yield the item, or one for each file where it is a pattern of file names."""
     word = item.removeprefix("file://") if isinstance(item, str) else ""
     names = find(word) if "*" in word and not re.search(r"\s", word) else ()
     yield from names or (item,)
 
 
 def messages_of(content: Json, as_template: Callable[[str], str] = as_jinja) -> Iterator[Message]:
-    """The messages of a prompt: JSON or YAML of a chat, otherwise one user message.
+    """Yield the messages of a prompt: JSON or YAML of a chat, otherwise one user message.
 
     Args:
         content: a text, or a list of messages.
@@ -165,7 +165,7 @@ def unread_part(content: Json) -> str:
 
 
 def is_chat(value: Json) -> bool:
-    """Whether a value is a list of messages with roles."""
+    """Return whether a value is a list of messages with roles."""
     return (
         isinstance(value, list)
         and bool(value)
@@ -187,7 +187,7 @@ _KEYS = (
 
 
 def asserted_experiment(data: JsonObject) -> tuple[JsonObject, tuple[str, ...]]:
-    """The experiment without its prompts, and what to know of it; empty where nothing is asserted.
+    """Return the experiment without prompts, and its notes; empty where nothing is asserted.
 
     Args:
         data: promptfoo's configuration.
@@ -203,7 +203,7 @@ def asserted_experiment(data: JsonObject) -> tuple[JsonObject, tuple[str, ...]]:
 
 
 def _tests(data: JsonObject) -> Iterator[Json]:
-    """Every test, the default one and those of scenarios; a text names a file with tests."""
+    """Yield every test, the default one and those of scenarios; a text names a file with tests."""
     yield data.get("defaultTest")
     yield from _list(data.get("tests"))
     for scene in _list(data.get("scenarios")):

@@ -86,7 +86,7 @@ class DataFormat:
     """Whether `make` reads the text and not the data, and names unread keys by itself."""
 
     def accepts(self, source: ImportSource) -> bool:
-        """Whether the file is of this format."""
+        """Return whether the file is of this format."""
         return self.is_one(source.data)
 
     def read(self, source: ImportSource, choose: int) -> Imported:
@@ -129,7 +129,7 @@ IMPORTERS: tuple[Importer, ...] = (
 
 
 def _beside(source: ImportSource, pattern: str) -> tuple[str, ...]:
-    """The files in the folder of a source, or below it, that a pattern means."""
+    """Return the files in the folder of a source, or below it, that a pattern means."""
     if source.path is None or ".." in PurePath(pattern).parts or PurePath(pattern).is_absolute():
         return ()
     folder = source.path.parent.resolve()
@@ -157,7 +157,7 @@ def find_importer(source: ImportSource) -> Importer | None:
 
 
 def importer_suffixes() -> tuple[str, ...]:
-    """Endings of the files that importers read, the studio's own and plug-ins', each once."""
+    """Return the endings that importers read, the studio's own and plug-ins', each once."""
     added = (PluginImporter(plugin) for plugin in installed("importers"))
     return tuple(dict.fromkeys(ending for each in (*IMPORTERS, *added) for ending in each.suffixes))
 
@@ -185,7 +185,7 @@ class PluginImporter:
         return tuple(str(each).lower() for each in self.inner.suffixes)
 
     def accepts(self, source: ImportSource) -> bool:
-        """Whether the file is of this format; files of other endings are not shown to it."""
+        """Return whether the file is of this format; files of other endings are not shown to it."""
         suffix = source.path.suffix.lower() if source.path is not None else ""
         if suffix and suffix not in self.suffixes:
             return False
@@ -256,7 +256,7 @@ _LINE = re.compile(
 
 
 def all_suffixes() -> tuple[str, ...]:
-    """The endings that the studio and its importers read, with those of plug-ins."""
+    """Return the endings that the studio and its importers read, with those of plug-ins."""
     return tuple(dict.fromkeys((*SUFFIXES, *importer_suffixes())))
 
 
@@ -283,7 +283,7 @@ def import_file(path: Path, choose: int = 0) -> Imported:
 
 
 def is_importable(path: Path) -> bool:
-    """Whether a file holds a prompt of another format, and not settings or data."""
+    """Return whether a file holds a prompt of another format, and not settings or data."""
     try:
         import_file(path)
     except ImportFailure:
@@ -306,7 +306,7 @@ def import_text(text: str, path: Path | None = None, choose: int = 0) -> Importe
 
 
 def checked(made: Imported) -> Imported:
-    """An import whose file has no error, nor its preview: what has a sure fix is fixed.
+    """Return an import whose file has no error, nor its preview: what has a sure fix is fixed.
 
     Raises:
         ImportFailure: an error is left, with its place.
@@ -379,13 +379,13 @@ def _import_source(text: str, suffix: str, path: Path | None) -> Imported | None
 
 
 def _has_front_matter(text: str) -> bool:
-    """Whether a text begins with keys between two lines of dashes: it is no chat then."""
+    """Return whether a text begins with keys between two lines of dashes, unlike a chat."""
     front = split_front_matter(text).front
     return front is not None and isinstance(read_yaml(text[front.start : front.end]).value, Mapping)
 
 
 def _prompt_file(text: str, path: Path | None) -> Imported:
-    """Prompty 2 and sections stay byte for byte; Prompty 1 is converted."""
+    """Return a prompt file: Prompty 2 and sections byte for byte, Prompty 1 converted."""
     document = parse(text, path)
     broken = first_unreadable(document)
     if broken is not None:
@@ -469,7 +469,7 @@ def _reader(path: Path | None) -> Callable[[str], str]:
 
 
 def import_chat_text(text: str) -> Imported:
-    """A conversation as a prompt file; a text with no speakers is one user message.
+    """Return a conversation as a prompt file; a text with no speakers is one user message.
 
     Raises:
         ImportFailure: the text is empty.
@@ -507,7 +507,7 @@ def _tagged(text: str) -> Iterator[Message]:
 
 
 def _marked(text: str, notes: list[str]) -> Iterator[Message]:
-    """Turns by headings, else by lines; the first line with text must be one, or there be two.
+    """Yield turns by headings, else by lines; without a marked first line two are needed.
 
     Args:
         text: the whole text; what stands in a code block in it begins no turn.
@@ -536,6 +536,6 @@ def _marked(text: str, notes: list[str]) -> Iterator[Message]:
 
 
 def _unfenced(text: str) -> str:
-    """The text inside a fence that holds all of it, as the Markdown export writes messages."""
+    """Return the text inside a fence around all of it, as the Markdown export writes messages."""
     fence = re.fullmatch(r"(`{3,}|~{3,})(?:text)?\n(.*)\n\1", text, re.DOTALL)
     return fence[2] if fence is not None and f"\n{fence[1]}\n" not in fence[2] else text

@@ -32,7 +32,7 @@ _SHAREGPT = {"human": "user", "gpt": "assistant", "system": "system", "tool": "t
 
 
 def form_of(data: JsonObject) -> str:
-    """Which provider's form a body has."""
+    """Return which provider's form a body has."""
     if isinstance(data.get("contents"), list):
         return "gemini"
     if "messages" not in data and "conversations" not in data:
@@ -51,7 +51,7 @@ def form_of(data: JsonObject) -> str:
 
 
 def messages_of(data: JsonObject, form: str) -> Iterator[Message]:
-    """The messages of a body, in its order."""
+    """Yield the messages of a body, in its order."""
     if form == "openai-responses":
         yield from _responses_messages(data)
         return
@@ -73,7 +73,7 @@ def messages_of(data: JsonObject, form: str) -> Iterator[Message]:
 
 
 def _function_call(item: JsonObject) -> JsonObject:
-    """A message of OpenAI's older form, whose call is `function_call`."""
+    """Return a message of OpenAI's older form, whose call is `function_call`."""
     call = item.get("function_call")
     if not isinstance(call, Mapping):
         return item
@@ -87,7 +87,7 @@ def _function_call(item: JsonObject) -> JsonObject:
 
 
 def _older_calls(items: Sequence[Json]) -> Iterator[Json]:
-    """Messages in today's words: a result has the id that its call is given here."""
+    """Yield the messages in today's words: a result has the id that its call is given here."""
     called: set[str] = set()
     for item in items:
         name = str(item.get("name", "")) if isinstance(item, Mapping) else ""
@@ -178,7 +178,7 @@ def _anthropic_messages(data: JsonObject) -> Iterator[Message]:
 
 
 def _is_step(kind: Json) -> bool:
-    """Whether a block is the model's thinking, or what a service of Anthropic's did meanwhile."""
+    """Return whether a block is the model's thinking or an Anthropic service's step in between."""
     word = str(kind)
     steps = ("thinking", "redacted_thinking", "server_tool_use")
     return word in steps or (word.endswith("_tool_result") and word != "tool_result")
@@ -202,7 +202,7 @@ def _foreign_parts(data: JsonObject, form: str) -> Iterator[str]:
 
 
 def _anthropic_block(block: Json) -> Json:
-    """A block of content as a thread has it: texts without `cache_control` and `citations`."""
+    """Return a content block in a thread's form: texts lose `cache_control` and `citations`."""
     if not isinstance(block, Mapping):
         return block
     kind, inner = block.get("type"), object_of(block.get("source"))
@@ -215,7 +215,7 @@ def _anthropic_block(block: Json) -> Json:
 
 
 def tools_of(data: JsonObject) -> Iterator[JsonObject]:
-    """The tools of a body, without the `{type: function, function: …}` around them."""
+    """Yield the tools of a body, without the `{type: function, function: …}` around them."""
     for item in objects_of([*list_of(data.get("tools")), *list_of(data.get("functions"))]):
         declared = objects_of(gemini_field(item, "functionDeclarations"))
         inner = item.get("function")
@@ -228,7 +228,7 @@ def tools_of(data: JsonObject) -> Iterator[JsonObject]:
 
 
 def schema_of(tool: JsonObject) -> JsonObject | None:
-    """The schema of a tool's arguments, whichever way a provider names it."""
+    """Return the schema of a tool's arguments, whichever way a provider names it."""
     schema = tool["parameters"] if "parameters" in tool else tool.get("input_schema")
     schema = gemini_field(tool, "parametersJsonSchema") if schema is None else schema
     lower_type_names(schema)
@@ -280,7 +280,7 @@ _LABELS = {
 
 
 def is_request(data: Json) -> bool:
-    """Whether JSON is a request body, or a list of messages."""
+    """Return whether JSON is a request body, or a list of messages."""
     if isinstance(data, list):
         return bool(data) and all(_is_message(item) for item in data)
     if not isinstance(data, Mapping):
@@ -298,12 +298,12 @@ def is_request(data: Json) -> bool:
 
 
 def _top_level(data: JsonObject) -> str:
-    """The keys of an object as the text of a YAML file, in which formats are recognized."""
+    """Return the keys of an object as the text of a YAML file, in which formats are recognized."""
     return "".join(f"{k}: {v if isinstance(v, str) else ''}\n" for k, v in data.items())
 
 
 def import_request(data: Json) -> Imported:
-    """A request body, or a list of messages, as a Prompty 2 file.
+    """Return a request body, or a list of messages, as a Prompty 2 file.
 
     Raises:
         ImportFailure: there are no messages in it.
@@ -342,7 +342,7 @@ def _answer_format(data: JsonObject, form: str) -> Json:
 
 
 def _is_preference(data: JsonObject) -> bool:
-    """A line of OpenAI's preference fine-tuning: what was asked, and two answers to it."""
+    """Return whether it is a line of OpenAI's preference fine-tuning, with two answers."""
     asked = data.get("input")
     return (
         isinstance(asked, Mapping)
@@ -352,7 +352,7 @@ def _is_preference(data: JsonObject) -> bool:
 
 
 def _preferred(data: JsonObject) -> JsonObject:
-    """The conversation of a preference, with the answer that won."""
+    """Return the conversation of a preference, with the answer that won."""
     asked, answer = data["input"], data["preferred_output"]
     asked = asked if isinstance(asked, Mapping) else {}
     listed = list_of(asked.get("messages"))
@@ -418,7 +418,7 @@ def _read_choices(
 
 
 def _choice_of_function(value: Json) -> dict[str, Json]:
-    """OpenAI's older `function_call` in the words of today; `auto` is what goes without saying."""
+    """Return OpenAI's older `function_call` in current terms; `auto` is the default."""
     if value == "auto":
         return {}
     name = value.get("name") if isinstance(value, Mapping) else None
@@ -426,7 +426,7 @@ def _choice_of_function(value: Json) -> dict[str, Json]:
 
 
 def _tool(item: JsonObject, work: Composition) -> JsonObject:
-    """A tool as Prompty 2 declares it; its schema whole where a list of properties would lose."""
+    """Return a tool as Prompty 2 declares it; with its whole schema where properties would lose."""
     own = object_of(item.get(str(item.get("type"))))  # OpenAI's `{type: custom, custom: {name}}`
     name = str(item.get("name") or own.get("name") or item.get("type") or "tool")
     schema = schema_of(item)
@@ -454,7 +454,7 @@ def _tool(item: JsonObject, work: Composition) -> JsonObject:
 
 
 def _with_known_required(name: str, schema: JsonObject, work: Composition) -> JsonObject:
-    """The schema with those required names alone that it has properties for."""
+    """Return the schema with those required names alone that it has properties for."""
     required, properties = schema.get("required"), schema.get("properties")
     if not isinstance(required, list) or not isinstance(properties, Mapping):
         return schema

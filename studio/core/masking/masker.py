@@ -57,7 +57,7 @@ class Form:
 
 
 def forms_of(value: str) -> tuple[Form, ...]:
-    """Every spelling of a secret that is looked for, each once."""
+    """Return every spelling of a secret that is looked for, each once."""
     found: dict[str, Form] = {}
     for form in (Form(value), *_escaped(value), *_parts(value), *_in_base64(value)):
         if form.text:
@@ -66,7 +66,7 @@ def forms_of(value: str) -> tuple[Form, ...]:
 
 
 def encoded(value: str, encoding: str) -> str:
-    """A secret as a form of it that can be made again; `""` gives the secret itself."""
+    """Return a secret in a form that can be made again; `""` gives the secret itself."""
     match encoding:
         case "url":
             return quote(_data(value), safe="")
@@ -118,7 +118,7 @@ def _parts(value: str) -> Iterator[Form]:
 
 
 def _in_base64(value: str) -> Iterator[Form]:
-    """In base64 by itself, and inside of more (`user:key`): it then begins at one of three places.
+    """Yield the Base64 of a value by itself, and inside more (`user:key`) at three offsets.
 
     Of the characters at both ends some bits belong to the neighbors: these are left out.
     """
@@ -207,7 +207,7 @@ class FormTable:
         return len(text)
 
     def before_whole(self, text: str, end: int) -> int:
-        """The place, or one before it where a whole secret reaches over it."""
+        """Return the place, or an earlier one if a whole secret spans it."""
         if end == len(text):
             return end
         there = [form.text for form in self.all if form.text in text]
@@ -332,7 +332,7 @@ class Masker:
         self.note_secrets(environment or {})
 
     def without(self, public: Iterable[str]) -> Masker:
-        """The same masker, for a document that says of some variables that they are no secrets.
+        """Return the same masker for a document that declares some variables no secrets.
 
         A value that is known by another name too is masked all the same.
         """
@@ -378,11 +378,11 @@ class Masker:
                 self.note(f"${{env:{name}}}", value)
 
     def value(self, reference: str) -> str | None:
-        """The value of a reference as it was last looked up; None where it never was."""
+        """Return the value of a reference as it was last looked up; None where it never was."""
         return self._vault.values.get(reference)
 
     def is_key(self, reference: str) -> bool:
-        """Whether the value of a reference is known to be a key."""
+        """Return whether the value of a reference is known to be a key."""
         held = self._vault.known.get((reference, self._vault.values.get(reference, "")))
         return held is not None and held.is_key
 
@@ -400,7 +400,7 @@ class Masker:
     # Masking --------------------------------------------------------------------------------------
 
     def mask(self, text: str, found: set[str] | None = None) -> str:
-        """A text with the reference in place of each secret.
+        """Return a text with the reference in place of each secret.
 
         Args:
             text: any text.
@@ -425,15 +425,15 @@ class Masker:
         return replaced(text, self.table().all, None, spell)
 
     def mask_name(self, text: str, found: set[str] | None = None) -> str:
-        """The same for a name of a tool or a parameter, which may be the same plain word."""
+        """Mask a name of a tool or a parameter, which may be the same plain word."""
         return replaced(text, self.table().names, found)
 
     def mask_keys(self, text: str) -> str:
-        """The same, but only for what is known to be a key."""
+        """Mask only what is known to be a key."""
         return replaced(text, self.table().keys, None)
 
     def mask_cut(self, text: str) -> str:
-        """A text that was cut off at its end: the beginning of a secret there is taken away."""
+        """Return a text that was cut at its end, without the beginning of a secret there."""
         table = self.table()
         at = table.open_end(text)
         return text[:at] + DOTS if len(text) - at >= _PARTIAL else text
@@ -444,7 +444,7 @@ class Masker:
         released: AbstractSet[str],
         spelled: Callable[[str], str] | None = None,
     ) -> str:
-        """A text with the values in place of their references.
+        """Return a text with the values in place of their references.
 
         Args:
             text: a text that was masked.
@@ -474,7 +474,7 @@ class Masker:
         return MaskedStream(self, found)
 
     def table(self) -> FormTable:
-        """All that is looked for now."""
+        """Return all that is looked for now."""
         known = self._vault.known
         if len(known) != self._size:
             with self._vault.lock:

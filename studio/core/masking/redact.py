@@ -98,7 +98,7 @@ _PLACEHOLDERS = frozenset(
 
 @lru_cache(maxsize=1024)
 def names_secret(name: str) -> bool:
-    """Whether a field, header or parameter of that name holds a secret.
+    """Return whether a name of a field, header or parameter means a secret.
 
     Whole words only: parts of words would hide `maxOutputTokens` and `authors`.
     """
@@ -107,7 +107,7 @@ def names_secret(name: str) -> bool:
 
 
 def names_secret_field(name: str) -> bool:
-    """Whether a field of a prompt's front matter is one that only holds secrets.
+    """Return whether a field of a prompt's front matter is one that only holds secrets.
 
     Narrower than `names_secret`: an author who calls an input `token` makes no mistake.
     """
@@ -116,7 +116,7 @@ def names_secret_field(name: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def names_secret_variable(name: str) -> bool:
-    """Whether an environment variable of that name holds a secret (`AZURE_KEY`, `DB_PWD`)."""
+    """Return whether an environment variable's name means a secret (`AZURE_KEY`, `DB_PWD`)."""
     words = _words(name)
     if not words or words in (["pwd"], ["oldpwd"]) or words[-1] in _NO_SECRET_ENDS:
         return False
@@ -131,17 +131,17 @@ def is_placeholder(value: str) -> bool:
 
 
 def looks_like_key(value: str) -> bool:
-    """Whether a value has the form of a key."""
+    """Return whether a value has the form of a key."""
     return _may_hold_key(value) and _FORMS.fullmatch(value) is not None
 
 
 def _may_hold_key(text: str) -> bool:
-    """Whether it is worth looking for keys in a text: the pattern is slow on long ones."""
+    """Return whether to look for keys in a text: the pattern is slow on long ones."""
     return any(hint in text for hint in _HINTS)
 
 
 def holds_login(value: str) -> bool:
-    """Whether an address has a name and a password in it."""
+    """Return whether an address has a name and a password in it."""
     return "@" in value and _LOGIN.search(value) is not None
 
 
@@ -151,12 +151,12 @@ def keys_in(text: str) -> list[tuple[int, int]]:
 
 
 def without_keys(text: str, dots: str = DOTS) -> str:
-    """A text with keys of well-known forms hidden."""
+    """Return a text with keys of well-known forms hidden."""
     return _FORMS.sub(dots, text) if _may_hold_key(text) else text
 
 
 def without_logins(text: str, dots: str = DOTS) -> str:
-    """A text with the name and password in addresses (`https://me:pass@host`) hidden."""
+    """Return a text with the name and password in addresses (`https://me:pass@host`) hidden."""
     return _LOGIN.sub(dots, text) if "@" in text else text
 
 
@@ -199,5 +199,5 @@ def _redacted_text(text: str, dots: str) -> str:
 
 
 def _hides(key: str, value: object) -> bool:
-    """Whether there is something to hide: counts of tokens are no secrets, nor are schemas."""
+    """Return whether there is something to hide: token counts and schemas are no secrets."""
     return isinstance(value, str) and bool(value) and names_secret(key)

@@ -30,7 +30,7 @@ _SHAPES: dict[type, str] = {}
 
 
 def masked(value: T, masker: Masker, found: set[str] | None = None) -> T:
-    """The value with its secrets masked.
+    """Return the value with its secrets masked.
 
     Args:
         value: a dataclass, mapping, sequence or text.
@@ -48,7 +48,7 @@ def masked(value: T, masker: Masker, found: set[str] | None = None) -> T:
 
 
 def changed(value: T, change: Callable[[str], str]) -> T:
-    """The value with each of its texts changed, names and keys of mappings too."""
+    """Return the value with each of its texts changed, names and keys of mappings too."""
     made: T = _Walk(change, change, change).change(value)
     return made
 
@@ -62,7 +62,7 @@ class _Walk:
     file: Callable[[str], str]
 
     def change(self, value: Any) -> Any:  # noqa: ANN401 - any value
-        """The value, or a changed copy."""
+        """Return the value, or a changed copy."""
         match _shape(type(value)):
             case "text":
                 return self.text(value)
@@ -109,7 +109,7 @@ class _Walk:
         return made if isinstance(value, list) else tuple(made)
 
     def _item(self, value: object) -> object:
-        """A part of JSON; a number may be a secret too."""
+        """Return a part of JSON; a number may be a secret too."""
         if type(value) is int and value >= _LEAST_NUMBER:
             digits = str(value)
             made = self.text(digits)
@@ -134,7 +134,7 @@ def _shape(kind: type) -> str:
 
 
 def _fields(kind: type) -> tuple[str, ...]:
-    """The fields that may hold texts; looked at once for each type."""
+    """Return the fields that may hold texts; looked at once for each type."""
     known = _FIELDS.get(kind)
     if known is None:
         names = tuple(

@@ -151,7 +151,7 @@ class ChatModel(Protocol):
         ...
 
     def request_body(self, request: ModelRequest) -> JsonObject:
-        """The exact body that `stream` will send; pure and without secrets."""
+        """Return the exact body that `stream` will send; pure and without secrets."""
         ...
 
     def stream(self, request: ModelRequest) -> AsyncIterator[ReplyDelta]:
@@ -223,15 +223,15 @@ class WrappingModel(Generic[InnerModel]):
         return self._inner.capabilities
 
     def request_body(self, request: ModelRequest) -> JsonObject:
-        """The exact body."""
+        """Return the exact body."""
         return self._inner.request_body(request)
 
     async def close(self) -> None:
-        """The inner model is closed by who opened it."""
+        """Do nothing: the caller that opened the inner model closes it."""
 
 
 def answering_model(model: object) -> object:
-    """The innermost model of those that have another one answer."""
+    """Return the innermost model of those that have another one answer."""
     while isinstance(model, WrappingModel):
         model = model.inner
     return model
@@ -264,7 +264,7 @@ async def prepare_model(model: object, tell: TellOpening) -> None:
 
 
 def place_of(model: object) -> ModelPlace:
-    """Which model answers, and where; empty of one that is on no server."""
+    """Return which model answers, and where; empty of one that is on no server."""
     model = answering_model(model)
     return model.place if isinstance(model, PlacedModel) else ModelPlace()
 
@@ -274,7 +274,7 @@ class EmbeddingModel(Protocol):
     """A model whose server gives vectors too."""
 
     async def embed(self, texts: Sequence[str], model: str) -> tuple[tuple[float, ...], ...]:
-        """One vector for each text, all of one length.
+        """Return one vector for each text, all of one length.
 
         Args:
             texts: what is embedded.
@@ -309,7 +309,7 @@ class ModelError(Exception):
 
 
 def nothing_asked() -> ModelError:
-    """The error of a request without a message, which is not sent."""
+    """Return the error of a request without a message, which is not sent."""
     return ModelError(
         "no-message",
         "The request holds no message, so it was not sent.",

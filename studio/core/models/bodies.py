@@ -22,7 +22,7 @@ def request_body(
     provider: Provider = "openai-chat",
     media: MediaSource | None = None,
 ) -> JsonObject:
-    """The body of a streaming request.
+    """Return the body of a streaming request.
 
     The text protocols have their tools in the prompt: only `native` sends them beside it. What the
     model is known not to take is left out here, so that what is shown is what is sent.
@@ -53,14 +53,14 @@ def request_body(
 def fitting(
     options: JsonObject | None, tools: Sequence[ToolSpec], capabilities: Capabilities
 ) -> JsonObject:
-    """The options that can be sent: a word on several calls at once goes with tools only."""
+    """Return the options that can be sent: a word on several calls at once goes with tools only."""
     if options is None or (tools and capabilities.parallel):
         return options or {}
     return {name: value for name, value in options.items() if name != "allowMultipleToolCalls"}
 
 
 def sendable(value: Json) -> Json:
-    """The value with each half of a character replaced: UTF-8 has no room for lone surrogates.
+    """Return the value with lone surrogates replaced: UTF-8 has no room for them.
 
     A model, a tool or the clipboard can bring one into a text.
     """
@@ -77,7 +77,7 @@ def sendable(value: Json) -> Json:
 
 
 def as_sent(request: ModelRequest) -> ModelRequest:
-    """The request with the values of its secrets.
+    """Return the request with the values of its secrets.
 
     Raises:
         MissingValueError: one of them has no value here.
@@ -107,7 +107,7 @@ def as_sent(request: ModelRequest) -> ModelRequest:
 
 
 def _message(message: Message, reveal: Reveal) -> Message:
-    """A message; the arguments of a call are JSON, in which a value is written as JSON has it."""
+    """Return a message; a call's arguments are JSON, with values in JSON's form."""
     parts = tuple(
         replace(part, arguments=reveal(part.arguments, _in_json))
         if isinstance(part, ToolCallPart)

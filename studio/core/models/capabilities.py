@@ -158,7 +158,7 @@ def _abilities_of_ollama(listed: JsonObject) -> dict[str, Json]:
 
 
 def _listed_price(listed: JsonObject) -> EnteredPrice | None:
-    """The price in a server's description: OpenRouter writes dollars for a token, as text."""
+    """Return the price in a server's description (OpenRouter: dollars per token, as text)."""
     pricing = listed.get("pricing")
     if not isinstance(pricing, Mapping):
         return None
@@ -172,7 +172,7 @@ def _listed_price(listed: JsonObject) -> EnteredPrice | None:
 
 
 def _entry(model_id: str) -> JsonObject | None:
-    """The entry with the longest prefix that ends where a word of the id ends."""
+    """Return the entry with the longest prefix that ends where a word of the id ends."""
     name = model_id.rpartition("/")[2].lower()
     fitting = [
         entry

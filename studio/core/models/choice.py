@@ -223,7 +223,7 @@ def _by_endpoint(
     connections: Connections,
     variables: Mapping[str, str] | None,
 ) -> ModelChoice:
-    """As the document describes it; without `variables` none of its references is read."""
+    """Return the document's choice; without `variables` none of its references is read."""
     variable, default, path = "", endpoint, ""
     found = next(find_references(endpoint.strip()), None)
     # Anything else after a variable could make another host of it.
@@ -296,7 +296,7 @@ def _by_key(
     declaration: ModelDeclaration,
     variables: Mapping[str, str],
 ) -> ModelChoice:
-    """A connection made for a provider, where the variable of its key is set."""
+    """Return a connection made for a provider, where the variable of its key is set."""
     name = declaration.written
     if variables.get(variable):
         reason = f"the prompt's provider is {name!r} and {variable} is set"
@@ -322,7 +322,7 @@ def _choice(
     *,
     prefer_document: bool = True,
 ) -> ModelChoice:
-    """A choice with its model id.
+    """Return a choice with its model id.
 
     A connection that the document asked for gets the document's model; one that was picked
     otherwise gets its own, because a model id means nothing to another server.
@@ -335,7 +335,7 @@ def _choice(
 
 
 def needs_address(connection: Connection) -> bool:
-    """Whether a connection cannot be used before somebody says where it is."""
+    """Return whether a connection needs an address before it can be used."""
     return connection.is_remote and not address_of(connection)
 
 
@@ -474,7 +474,7 @@ def _path(connection: Connection, key: str, kind: str, hint: str) -> Path:
 def _through(
     connection: Connection, declaration: ModelDeclaration, connections: Connections | None
 ) -> ModelChoice | None:
-    """The connection that a recording is made through; `None` when it is only replayed."""
+    """Return the connection that a recording is made through; `None` when it is only replayed."""
     name = connection.settings.get("through")
     if not isinstance(name, str) or not name:
         return None
@@ -505,7 +505,7 @@ class EmbeddedServers:
         self._started: dict[EmbeddedSettings, EmbeddedServer] = {}
 
     def of(self, choice: ModelChoice) -> EmbeddedServer | None:
-        """The server that answers; None for a choice that is not embedded."""
+        """Return the server that answers; None for a choice that is not embedded."""
         if choice.connection.kind != "embedded":
             return None
         if self._shared is not None:

@@ -137,7 +137,7 @@ PRESETS = tuple(_bundled_presets())
 
 
 def all_presets() -> tuple[Preset, ...]:
-    """The studio's own starts, and those of plug-ins that use a free identifier."""
+    """Return the studio's own starts, and those of plug-ins that use a free identifier."""
     taken = {preset.id for preset in PRESETS}
     found = (plugin.value for plugin in installed("connections"))
     added = (each for each in found if isinstance(each, Preset) and each.id not in taken)
@@ -156,7 +156,7 @@ _ADDRESSES: Mapping[ConnectionKind, str] = {
 
 
 def address_of(connection: Connection) -> str:
-    """The base address that requests go to; empty where there is none (yet).
+    """Return the base address that requests go to; empty where there is none (yet).
 
     Addresses of Anthropic's API are written with and without the version at their end, those of
     Azure's resources without the path of its API; of Ollama that of its compatible path is taken
@@ -173,7 +173,7 @@ def address_of(connection: Connection) -> str:
 
 
 def provider_at(connection: Connection) -> Provider:
-    """The form of the requests that a connection sends."""
+    """Return the form of the requests that a connection sends."""
     if connection.kind == "anthropic":
         return "anthropic"
     if connection.kind == "ollama":
@@ -216,7 +216,7 @@ class Connections:
     """Problems of the file, in plain sentences."""
 
     def named(self, name: str) -> Connection | None:
-        """The connection of that name."""
+        """Return the connection of that name."""
         return next((each for each in self.connections if each.name == name), None)
 
     def folder_of(self, file: Path | None) -> str:
@@ -284,7 +284,7 @@ def write_connections(path: Path, connections: Connections) -> None:
 
 
 def connections_text(connections: Connections) -> str:
-    """The TOML text.
+    """Return the TOML text.
 
     Raises:
         ValueError: a connection holds a key instead of a reference, a secret header, or a password.
@@ -303,7 +303,7 @@ def connections_text(connections: Connections) -> str:
 
 
 def _entry(connection: Connection) -> dict[str, object]:
-    """A connection without what is as by default."""
+    """Return a connection without what is as by default."""
     if not is_reference(connection.key):
         raise ValueError(f"connection {connection.name!r} holds a key instead of a reference")
     for header in connection.headers:
@@ -323,7 +323,7 @@ def _entry(connection: Connection) -> dict[str, object]:
 
 
 def _plain(value: object) -> object:
-    """A value that TOML can write; it has no null."""
+    """Return a value that TOML can write; it has no null."""
     if isinstance(value, Mapping):
         return {str(key): _plain(each) for key, each in value.items() if each is not None}
     if isinstance(value, Sequence) and not isinstance(value, str):
@@ -332,7 +332,7 @@ def _plain(value: object) -> object:
 
 
 def _connection(entry: object) -> Connection | str:
-    """The connection of one entry, or why there is none."""
+    """Return the connection of one entry, or why there is none."""
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str) or not entry["name"]:
         return "it has no name"
     if entry.get("kind") not in KINDS:
@@ -391,7 +391,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def origin(address: str) -> str:
-    """Scheme, host and port of an address, as it is kept; empty for what is not a web address."""
+    """Return an address's scheme, host and port, as kept; empty for other than a web address."""
     parts = _split(address)
     if parts is None:
         return ""
@@ -416,7 +416,7 @@ def is_trusted(address: str, trusted: Iterable[str] = ()) -> bool:
 
 
 def is_this_machine(host: str) -> bool:
-    """Whether a host's name or address is this machine's own (loopback)."""
+    """Return whether a host's name or address is this machine's own (loopback)."""
     try:
         return ip_address(host).is_loopback
     except ValueError:

@@ -41,13 +41,13 @@ _SECONDS = 30.0
 
 
 def kept_table() -> Path:
-    """The file of the table that was fetched last."""
+    """Return the file of the table that was fetched last."""
     return user_paths().cache / "prices.json"
 
 
 @cache
 def price_table() -> DataSnapshot:
-    """The table; a fetched one that cannot be read is as if there were none."""
+    """Return the table; a fetched one that cannot be read counts as missing."""
     import_whole("genai_prices.data_snapshot")
     from genai_prices.data_snapshot import get_snapshot
 
@@ -58,12 +58,12 @@ def price_table() -> DataSnapshot:
 
 
 def is_loaded() -> bool:
-    """Whether asking for a price takes no time any more."""
+    """Return whether prices are loaded, so that asking for one takes no time."""
     return price_table.cache_info().currsize > 0
 
 
 def table_name() -> str:
-    """Which table it is, for people."""
+    """Return the table's name, as shown."""
     try:
         fetched = datetime.fromtimestamp(kept_table().stat().st_mtime, UTC)
     except OSError:
@@ -119,7 +119,7 @@ async def _fetched(address: str) -> bytes:
 
 
 def _read(data: bytes) -> DataSnapshot:
-    """The table of a published file.
+    """Read the table of a published file.
 
     Raises:
         ValueError: it is none.
@@ -165,11 +165,11 @@ class Price(Protocol):
         ...
 
     def of(self, usage: Usage) -> float | None:
-        """US dollars for a call; None where the figures cannot be priced."""
+        """Return a call's price in US dollars; None where the figures cannot be priced."""
         ...
 
     def per_million(self) -> tuple[float, float, float | None]:
-        """US dollars for a million tokens of a request, of a reply, and read from the cache."""
+        """Return US dollars per million tokens of requests, replies, and cached input."""
         ...
 
 
@@ -200,7 +200,7 @@ class EnteredPrice:
         ) / _MILLION
 
     def per_million(self) -> tuple[float, float, float | None]:
-        """As entered."""
+        """Return the prices as entered."""
         return self.input, self.output, self.cached
 
 
@@ -242,7 +242,7 @@ class ListedPrice:
         return float(found.total_price)
 
     def per_million(self) -> tuple[float, float, float | None]:
-        """For small requests; large ones may cost more."""
+        """Return the prices of small requests; large ones may cost more."""
         ways = ({"input_tokens": 1}, {"output_tokens": 1}, {"input_tokens": 1, "cached_tokens": 1})
         into, out, cached = (
             self.of(Usage(**{k: v * 1000 for k, v in way.items()})) for way in ways
@@ -251,7 +251,7 @@ class ListedPrice:
 
 
 def listed_price(model_id: str, connection: Connection) -> ListedPrice | None:
-    """The price of a model where a connection leads; None where it is not known."""
+    """Return the price of a model where a connection leads; None where it is not known."""
     found = _find(model_id, connection)
     if found is None:
         return None
@@ -260,13 +260,13 @@ def listed_price(model_id: str, connection: Connection) -> ListedPrice | None:
 
 
 def listed_window(model_id: str, connection: Connection | None = None) -> int | None:
-    """Tokens of the model's window; None where it is not known."""
+    """Return the tokens of the model's window; None where it is not known."""
     found = _find(model_id, connection)
     return found[1].context_window if found is not None else None
 
 
 def _find(model_id: str, connection: Connection | None) -> tuple[Provider, ModelInfo] | None:
-    """The provider and the model; another server is only asked about its maker's models."""
+    """Find the provider and the model; another server is only asked about its maker's models."""
     if not model_id:
         return None
     provider = _PROVIDERS.get(connection.kind) if connection is not None else None
@@ -315,7 +315,7 @@ def price_source(model: object) -> str:
 
 
 def entered_price(value: object) -> EnteredPrice | None:
-    """The price in a connection's corrections."""
+    """Return the price in a connection's corrections."""
     if not isinstance(value, Mapping):
         return None
     into, out, cached = value.get("input"), value.get("output"), value.get("cached")

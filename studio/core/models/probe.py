@@ -300,7 +300,7 @@ _REFUSALS = frozenset(("unsupported-parameter", "bad-request", "server-error"))
 
 
 def _red_picture() -> str:
-    """A red square of 32 × 32 pixels as a data address."""
+    """Return a red square of 32 × 32 pixels as a data address."""
     rows = (b"\0" + b"\xff\0\0" * 32) * 32
 
     def piece(kind: bytes, data: bytes) -> bytes:

@@ -47,7 +47,7 @@ class Proxy:
 
 
 def proxy_for(address: str) -> Proxy | None:
-    """The proxy to a server; `None` where the way is direct, as to this machine.
+    """Return the proxy to a server; `None` where the way is direct, as to this machine.
 
     Args:
         address: the server's base address.
@@ -145,7 +145,7 @@ def _proxy(url: str) -> Proxy:
 
 
 def _is_excepted(parts: SplitResult) -> bool:
-    """Whether NO_PROXY, or the system where it has none, excepts a server.
+    """Return whether NO_PROXY, or the system where it has none, excepts a server.
 
     As curl and Go read it: `*`; a domain with all below it, with or without a dot or `*.` before
     it; an address or a network of them; each with or without a port.
@@ -167,7 +167,7 @@ def _is_excepted(parts: SplitResult) -> bool:
 
 
 def _entry(entry: str) -> tuple[str, int | None]:
-    """A name and a port of NO_PROXY."""
+    """Return a name and a port of NO_PROXY."""
     name = entry.partition("://")[2] or entry
     if name.startswith("["):
         inside, _, rest = name[1:].partition("]")

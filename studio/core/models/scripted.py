@@ -94,7 +94,7 @@ class ScriptedModel:
         return tuple(self._requests)
 
     def request_body(self, request: ModelRequest) -> JsonObject:
-        """The body that a chat-completions server would get."""
+        """Return the body that a chat-completions server would get."""
         return request_body(request, model_id="scripted", capabilities=self.capabilities)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
@@ -115,7 +115,7 @@ class ScriptedModel:
         yield Finished(turn.reply.finish_reason or suggested_reason(turn.reply))
 
     async def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there is nothing to close."""
 
     def _next(self, request: ModelRequest) -> ScriptedTurn:
         index = len(self._requests)
@@ -186,7 +186,7 @@ _HINT += "`tool_calls`, `refusal`, `finish_reason`, `error` or `delay`."
 
 
 def read_script(path: Path) -> tuple[ScriptedReply, ...]:
-    """The replies of a script file.
+    """Read the replies of a script file.
 
     Each item of its list is a text, or an object with any of `text`, `reasoning`, `refusal`,
     `tool_calls` (a list of `{"name", "arguments"}`), `finish_reason`, `error` (`{"kind",
@@ -395,7 +395,7 @@ class ReplayModel:
             raise ModelError(*call.error)
 
     async def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there is nothing to close."""
 
     def _find(self, request: JsonObject) -> RecordedRequest:
         if self._calls is None:
@@ -426,7 +426,7 @@ class ReplayModel:
 
 
 def read_recording(path: Path) -> tuple[RecordedRequest, ...]:
-    """Every call of a recording.
+    """Read every call of a recording.
 
     Raises:
         ModelError: "no-recording"; the file is missing or not a recording.

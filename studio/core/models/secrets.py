@@ -39,7 +39,7 @@ class Secret:
         self._value = value
 
     def reveal(self) -> str:
-        """The key itself; only for building a client."""
+        """Return the key itself; only for building a client."""
         return self._value
 
     def __repr__(self) -> str:
@@ -101,7 +101,7 @@ class SecretStore:
         """Masker of every key that this store has returned, and of other registered texts."""
 
     async def read(self, reference: str, owner: str) -> SecretLookup:
-        """The key behind a reference.
+        """Read the key behind a reference.
 
         Args:
             reference: `${env:NAME}`, `keyring`, or empty for none.
@@ -148,7 +148,7 @@ class SecretStore:
             await _in_worker(lambda: _keyring_delete(owner))
 
     def mask(self, text: str) -> str:
-        """A text without any secret that is known here; for what servers say."""
+        """Return a text without any secret that is known here; for what servers say."""
         return self.masker.mask(text)
 
     def _note(self, owner: str, secret: Secret) -> None:
@@ -174,18 +174,18 @@ class SecretStore:
 
 
 def secret_store() -> SecretStore:
-    """The key store of a studio, with a masker that knows the secrets of the environment."""
+    """Return the key store of a studio, with a masker that knows the secrets of the environment."""
     return SecretStore(masker=Masker(os.environ))
 
 
 def environment_name(reference: str) -> str | None:
-    """The variable that `${env:NAME}` names; `None` for any other reference."""
+    """Return the variable that `${env:NAME}` names; `None` for any other reference."""
     match = _ENVIRONMENT.fullmatch(reference)
     return match[1] if match else None
 
 
 def is_reference(text: str) -> bool:
-    """Whether a text says where a key is, and so may be written to a file."""
+    """Return whether a text is a reference to a key, which may be written to a file."""
     return text in ("", KEYRING) or environment_name(text) is not None
 
 

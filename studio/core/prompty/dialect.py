@@ -28,7 +28,7 @@ LIST_BELOW = re.compile(r"\s*(?:-\s|\[)")
 
 
 def decide_dialect(data: JsonObject, front: str, body: str) -> tuple[Dialect, str]:
-    """The dialect and the reason, as a user reads it.
+    """Return the dialect and the reason, as a user reads it.
 
     Args:
         data: The front matter as values.
@@ -62,7 +62,7 @@ def parser_kind(data: JsonObject) -> str:
 
 
 def prompty_key(data: JsonObject) -> str | None:
-    """The first key that only Prompty 2 knows."""
+    """Return the first key that only Prompty 2 knows."""
     model = data.get("model")
     if isinstance(model, Mapping):
         for key in _PROMPTY_MODEL_KEYS:
@@ -81,7 +81,7 @@ def prompty_key(data: JsonObject) -> str | None:
 
 
 def section_construct(front: str, body: str) -> str | None:
-    """The first construct of the section dialect in a body, in words."""
+    """Return the first construct of the section dialect in a body, in words."""
     found = next(section_constructs(body), None)
     if found is not None:
         return found[0]
@@ -89,7 +89,7 @@ def section_construct(front: str, body: str) -> str | None:
 
 
 def section_constructs(body: str) -> Iterator[tuple[str, Span]]:
-    """Each construct of the section dialect in a body, in words and with its place, by kinds."""
+    """Yield each construct of the section dialect in a body, as words and place, by kind."""
     for marker in find_markers(body, "section"):
         if marker.role == "tools" and not LIST_BELOW.match(body, marker.span.end):
             continue
@@ -102,7 +102,7 @@ def section_constructs(body: str) -> Iterator[tuple[str, Span]]:
 
 
 def _legacy_key(data: JsonObject) -> str | None:
-    """The first key that only Prompty 1 knows."""
+    """Return the first key that only Prompty 1 knows."""
     model = data.get("model")
     if isinstance(model, Mapping):
         for key in _LEGACY_MODEL_KEYS:

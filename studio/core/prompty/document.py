@@ -94,7 +94,7 @@ _BY_TYPE: Mapping[str, Json] = {
 
 
 def example_actions(tools: Sequence[ToolSpec]) -> str:
-    """One fenced JSON action for each tool; empty where there are none."""
+    """Return one fenced JSON action for each tool; empty where there are none."""
     if not tools:
         return ""
     blocks = ["## Examples of actions"]
@@ -105,7 +105,7 @@ def example_actions(tools: Sequence[ToolSpec]) -> str:
 
 
 def example_of(schema: Json, depth: int = 0) -> Json:
-    """A value that fits a JSON schema: its own example or default, else one of its type."""
+    """Return a value that fits a JSON schema: its own example or default, else one of its type."""
     if not isinstance(schema, Mapping) or depth > _DEEPEST:
         return None
     listed: Json
@@ -135,7 +135,7 @@ def example_of(schema: Json, depth: int = 0) -> Json:
 
 
 def _object(schema: Mapping[str, Json], properties: Json, depth: int) -> Json:
-    """The required properties; where none is, the first one, so that the form is seen."""
+    """Return the required properties; where none is, the first one, so that the form is seen."""
     if not isinstance(properties, Mapping):
         return {}
     required = schema.get("required")
@@ -452,15 +452,15 @@ class PromptDocument:
         return self.source.path is not None and self.source.path.suffix == ".py"
 
     def input(self, name: str) -> InputDeclaration | None:
-        """The declared input of that name."""
+        """Return the declared input of that name."""
         return next((item for item in self.inputs if item.name == name), None)
 
     def parameter(self, name: str) -> Parameter | None:
-        """The parameter of that name."""
+        """Return the parameter of that name."""
         return next((item for item in self.parameters if item.name == name), None)
 
     def entry(self, *path: str | int) -> FrontMatterEntry | None:
-        """The front-matter entry at a path of keys."""
+        """Return the front-matter entry at a path of keys."""
         return next((item for item in self.entries if item.path == path), None)
 
 
@@ -723,7 +723,7 @@ class PromptMessages:
 
 
 def named_messages(document: PromptDocument) -> Iterator[tuple[str, BodySection]]:
-    """The sections with a role of their own, in order, each with its name."""
+    """Yield the sections with a role of their own, in order, each with its name."""
     counts: Counter[str] = Counter()
     for section in document.sections:
         if section.marker is not None and section.role in get_args(Role):

@@ -16,7 +16,7 @@ Tidy = Callable[[PromptDocument], Iterator[TextEdit]]
 
 
 def tidy_edits(document: PromptDocument) -> tuple[TextEdit, ...]:
-    """Safe edits: the messages and the front matter's values are the same after them."""
+    """Return the safe edits: messages and values of the front matter stay the same."""
     found: list[TextEdit] = []
     if first_unreadable(document) is not None:
         return ()
@@ -30,7 +30,7 @@ def tidy_edits(document: PromptDocument) -> tuple[TextEdit, ...]:
 
 
 def _front_matter_blanks(document: PromptDocument) -> Iterator[TextEdit]:
-    """Blanks at line ends of the front matter, outside values that span lines."""
+    """Yield edits for blanks at front matter line ends, outside values that span lines."""
     front = document.front_matter
     if front is None:
         return
@@ -55,7 +55,7 @@ def _has_children(document: PromptDocument, path: tuple[str | int, ...]) -> bool
 
 
 def _markers(document: PromptDocument) -> Iterator[TextEdit]:
-    """Role markers in their usual form, without blanks after them."""
+    """Yield edits that give role markers their usual form, without blanks after them."""
     text = document.source.text
     for section in document.sections:
         if section.marker is None:
@@ -70,7 +70,7 @@ def _markers(document: PromptDocument) -> Iterator[TextEdit]:
 
 
 def _blank_lines_between_sections(document: PromptDocument) -> Iterator[TextEdit]:
-    """At most one empty line before a marker; lines with blanks are content and stay."""
+    """Yield edits to at most one empty line before a marker; lines with blanks stay."""
     text = document.source.text
     for section in document.sections:
         if section.marker is None:
@@ -86,7 +86,7 @@ def _blank_lines_between_sections(document: PromptDocument) -> Iterator[TextEdit
 
 
 def _last_line(document: PromptDocument) -> Iterator[TextEdit]:
-    """Exactly one line end at the end of the file."""
+    """Yield an edit to exactly one line end at the end of the file."""
     text = document.source.text
     if not text.strip("\ufeff\r\n"):
         return

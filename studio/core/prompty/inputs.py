@@ -247,7 +247,7 @@ def stands_for_thread(document: PromptDocument) -> bool:
 
 
 def _wanted(document: PromptDocument) -> list[str]:
-    """Reserved names that the template uses, or that an input declares without a value."""
+    """Return reserved names that the template uses or an input declares without a value."""
     used = {variable.name for variable in document.variables}
     used |= {item.name for item in document.inputs} | {undeclared_question(document)}
     used -= {item.name for item in document.inputs if item.kind == "thread"}  # the run fills it
@@ -280,7 +280,7 @@ def _reserved_sample(document: PromptDocument, name: str) -> Json:
 
 
 def _own_tools(document: PromptDocument, name: str) -> Json:
-    """The file's own tools, as a run would show them."""
+    """Return the file's own tools, as a run would show them."""
     if name == "tool_names":
         return ", ".join(f'"{tool.name}"' for tool in document.tools)
     items: list[Json] = []

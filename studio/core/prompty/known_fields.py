@@ -98,7 +98,7 @@ def known_at(
 
 
 def shaped(declared: InputDeclaration, values: Iterable[Json] = ()) -> InputDeclaration:
-    """A declaration with the fields that its values have, where it declares none itself.
+    """Return a declaration with the fields that its values have, where it declares none itself.
 
     Args:
         declared: an input, or a part of one.
@@ -134,7 +134,7 @@ def shaped(declared: InputDeclaration, values: Iterable[Json] = ()) -> InputDecl
 
 
 def kind_of_values(values: Iterable[Json]) -> str:
-    """The kind that all values have; `union` where they differ or there are none."""
+    """Return the kind that all values have; `union` where they differ or there are none."""
     kinds = {kind_of_value(value) for value in values if value is not None}
     if kinds == {"integer", "float"}:
         return "float"
@@ -156,7 +156,7 @@ _NEAR = 200
 
 
 def used_kinds(document: PromptDocument) -> dict[str, UsedKind]:
-    """The kind of each undeclared variable: an object where a member of it is used, and so on."""
+    """Return each undeclared variable's kind: an object if a member is used, and so on."""
     declared = {item.name for item in document.inputs}
     found: dict[str, UsedKind] = {}
     for use in document.variables:

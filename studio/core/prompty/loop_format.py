@@ -20,12 +20,12 @@ _RESERVED = ("question", "input")
 
 
 def agent_settings(document: PromptDocument) -> Mapping[str, Json]:
-    """`metadata.agent`, empty where there is none."""
+    """Return `metadata.agent`, empty where there is none."""
     return object_of(document.metadata.get("agent"))
 
 
 def parallel_calls(document: PromptDocument) -> bool | None:
-    """Whether the calls of one reply may run at once; None where the prompt does not say.
+    """Return whether the calls of one reply may run at once; None where the prompt does not say.
 
     `metadata.agent.parallel_tool_calls` says it of the run, and where it is missing the option
     `allowMultipleToolCalls`, which says it of the model.
@@ -40,7 +40,7 @@ def parallel_calls(document: PromptDocument) -> bool | None:
 
 
 def sent_options(document: PromptDocument, options: JsonObject) -> JsonObject:
-    """The options with what the agent's settings say of the model's calls, unless they say it."""
+    """Return the options with the agent settings for model calls, unless they have them."""
     allowed = parallel_calls(document)
     if allowed is None or "allowMultipleToolCalls" in options:
         return options
@@ -48,7 +48,7 @@ def sent_options(document: PromptDocument, options: JsonObject) -> JsonObject:
 
 
 def text_format(document: PromptDocument) -> tuple[TextFormat | None, str]:
-    """The format of actions that a body teaches, and why; None where it teaches none."""
+    """Return the format of actions that a body teaches, and why; None where it teaches none."""
     body = document.source.slice(document.body)
     names = {variable.name for variable in document.variables}
     if "action_input" in body or '"action"' in body:
@@ -65,7 +65,7 @@ def text_format(document: PromptDocument) -> tuple[TextFormat | None, str]:
 
 
 def drives_loop(document: PromptDocument) -> bool:
-    """Whether a run renders the prompt again at each step, as its text teaches."""
+    """Return whether a run renders the prompt again at each step."""
     named = agent_settings(document).get("protocol")
     if named == "native":
         return False
@@ -73,7 +73,7 @@ def drives_loop(document: PromptDocument) -> bool:
 
 
 def question_input(document: PromptDocument) -> str:
-    """The input that a run refuses to go without: the user's question; empty where there is none.
+    """Return the input for the user's question, which a run requires; empty for none.
 
     A declared one counts where the prompt drives a loop; of other prompts the declaration says
     whether it is required.
@@ -87,7 +87,7 @@ def question_input(document: PromptDocument) -> str:
 
 
 def undeclared_question(document: PromptDocument) -> str:
-    """The reserved name that the user's question comes by without a declaration, or empty.
+    """Return the reserved name that the user's question comes by without a declaration, or empty.
 
     A template that shows the conversation (`chat_history`) shows the question in it: the run puts
     it there (published JSON-action prompt).

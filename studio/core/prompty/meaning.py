@@ -17,7 +17,7 @@ from studio.core.text.amounts import counted
 
 
 def first_difference(expected: Sequence[Message], got: Sequence[Message]) -> str:
-    """The first difference of two conversations, as a sentence; empty where there is none."""
+    """Return the first difference of two conversations as a sentence; empty for none."""
     before, after = meaning(expected), meaning(got)
     for index, (one, other) in enumerate(zip(before, after, strict=False)):
         if one != other:
@@ -28,7 +28,7 @@ def first_difference(expected: Sequence[Message], got: Sequence[Message]) -> str
 
 
 def tool_difference(expected: Sequence[ToolSpec], got: Sequence[ToolSpec]) -> str:
-    """The difference of two lists of tools, as a sentence; empty where there is none."""
+    """Return the difference of two lists of tools, as a sentence; empty where there is none."""
     if tool_meaning(expected) == tool_meaning(got):
         return ""
     names = {tool.name for tool in expected} ^ {tool.name for tool in got}
@@ -99,7 +99,7 @@ _KINDS = {"text": "a text", "call": "a tool call", "result": "a tool's result"}
 
 
 def _around(before: object, after: object) -> tuple[str, str]:
-    """Both parts, cut to where they first differ."""
+    """Return both parts, cut to where they first differ."""
     one, other = (
         str(part[1] if isinstance(part, tuple) and len(part) > 1 else part)
         for part in (before, after)

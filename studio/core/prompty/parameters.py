@@ -46,7 +46,7 @@ class _Found:
 
 
 def find_parameters(document: PromptDocument) -> tuple[Parameter, ...]:
-    """Every parameter of a document, in order of the first use.
+    """Find every parameter of a document, in order of the first use.
 
     References count where they are resolved: in values of the front matter, in a body that is one
     reference, and in the section dialect anywhere in the body.
@@ -72,7 +72,7 @@ def find_parameters(document: PromptDocument) -> tuple[Parameter, ...]:
 def parameter_values(
     document: PromptDocument, values: ResolvedInputs, context: ReferenceContext
 ) -> ReferenceContext:
-    """The context with the values of a run as its parameters; those it has already count first.
+    """Return the context with a run's values as parameters; existing ones take precedence.
 
     An optional input without a value is null, and null is nothing in a text.
     """
@@ -87,7 +87,7 @@ def parameter_values(
 
 
 def missing_parameters(document: PromptDocument, values: Mapping[str, Json]) -> tuple[Problem, ...]:
-    """An error for each parameter without a value, at its first use; declared inputs aside.
+    """Return an error for each parameter without a value, at its first use; declared inputs aside.
 
     A declared input says itself whether it may be left out, and has its own finding.
     """
@@ -100,7 +100,7 @@ def missing_parameters(document: PromptDocument, values: Mapping[str, Json]) -> 
 def lacking_parameters(
     document: PromptDocument, values: Mapping[str, Json]
 ) -> tuple[Parameter, ...]:
-    """The parameters without a value, declared inputs aside."""
+    """Return the parameters without a value, declared inputs aside."""
     if isinstance(document.data.get("inputs"), str):
         return ()  # declared in another file, which is read when the prompt is prepared
     return tuple(
@@ -111,7 +111,7 @@ def lacking_parameters(
 
 
 def as_variable(name: str, form: TemplateFormat) -> str | None:
-    """The template expression that puts a parameter in; None for a name that no template has."""
+    """Return the template expression for a parameter; None for a name no template has."""
     if not _IDENTIFIER.fullmatch(name):
         return None
     match form:
@@ -126,7 +126,7 @@ def as_variable(name: str, form: TemplateFormat) -> str | None:
 
 
 def parameters_as_variables(text: str, form: TemplateFormat) -> Iterator[tuple[Span, str]]:
-    """Each parameter of a text that can be written as a template expression, and that."""
+    """Yield each parameter that can be a template expression, with that expression."""
     for reference in find_references(text):
         if reference.protocol == "params":
             expression = as_variable(reference.argument, form)
@@ -176,6 +176,6 @@ def _name_span(document: PromptDocument, reference: Reference) -> Span:
 
 
 def _kind_at(path: KeyPath) -> str:
-    """The kind of value that a key of the front matter wants first; empty where that is text."""
+    """Return the kind of value that a front matter key accepts first; empty for text."""
     key = key_at(path)
     return _KINDS.get(key.types[0], "") if key is not None else ""

@@ -91,7 +91,7 @@ def parse(text: str, path: Path | None = None) -> PromptDocument:
 
 
 def _reads_as_mustache(body: str) -> bool:
-    """Whether a body that is no Jinja2 is sound mustache with sections, or three braces."""
+    """Return whether a body that is no Jinja2 is valid mustache with sections or three braces."""
     if _TAG.search(body) is not None:
         return False  # Jinja with a construct of Mustache in it
     return _MUSTACHE.search(body) is not None and not any(
@@ -100,7 +100,7 @@ def _reads_as_mustache(body: str) -> bool:
 
 
 def _as_mustache(document: PromptDocument, problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
-    """The problems of a mustache template that is read as Jinja2: one, with the fix."""
+    """Return the problems of a mustache template that is read as Jinja2: one, with the fix."""
     body = document.source.slice(document.body)
     found = _MUSTACHE.search(body)
     if document.template.format != "jinja2" or found is None or not _reads_as_mustache(body):
@@ -133,7 +133,7 @@ def _sections(
 
 
 def _blank_comments(body: str) -> str:
-    """The body with template comments as spaces: a marker in one begins nothing."""
+    """Return the body with template comments as spaces: a marker in one begins nothing."""
     pieces: list[str] = []
     done = 0
     while (start := body.find("{#", done)) >= 0:

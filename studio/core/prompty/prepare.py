@@ -50,7 +50,7 @@ _LONGEST_PATH = 1000
 
 
 def is_local(part: MediaPart) -> bool:
-    """Whether a part names a file beside the prompt, and not an address or the data itself."""
+    """Return whether a part names a file beside the prompt, not an address or the data itself."""
     if "mediaType" in part.attributes or len(part.source) > _LONGEST_PATH:
         return False
     return bool(part.source) and _SCHEME.match(part.source) is None
@@ -63,7 +63,7 @@ def check_media(
     *,
     preview: bool = False,
 ) -> Iterator[Problem]:
-    """Problems of the local files that messages refer to.
+    """Report the problems of the local files that messages refer to.
 
     Args:
         messages: As they were read.
@@ -228,7 +228,7 @@ def _without_echoes(
 def settled_document(
     document: PromptDocument, inputs: Mapping[str, Json], references: ReferenceContext
 ) -> PromptDocument:
-    """The document as a run takes it: the files and parameters of its settings are put in.
+    """Return the document as a run takes it: the files and parameters of its settings are put in.
 
     Variables stay references, since a run's journal keeps its settings and holds no secret.
 
@@ -248,7 +248,7 @@ _SETTLED: tuple[Protocol, ...] = ("file", "params")
 def _values(
     document: PromptDocument, inputs: Mapping[str, Json], *, preview: bool
 ) -> tuple[ResolvedInputs, frozenset[str], tuple[Problem, ...]]:
-    """The values of the inputs, which of them are samples, and what is missing."""
+    """Return the values of the inputs, which of them are samples, and what is missing."""
     resolution = resolve_inputs(document, inputs)
     if preview:
         return resolution.shown, resolution.samples, ()
@@ -280,7 +280,7 @@ def render_body(document: PromptDocument, values: Mapping[str, Json]) -> Renderi
 
 
 def _included_body(document: PromptDocument, references: ReferenceContext) -> str | None:
-    """The text of the file that the whole body is (`${file:…}`): it is the template then.
+    """Return the text of the file that the whole body is (`${file:…}`): it is the template then.
 
     Prompty 2 §4.3 resolves the body like any other value, before it is rendered.
     """

@@ -92,7 +92,7 @@ class ReferenceContext:
     """Masker of each variable that is read."""
 
     def variable(self, name: str) -> str | None:
-        """The value of an environment variable; None where it is not set."""
+        """Return the value of an environment variable; None where it is not set."""
         if not self.trusted:
             return None
         environment = os.environ if self.environment is None else self.environment
@@ -111,7 +111,7 @@ class UnresolvedReference(Exception):  # noqa: N818 - it is no failure of the pr
 
 
 def find_references(text: str) -> Iterator[Reference]:
-    """Every reference in a text; other protocols are left alone."""
+    """Yield every reference in a text; other protocols are left alone."""
     if "${" not in text:
         return
     for found in _REFERENCE.finditer(text):
@@ -126,7 +126,7 @@ def find_references(text: str) -> Iterator[Reference]:
 
 
 def whole_reference(text: str) -> Reference | None:
-    """The reference that a text is, and nothing else."""
+    """Return the reference that a text is, and nothing else."""
     if not (text.startswith("${") and text.endswith("}")):
         return None
     reference = next(find_references(text), None)
@@ -134,7 +134,7 @@ def whole_reference(text: str) -> Reference | None:
 
 
 def resolve_reference(reference: Reference, context: ReferenceContext) -> Json:
-    """The value of one reference.
+    """Return the value of one reference.
 
     Raises:
         UnresolvedReference: it has none; the text says what to do.
@@ -200,7 +200,7 @@ def _place(context: ReferenceContext) -> str:
 
 
 def may_be_shown(path: str, context: ReferenceContext) -> bool:
-    """Whether a preview shows a file of a folder that is not trusted yet.
+    """Return whether a preview may show a file of a folder that is not trusted yet.
 
     A file below the opened folder, in which nothing hides: no link out, no name with a dot in
     front (`.env`, `.git`), no device, no picture, and of a bounded size.
@@ -220,7 +220,7 @@ def may_be_shown(path: str, context: ReferenceContext) -> bool:
 
 
 def confined_path(path: str, context: ReferenceContext) -> Path:
-    """The file that a relative path means, inside the prompt's folder or a granted root.
+    """Return the file that a relative path means, inside the prompt's folder or a granted root.
 
     Links are followed first, so that none leads out (GHSA-7pfc-5v9r-j299).
 
@@ -248,7 +248,7 @@ def confined_path(path: str, context: ReferenceContext) -> Path:
 
 
 def read_reference_file(path: str, context: ReferenceContext) -> Json:
-    """The content of a referenced file: JSON and YAML as values, anything else as text.
+    """Read the content of a referenced file: JSON and YAML as values, anything else as text.
 
     Raises:
         UnresolvedReference: it is missing, outside, too large, or broken.
@@ -284,7 +284,7 @@ def read_reference_file(path: str, context: ReferenceContext) -> Json:
 
 
 def read_dotenv(folder: Path) -> dict[str, str]:
-    """The variables of a `.env` file beside a prompt; empty where there is none.
+    """Read the variables of a `.env` file beside a prompt; empty where there is none.
 
     The caller puts them under the environment, never over it.
     """
@@ -336,7 +336,7 @@ def references_beside(
 
 
 def environment_for(folder: Path | None) -> Mapping[str, str]:
-    """The process's environment over the `.env` file beside a prompt."""
+    """Return the process's environment over the `.env` file beside a prompt."""
     beside = read_dotenv(folder) if folder is not None else {}
     return {**beside, **os.environ}
 
@@ -391,7 +391,7 @@ class LookUp:
             return None, False
 
     def find_all(self, value: Json, span: Span, problems: list[Problem], includes: int = 0) -> Json:
-        """A value from a file, with the references in its own texts resolved as well."""
+        """Return a value from a file, with the references in its own texts resolved as well."""
         if includes >= MOST_INCLUDES:
             return value
         if isinstance(value, Mapping):
@@ -415,7 +415,7 @@ def source_name(reference: Reference) -> str:
 
 
 def is_input(source: str) -> bool:
-    """Whether a segment's source is an input, and not a file or a variable."""
+    """Return whether a segment's source is an input, and not a file or a variable."""
     return not source.startswith(("env:", "file:"))
 
 

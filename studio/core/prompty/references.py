@@ -36,7 +36,7 @@ def resolve_document(
     only: Collection[Protocol] = PROTOCOLS,
     given: Collection[str] | None = None,
 ) -> tuple[PromptDocument, tuple[Problem, ...]]:
-    """The document with the references of its front matter and of a whole-value body resolved.
+    """Return the document with references resolved, in front matter and a whole-value body.
 
     Args:
         document: As `parse` gave it.
@@ -60,12 +60,12 @@ def resolve_document(
 
 
 def has_references(document: PromptDocument) -> bool:
-    """Whether values of the front matter are in files, variables or parameters."""
+    """Return whether values of the front matter are in files, variables or parameters."""
     return has_reference(_with_sample_file(document))
 
 
 def has_reference(value: Json) -> bool:
-    """Whether a text in a value may hold a reference: a quick look, which most documents end at."""
+    """Return whether a value's text may hold a reference: a quick test that most end at."""
     if isinstance(value, str):
         return "${" in value
     if isinstance(value, Mapping):
@@ -81,7 +81,7 @@ def sample_file(document: PromptDocument) -> str | None:
 
 
 def _with_sample_file(document: PromptDocument) -> JsonObject:
-    """The front matter; in Prompty 1 a `sample` that is a path names a file as `${file:…}` does."""
+    """Return the front matter; Prompty 1's `sample` path names a file as `${file:…}` does."""
     sample = document.data.get("sample")
     if document.dialect != "legacy" or not isinstance(sample, str) or not sample.endswith(".json"):
         return document.data
@@ -93,7 +93,7 @@ def resolve_rendering(
     rendering: Rendering,
     look_up: LookUp,
 ) -> tuple[Rendering, tuple[Problem, ...]]:
-    """References in the author's own text of a rendered body, put in as values.
+    """Return the references in the author's own text of a rendered body, put in as values.
 
     In the section dialect anywhere; elsewhere only where the whole body is one reference
     (Prompty 2 §4.3: the body is a value too). What comes in is a value: it makes no structure.
@@ -138,7 +138,7 @@ class _Resolver:
         return value
 
     def _resolve_text(self, text: str, path: KeyPath, includes: int) -> Json:
-        """A string value: wholly a reference; in the section dialect references inside it too."""
+        """Return a text's value: a whole reference; in the section dialect also those inside."""
         whole = whole_reference(text)
         if whole is not None:
             value, found = self._value(whole, path)
@@ -163,7 +163,7 @@ class _Resolver:
         return "".join((*pieces, text[done:]))
 
     def _value(self, reference: Reference, path: KeyPath) -> tuple[Json, bool]:
-        """The value, and whether there is one to put in."""
+        """Return the value, and whether there is one to put in."""
         if reference.protocol not in self.only:
             return None, False
         span = self.places.value(*path) or self.places.nearest(*path)
@@ -171,7 +171,7 @@ class _Resolver:
         return self.look_up.find(reference, span, problems, self._user_of(path))
 
     def _is_needed(self, reference: Reference, path: KeyPath) -> bool:
-        """Whether a run's messages need a value of the front matter.
+        """Return whether a run's messages need a front matter value.
 
         A connection is looked up by the model that is opened, and of other settings the variables
         by what sends them (`RunSecrets.option`, the sources of tools).
@@ -207,7 +207,7 @@ class _Resolver:
                 return repr(".".join(map(str, path)))
 
     def _input_name(self, path: KeyPath) -> object:
-        """The name of the input at or around a place, in both notations of `inputs`."""
+        """Return the name of the input at or around a place, in both notations of `inputs`."""
         inputs, key = self.document.data["inputs"], path[1]
         if isinstance(inputs, list) and isinstance(key, int) and isinstance(inputs[key], Mapping):
             return inputs[key].get("name", "")
@@ -215,7 +215,7 @@ class _Resolver:
 
 
 def _with_data(document: PromptDocument, data: JsonObject, places: Places) -> PromptDocument:
-    """The document read again from resolved values; spans stay those of the source."""
+    """Return the document read again from resolved values; spans stay those of the source."""
     fields = read_front_matter(data, places, document.dialect)
     return replace(
         document,
@@ -232,7 +232,7 @@ def _with_data(document: PromptDocument, data: JsonObject, places: Places) -> Pr
 
 
 def _resolve_segment(segment: Segment, look_up: LookUp, problems: list[Problem]) -> list[Segment]:
-    """A literal segment with the values of its references as segments of their own."""
+    """Return a literal segment with the values of its references as segments of their own."""
     found: list[Segment] = []
     done = 0
     start = segment.span.start if segment.span else 0

@@ -24,7 +24,7 @@ from studio.core.text.values import Json, JsonObject
 
 
 def part_text(part: Part) -> str:
-    """A part as a user reads it: media as Markdown, a call as `name(arguments)`."""
+    """Return a part as a user reads it: media as Markdown, a call as `name(arguments)`."""
     match part:
         case TextPart(text) | ToolResultPart(text):
             return text
@@ -37,12 +37,12 @@ def part_text(part: Part) -> str:
 
 
 def message_text(message: Message) -> str:
-    """All that a message says, media and calls too, a line or more for each part."""
+    """Return all that a message says, media and calls too, a line or more for each part."""
     return "\n".join(part_text(part) for part in message.parts)
 
 
 def messages_to_json(messages: PromptMessages, dialect: Dialect) -> list[Json]:
-    """Messages in the shape of their dialect."""
+    """Return the messages in the shape of their dialect."""
     if dialect == "prompty":
         return [_prompty_message(message) for message in messages.messages]
     return [
@@ -54,7 +54,7 @@ def messages_to_json(messages: PromptMessages, dialect: Dialect) -> list[Json]:
 
 
 def tools_to_json(tools: tuple[HoistedTool, ...]) -> list[Json]:
-    """Tools of the body's `tools:` section, in the section dialect's shape."""
+    """Return the tools of the body's `tools:` section, in the section dialect's shape."""
     return [
         {"id": tool.id, "type": tool.type, "options": tool.reference or tool.options}
         for tool in tools
@@ -123,7 +123,7 @@ def _section_part(part: Part) -> JsonObject:
 
 
 def _call(part: ToolCallPart) -> JsonObject:
-    """A call in the shape of chat completions."""
+    """Return a call in the shape of chat completions."""
     return {
         "id": part.id,
         "type": "function",

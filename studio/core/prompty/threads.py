@@ -33,7 +33,7 @@ _OWN_KEYS = frozenset({"role", "content", "parts", "tool_calls", "metadata"})
 
 
 def thread_calls(message: Message) -> dict[str, Json]:
-    """The tool calls of a message as an item of a thread has them; empty where it makes none."""
+    """Return a message's tool calls in the form of a thread item; empty without any."""
     calls = [part for part in message.parts if isinstance(part, ToolCallPart)]
     if not calls:
         return {}
@@ -136,7 +136,7 @@ def part_kind(item: JsonObject) -> str:
 
 
 def read_call(call: JsonObject, span: Span | None) -> ToolCallPart:
-    """A tool call as a mapping (`{id, type, function: {name, arguments}}`, or flat).
+    """Read a tool call as a mapping (`{id, type, function: {name, arguments}}`, or flat).
 
     The input of OpenAI's custom tools, a text, is the argument `input`.
     """
@@ -158,7 +158,7 @@ def read_call(call: JsonObject, span: Span | None) -> ToolCallPart:
 
 
 def _media(kind: Literal["image", "file", "audio", "video"], item: JsonObject) -> MediaPart:
-    """A media part of either form: `{kind, source, …}` or a provider's own block."""
+    """Return a media part of either form: `{kind, source, …}` or a provider's own block."""
     wire_key = _MEDIA_KEYS[kind]
     inner = item.get(wire_key, item.get("source"))  # Anthropic: {type: base64, media_type, data}
     block = inner if isinstance(inner, Mapping) else {}

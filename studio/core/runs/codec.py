@@ -39,12 +39,12 @@ _ALIASES = {"Json": _AnyJson, "JsonObject": _AnyJson, "ResolvedInputs": _AnyJson
 
 
 def encode_event(event: Event) -> dict[str, Json]:
-    """An event as a JSON object: its kind as `t`, then its fields."""
+    """Encode an event as a JSON object: its kind as `t`, then its fields."""
     return {"t": type(event).__name__, **encode_value(event)}
 
 
 def decode_event(data: Mapping[str, object]) -> Event:
-    """An event from its JSON object.
+    """Decode an event from its JSON object.
 
     Raises:
         JournalError: it is none.
@@ -66,7 +66,7 @@ def encode_value(value: object, without: frozenset[str] = frozenset()) -> dict[s
 
 
 def decode_value(kind: type[T], data: Mapping[str, object]) -> T:
-    """A dataclass from its JSON object.
+    """Decode a dataclass from its JSON object.
 
     Raises:
         JournalError: it is none.
@@ -141,7 +141,7 @@ def _plan(hint: object) -> Encoder:
 
 
 def _plain(value: object) -> Json:
-    """A plain value; mappings and sequences as JSON has them."""
+    """Return a plain value; mappings and sequences as JSON has them."""
     if isinstance(value, Enum):
         return _plain(value.value)
     if value is None or isinstance(value, str | int | float | bool):
@@ -174,7 +174,7 @@ def _decoder(kind: type) -> Decoder:
 
 
 def _fields_of(kind: object, data: Mapping[str, object]) -> dict[str, object]:
-    """The values of those fields that an object has."""
+    """Return the values of those fields that an object has."""
     plans = _unplans(kind)
     return {name: plans[name](item) for name, item in data.items() if name in plans}
 
@@ -224,7 +224,7 @@ def _unplan_plain(hint: object) -> Decoder:
 
 
 def _checked(*kinds: type) -> Decoder:
-    """The decoder of a plain value, which must be of one of the kinds."""
+    """Return the decoder of a plain value, which must be of one of the kinds."""
 
     def read(data: object) -> object:
         if not isinstance(data, kinds):
@@ -235,7 +235,7 @@ def _checked(*kinds: type) -> Decoder:
 
 
 def _late(kind: Any) -> Decoder:  # noqa: ANN401
-    """The decoder of a dataclass, looked up when it is needed: types may contain themselves."""
+    """Return a dataclass's decoder, looked up when needed: types may contain themselves."""
     return lambda data: _decoder(kind)(data)  # noqa: PLW0108
 
 
@@ -257,7 +257,7 @@ def _default(field: dataclasses.Field[object]) -> object:
 
 
 def _fields(kind: type) -> list[tuple[dataclasses.Field[object], object]]:
-    """The fields with their types; annotations are text, read in the module that wrote them."""
+    """Return the fields with their types, read from text in the module that wrote them."""
     made: list[tuple[dataclasses.Field[object], object]] = []
     owners = {
         name: base for base in reversed(kind.__mro__) for name in inspect.get_annotations(base)

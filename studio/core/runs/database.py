@@ -176,7 +176,7 @@ class BlobStore:
         self._texts = StoredTexts(self._row)
 
     def get(self, name: str) -> str:
-        """The text of that name.
+        """Return the text of that name.
 
         Raises:
             KeyError: there is none.
@@ -184,7 +184,7 @@ class BlobStore:
         return self._texts.get(name)
 
     def held_by(self, names: Iterable[str]) -> StoredTexts:
-        """Texts by name, with all that they begin with, taken out of the database at once."""
+        """Return texts by name, with all that they begin with, read from the database at once."""
         rows: dict[bytes, _Row] = {}
         wanted = {bytes.fromhex(name) for name in names}
         kept = self._all() if self._most() <= _SCANNED * len(wanted) else None
@@ -196,12 +196,12 @@ class BlobStore:
         return StoredTexts(rows.get)
 
     def _most(self) -> int:
-        """At least as many as there are texts; the last row's number, for counting reads all."""
+        """Return at least the number of texts: the last row's number, since counting reads all."""
         row = self._connection.execute("SELECT max(rowid) FROM blobs").fetchone()
         return int(row[0] or 0)
 
     def _all(self) -> dict[bytes, _Row]:
-        """Every text but the large ones, in the order in which they lie in the file."""
+        """Return every text but the large ones, in the order in which they lie in the file."""
         rows = self._connection.execute(
             "SELECT hash, base, shared, tail FROM blobs WHERE length(tail) <= ?", (_SMALL,)
         )
@@ -234,7 +234,7 @@ class BlobStore:
 
 
 def shorten(value: Json, blobs: BlobStore) -> Json:
-    """The value with its long texts replaced by `{"$": name}`; a key `$` of a user's is escaped."""
+    """Return the value with long texts as `{"$": name}`; a user's own key `$` is escaped."""
     if isinstance(value, str):
         return {"$": blobs.put(value)} if len(value) >= MINIMUM else value
     if isinstance(value, Mapping):
@@ -246,7 +246,7 @@ def shorten(value: Json, blobs: BlobStore) -> Json:
 
 
 def restore(value: Json, text_of: Callable[[str], str]) -> Any:  # noqa: ANN401 - what JSON gives
-    """The value with its long texts put back; `text_of` gives one by its name."""
+    """Return the value with its long texts put back; `text_of` gives one by its name."""
     if isinstance(value, dict):
         if "$" in value:
             return text_of(str(value["$"]))
@@ -261,7 +261,7 @@ def restore(value: Json, text_of: Callable[[str], str]) -> Any:  # noqa: ANN401 
 
 
 def names_in(value: Json) -> Iterator[str]:
-    """The names of the long texts of a value."""
+    """Yield the names of the long texts of a value."""
     if isinstance(value, dict):
         if "$" in value:
             yield str(value["$"])
@@ -328,7 +328,7 @@ class StoredEvents(LazySequence[Event]):
         return decode_event(value | {"seq": index + 1, "at": at})
 
     def snapshot(self, text: str) -> JsonObject:
-        """A state that is kept beside the events (`run_index.snapshot_of`)."""
+        """Return a state that is kept beside the events (`run_index.snapshot_of`)."""
         value: JsonObject = json.loads(text)
         return restore(value, self._text_of) if '"$' in text else value
 
@@ -380,7 +380,7 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """A transaction, or a part of the one that this thread has open.
+        """Run the block in a transaction, or as part of the one that this thread has open.
 
         Raises:
             StoreError: the file cannot be written.

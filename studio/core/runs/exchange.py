@@ -45,7 +45,7 @@ from studio.core.wire.wire_call import CallLookup, WireCall, no_call
 
 
 def report(events: Sequence[Event], version: str) -> str:
-    """The page of a branch: `events` is `tree.branch_path` of its last event.
+    """Return the page of a branch: `events` is `tree.branch_path` of its last event.
 
     Args:
         events: The branch, from `Started`.
@@ -109,7 +109,7 @@ def _end(state: RunState) -> str:
 
 
 def _problems(cards: Sequence[ReportCard]) -> str:
-    """Ways to what failed; a label of a radio button goes there without a script."""
+    """Return links to failures; a radio button's label goes there without a script."""
     found = [(number, card) for number, card in enumerate(cards) if card.is_bad]
     if not found:
         return ""
@@ -133,7 +133,7 @@ def _chosen(count: int) -> str:
 
 
 def _ticks(cards: Sequence[ReportCard]) -> str:
-    """A tick for each card, as high as it took: a click goes to it, and so do the arrow keys."""
+    """Return a tick for each card, as high as its duration; clicks and arrow keys go to it."""
     if len(cards) > _MOST_TICKS:
         return ""
     longest = max((card.seconds for card in cards), default=0.0) or 1.0
@@ -162,7 +162,7 @@ def _run(cards: Sequence[ReportCard]) -> str:
 
 
 def _card(number: int, card: ReportCard, passed: Mapping[str, int]) -> str:
-    """A stop: its radio button, its line, and what it shows; arrow keys work from the start."""
+    """Return a stop: its radio button, line, and content; arrow keys work from the start."""
     checked = " checked autofocus" if number == 0 else ""
     marks = "".join(f"<em>{escape(mark)}</em>" for mark in card.marks)
     time = f"<i>{duration(card.seconds)}</i>" if card.seconds else ""
@@ -182,7 +182,7 @@ def _card(number: int, card: ReportCard, passed: Mapping[str, int]) -> str:
 
 
 def _line(data: Mapping[str, Json]) -> str:
-    """One line of JSON, without the line end; lone surrogates escaped."""
+    """Return one line of JSON, without the line end; lone surrogates escaped."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     try:
         text.encode("utf-8")
@@ -192,7 +192,7 @@ def _line(data: Mapping[str, Json]) -> str:
 
 
 def write_journal(events: Iterable[Event], call_of: CallLookup = no_call) -> str:
-    """A whole journal as JSON lines; what a model call sent and received follows its event."""
+    """Return a journal as JSON lines; what a model call exchanged follows its event."""
     lines: list[str] = []
     for event in events:
         lines.append(_line(encode_event(event)))
@@ -208,7 +208,7 @@ _CALL_LINE = f'{{"t":"{WireCall.__name__}",'.encode()
 
 
 def without_replies(journal: bytes) -> bytes:
-    """A whole journal without the raw replies of its model calls."""
+    """Return a whole journal without the raw replies of its model calls."""
     lines = journal.split(b"\n")
     for at, line in enumerate(lines):
         if line.startswith(_CALL_LINE):
@@ -218,7 +218,7 @@ def without_replies(journal: bytes) -> bytes:
 
 
 def read_journal(text: str, calls: dict[int, WireCall] | None = None) -> Iterator[Event]:
-    """The events of a journal; a last line that was cut off in writing is left out.
+    """Yield the events of a journal; a last line that was cut off in writing is left out.
 
     Args:
         text: the lines.
@@ -288,7 +288,7 @@ def _journal(events: Sequence[Event], version: str, call_of: CallLookup) -> str:
 
 
 def _messages(events: Sequence[Event], version: str, call_of: CallLookup) -> str:
-    """Each model call a line: what was sent, and the reply as its last message."""
+    """Return a line for each model call: what was sent, and the reply as its last message."""
     state = fold(events)
     lines: list[str] = []
     for step in steps_of(state):
@@ -303,7 +303,7 @@ def _messages(events: Sequence[Event], version: str, call_of: CallLookup) -> str
 
 
 def _fine_tuning(events: Sequence[Event], version: str, call_of: CallLookup) -> str:
-    """Conversations that end with the model's answer, as OpenAI's fine-tuning takes them.
+    """Return conversations that end with the model's answer, as OpenAI's fine-tuning takes them.
 
     Its schema (`FineTuneChatRequestInput`) knows no `developer`, no name of a tool's result, and
     text and pictures alone: a conversation with sound or files is left out.
@@ -338,7 +338,7 @@ def _fine_tuning(events: Sequence[Event], version: str, call_of: CallLookup) -> 
 
 
 def _taught(message: Json) -> Json:
-    """A message in the words that fine-tuning knows; None for one that it does not take."""
+    """Return a message in the words that fine-tuning knows; None for one that it does not take."""
     if not isinstance(message, dict):
         return None
     parts = list_of(message.get("content"))
@@ -359,7 +359,7 @@ def _json(value: dict[str, Json]) -> str:
 
 
 def _sendable(text: str, value: Json) -> str:
-    """The text, with lone surrogates escaped where there are any."""
+    """Return the text, with lone surrogates escaped where there are any."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -401,7 +401,7 @@ FORMS: tuple[RunForm, ...] = (
 
 
 def form_of(name: str) -> RunForm:
-    """The form of a name; the report where there is none."""
+    """Return the form of a name; the report where there is none."""
     return next((form for form in FORMS if form.name == name), FORMS[0])
 
 
@@ -414,7 +414,7 @@ def export_run(
     hide: Callable[[str], str] = str,
     call_of: CallLookup = no_call,
 ) -> str:
-    """A run in a form.
+    """Return a run in a form.
 
     Args:
         events: the whole journal.

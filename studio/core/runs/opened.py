@@ -86,12 +86,12 @@ class OpenedRun:
         return walk(self.events).ran
 
     def state_at(self, seq: int) -> RunState:
-        """The state right after event `seq`; its past is loaded when it is looked at."""
+        """Return the state right after event `seq`; its past is loaded when it is looked at."""
         way = self._way(seq)
         return way.fold_to(seq)
 
     def _way(self, seq: int) -> _Way:
-        """The branch that an event is on."""
+        """Return the branch of an event."""
         index = bisect_right(self._starts, seq) - 1
         start = self._starts[index] if index >= 0 else 1
         with self._lock:
@@ -101,7 +101,7 @@ class OpenedRun:
             return way
 
     def _stretches(self, index: int) -> list[range]:
-        """The events of a branch, from the run's start to the branch's end."""
+        """Return the events of a branch, from the run's start to the branch's end."""
         found: list[range] = []
         at = self._starts[index + 1] - 1 if index + 1 < len(self._starts) else len(self.events)
         while at > 0:
@@ -113,7 +113,7 @@ class OpenedRun:
         return found
 
     def rows_in(self, stretches: Sequence[range]) -> list[StepRecord]:
-        """The steps that were done on a branch."""
+        """Return the steps that were done on a branch."""
         found: list[StepRecord] = []
         for part in stretches:
             low, high = bisect_left(self._ends, part.start), bisect_left(self._ends, part.stop)
@@ -142,13 +142,13 @@ class _Way:
         self._lock = threading.RLock()
 
     def fold_to(self, seq: int) -> RunState:
-        """The state right after an event of this branch."""
+        """Return the state right after an event of this branch."""
         done = bisect_right(self._ends, seq)
         first = self._firsts[bisect_right(self._firsts, done) - 1]
         return self._fold(first, seq)[-1]
 
     def state_after(self, index: int) -> RunState:
-        """The state after a step, with that step in it."""
+        """Return the state after a step, with that step in it."""
         first = self._firsts[bisect_right(self._firsts, index) - 1]
         with self._lock:
             stretch = self._folded.get(first)
@@ -167,7 +167,7 @@ class _Way:
         return self._firsts[at : at + 1]
 
     def _fold(self, first: int, seq: int) -> list[RunState]:
-        """The states after each step from step `first` on, and the one after event `seq`."""
+        """Return the states after each step from step `first` on, and the one after event `seq`."""
         began = self._ends[first - 1] if first else 0
         state = self._begun(first)
         ends = set(self._ends[first:])
@@ -197,7 +197,7 @@ class _Way:
 
 
 def _unbroken(rows: Sequence[StepRecord]) -> list[int]:
-    """For each step, the first from which on the conversation only grew."""
+    """Return, for each step, the first from which on the conversation only grew."""
     since: list[int] = []
     for at, row in enumerate(rows):
         grew = at > 0 and row.kept == rows[at - 1].messages
@@ -222,7 +222,7 @@ class StoredSteps(LazySequence[Step]):
         return [row.shape for row in self._way.rows[:count]]
 
     def step_summary(self, index: int) -> Step:
-        """A step, good for its cards; folded only where an older studio kept nothing of it."""
+        """Return a step for its cards alone; folded only if an older studio kept no summary."""
         text = self._way.rows[index].step_summary
         made = summarized_step(text) if text else None
         return made if made is not None else self[index]

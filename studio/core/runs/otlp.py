@@ -46,7 +46,7 @@ class GenAINames:
     """Whether a message of the output says why it ended; else only the reply's attribute does."""
 
     def named(self, attributes: Mapping[str, Json]) -> dict[str, Json]:
-        """The attributes of a span, in the names of this version."""
+        """Return the attributes of a span, in the names of this version."""
         operation = attributes.get(_OPERATION)
         kept = {
             self.renamed.get(name, name): value
@@ -101,7 +101,7 @@ def otlp(
     names: GenAINames = GENAI_1_41,
     call_of: CallLookup = no_call,
 ) -> dict[str, Json]:
-    """The spans of a branch: `events` is `tree.branch_path` of its last event.
+    """Return the spans of a branch: `events` is `tree.branch_path` of its last event.
 
     Args:
         events: The branch, from `Started`.
@@ -126,12 +126,12 @@ def otlp(
 
 
 def trace_id(run: str) -> str:
-    """The trace of a run, as hex."""
+    """Return the trace of a run, as hex."""
     return _id(run, 32)
 
 
 def root_span_id(run: str) -> str:
-    """The span of the whole run, as hex."""
+    """Return the span of the whole run, as hex."""
     return _id(f"{run}/root", 16)
 
 
@@ -160,7 +160,7 @@ def _root(state: RunState, trace: str, span: str, began: float, ended: float) ->
 
 
 def _where(model: RunModel) -> _Attributes:
-    """Model, provider and server in the names that back ends group and price by.
+    """Return model, provider and server in the names that back ends group and price by.
 
     `gen_ai.system` is the provider's older name; back ends of before 1.37 read no other.
     """
@@ -365,7 +365,7 @@ def _message(message: Message) -> dict[str, Json]:
 
 
 def _short(source: str) -> str:
-    """The address of a medium; one that holds the medium itself would swell the trace."""
+    """Return the address of a medium; one that holds the medium itself would swell the trace."""
     return source if not source.startswith("data:") else source[: source.find(",") + 1] + "…"
 
 
@@ -378,7 +378,7 @@ def _arguments(text: str) -> Json:
 
 
 def _text(value: Json) -> str:
-    """A value as JSON text: what spans hold in the place of structured attributes."""
+    """Return a value as JSON text: what spans hold in the place of structured attributes."""
     return json.dumps(redact(value), ensure_ascii=False)
 
 
@@ -415,12 +415,12 @@ def _nano(at: float) -> str:
 
 
 def attributes_of(values: Mapping[str, Json]) -> list[Json]:
-    """Attributes in OTLP's typed form."""
+    """Return the attributes in OTLP's typed form."""
     return [{"key": key, "value": _value(value)} for key, value in values.items()]
 
 
 def _value(value: object) -> Json:
-    """A value in OTLP's typed form; whole numbers are text there."""
+    """Return a value in OTLP's typed form; whole numbers are text there."""
     if isinstance(value, bool):
         return {"boolValue": value}
     if isinstance(value, int):

@@ -66,7 +66,7 @@ class ReportCard:
 
 
 def cards_of(state: RunState) -> Iterator[ReportCard]:
-    """The cards of a run, in order."""
+    """Yield the cards of a run, in order."""
     for step in steps_of(state):
         yield _prompt(state, step)
         yield from _reply(step)
@@ -237,22 +237,22 @@ def _message(message: Message) -> str:
 
 
 def section(title: str, text: str) -> str:
-    """A heading and a text below it, as they read."""
+    """Return a heading and a text below it, as they read."""
     shown = escape(text.strip("\n"))
     return f"<h3>{escape(title)}</h3><pre>{shown}</pre>"
 
 
 def bad(text: str) -> str:
-    """A line about something that is wrong."""
+    """Return a line about something that is wrong."""
     return f'<p class="bad">{escape(text)}</p>'
 
 
 def quiet(text: str) -> str:
-    """A line beside the matter."""
+    """Return a line beside the matter."""
     return f'<p class="quiet">{escape(text)}</p>'
 
 
 def masked(text: str) -> str:
-    """A text without what looks like a secret."""
+    """Return a text without what looks like a secret."""
     value: Json = redact(text)
     return value if isinstance(value, str) else text

@@ -118,7 +118,7 @@ _LONGEST_SUMMARY = 300
 
 
 def summarize(before: RunSummary, event: Event) -> RunSummary:  # noqa: C901, PLR0912 - arms
-    """The line after one more event; an event that changes nothing of it gives only its time."""
+    """Return the line after one more event; an event that changes nothing adds only its time."""
     line = replace(before, updated=event.at, events=event.seq)
     match event:
         case Started(setup=setup):
@@ -204,7 +204,7 @@ Fits: TypeAlias = Callable[[RunSummary], bool]
 
 
 def line_of(connection: sqlite3.Connection, run: str) -> RunSummary | None:
-    """The line of one run."""
+    """Return the line of one run."""
     row = connection.execute(
         f"SELECT {', '.join(_SHOWN)} FROM runs WHERE id = ?",
         (run,),
@@ -229,19 +229,19 @@ def write_line(connection: sqlite3.Connection, number: int, line: RunSummary) ->
 
 
 def _storable(value: object) -> object:
-    """A value as SQLite takes it; the events keep the escape of what is replaced."""
+    """Return a value as SQLite takes it; the events keep the escape of what is replaced."""
     return storable_text(value) if isinstance(value, str) else value
 
 
 def storable_text(text: str) -> str:
-    """The text with each half of a character (a lone surrogate) replaced."""
+    """Return the text with each half of a character (a lone surrogate) replaced."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def lines_of(
     connection: sqlite3.Connection, wanted: RunFilter, fits: Fits | None = None
 ) -> tuple[RunSummary, ...]:
-    """The lines that fit, pinned and newest first; the limit counts only these.
+    """Return the lines that fit, pinned and newest first; the limit counts only these.
 
     Args:
         connection: to the history.
@@ -435,7 +435,7 @@ class RunWriter:
         self._calls = CallWriter(database, number)
 
     def __call__(self, event: Event) -> None:
-        """The same as `write`, as the journal of `RunDependencies`."""
+        """Write an event, as the journal of `RunDependencies`."""
         self.write(event)
 
     def keep_reply(self, reply: Reply) -> None:
@@ -487,7 +487,7 @@ class RunWriter:
         self._follower.take(event, noted)
 
     def _check_owner(self) -> None:
-        """Raises StoreError: another window or program has taken the run over."""
+        """Check that nobody else has taken the run over; raises StoreError if so."""
         row = self._connection.execute(
             "SELECT owner FROM runs WHERE number = ?", (self._number,)
         ).fetchone()
@@ -515,7 +515,7 @@ class RunWriter:
 
 
 def read_rows(database: Database, run: str) -> tuple[list[EventRow], list[StepRecord], StoredTexts]:
-    """All that is kept of a run: its events, its steps, and the texts that they name."""
+    """Read all that is kept of a run: its events, its steps, and the texts that they name."""
     ask = database.connection.execute
     events = ask(
         "SELECT at, data, mark FROM events JOIN runs ON run = number WHERE id = ? ORDER BY seq",

@@ -57,7 +57,7 @@ class StepSummary:
 
 
 def arguments_text(arguments: JsonObject) -> str:
-    """Arguments as in a call: `city="Rome", days=3`."""
+    """Return arguments as in a call: `city="Rome", days=3`."""
     pairs = (f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in arguments.items())
     return ", ".join(pairs)
 
@@ -72,13 +72,13 @@ def last_line(text: str) -> str:
 
 
 def step_summary_text(step: Step) -> str:
-    """The JSON that is kept of a step."""
+    """Return the JSON that is kept of a step."""
     last = _start(last_line(step.messages[-1].text), LAST) if step.messages else ""
     return json.dumps(encode_value(StepSummary(_cut(step), last)), separators=(",", ":"))
 
 
 def summarized_step(text: str) -> Step | None:
-    """The step that was kept, good for cards alone; None where the JSON is of something else."""
+    """Return the kept step, good for cards alone; None where the JSON is something else."""
     try:
         step_summary = decode_value(StepSummary, json.loads(text))
     except (ValueError, JournalError):
@@ -88,7 +88,7 @@ def summarized_step(text: str) -> Step | None:
 
 
 def _start(text: str, limit: int = LINE) -> str:
-    """The start of a text, from which `one_line` makes the same line as from the whole.
+    """Return the start of a text that is enough for `one_line`.
 
     A text of blanks alone stays one: a thought that says nothing is a thought.
     """
@@ -138,7 +138,7 @@ def _reading(reading: Reading | None) -> Reading | None:
 
 
 def _reply(reply: Reply | None, reading: Reading | None) -> Reply | None:
-    """Its words only where no reading of them is shown instead."""
+    """Return the reply's words unless a reading of them is shown instead."""
     if reply is None:
         return None
     match reading:
@@ -287,7 +287,7 @@ class RunIndexer:
             return None
 
     def take(self, event: Event, noted: IndexEntry | None) -> None:
-        """The event is written: go on from it."""
+        """Continue from a written event."""
         if noted is None:
             self._is_lost = True
             return

@@ -59,7 +59,7 @@ class LockFile:
 
 
 def is_held(path: Path) -> bool:
-    """Whether a living process holds the lock; a process that was killed holds none."""
+    """Return whether a live process holds the lock; a killed process holds none."""
     if not path.exists():
         return False
     with path.open("ab") as file:
@@ -199,7 +199,7 @@ class RunStore:
                 )
 
     def branch_names(self, run: str) -> dict[int, str]:
-        """The user's names of a run's branches, by number."""
+        """Return the user's names of a run's branches, by number."""
         rows = self._connection.execute(
             "SELECT branch, name FROM branches JOIN runs ON run = number WHERE id = ?", (run,)
         )
@@ -216,12 +216,12 @@ class RunStore:
             self._connection.execute("DELETE FROM runs WHERE id = ?", (run,))
 
     def owns(self, run: str) -> bool:
-        """Whether this one writes a run: whoever went on with it last does, and no other."""
+        """Return whether this one writes a run, as the last one that continued it."""
         row = self._connection.execute("SELECT owner FROM runs WHERE id = ?", (run,)).fetchone()
         return row is not None and row[0] == self._session
 
     def is_driven_elsewhere(self, run: str) -> bool:
-        """Whether another process that lives is at work on a run."""
+        """Return whether another live process works on a run."""
         row = self._connection.execute(
             "SELECT owner FROM runs WHERE id = ? AND (status = 'running' OR status IS NULL)", (run,)
         ).fetchone()
@@ -286,7 +286,7 @@ class RunStore:
     # Reading --------------------------------------------------------------------------------------
 
     def events(self, run: str, *, upto: int | None = None) -> Iterator[Event]:
-        """The events of a run in order, up to a sequence number.
+        """Yield the events of a run in order, up to a sequence number.
 
         Raises:
             JournalError: a row is not an event.
@@ -314,7 +314,7 @@ class RunStore:
         return row[0], row[1]
 
     def open(self, run: str) -> Past:
-        """A run, to be looked at anywhere; a long one is read only where it is looked at.
+        """Return a run, to be looked at anywhere; a long one is read only where it is looked at.
 
         Raises:
             JournalError: its events do not follow from each other.
@@ -330,13 +330,13 @@ class RunStore:
         return OpenedRun(rows, steps, events)
 
     def summary(self, run: str) -> RunSummary | None:
-        """The line of one run."""
+        """Return the line of one run."""
         return line_of(self._connection, run)
 
     def runs(
         self, wanted: RunFilter | None = None, fits: Fits | None = None
     ) -> tuple[RunSummary, ...]:
-        """The lines of the history, pinned and newest first.
+        """Return the lines of the history, pinned and newest first.
 
         Args:
             wanted: which runs; None for the usual number of the newest.
@@ -345,7 +345,7 @@ class RunStore:
         return lines_of(self._connection, wanted if wanted is not None else RunFilter(), fits)
 
     def size(self) -> int:
-        """Bytes of the history on disk."""
+        """Return the bytes of the history on disk."""
         names = (self._path, self._path.with_name(self._path.name + "-wal"))
         return sum(name.stat().st_size for name in names if name.exists())
 

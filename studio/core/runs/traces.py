@@ -22,7 +22,7 @@ from studio.core.wire.reply import Reply, Usage
 
 
 def trace(events: Sequence[Event], version: str) -> dict[str, Json]:
-    """The trace of a branch: `events` is `tree.branch_path` of its last event.
+    """Return the trace of a branch: `events` is `tree.branch_path` of its last event.
 
     Args:
         events: The branch, from `Started`.
@@ -47,7 +47,7 @@ def trace(events: Sequence[Event], version: str) -> dict[str, Json]:
 
 
 def trace_name(prompt: str, at: float, run: str) -> str:
-    """A file name in UTC, unlike any other run's."""
+    """Return a file name in UTC, unlike any other run's."""
     clean = re.sub(r"[^\w.-]+", "_", prompt).strip("._") or "run"
     when = datetime.fromtimestamp(at, UTC).strftime("%Y%m%d.%H%M%S")
     return f"{clean}.{when}.{run}.tracy"
@@ -103,7 +103,7 @@ def _step_frame(state: RunState, step: Step) -> dict[str, Json]:
 
 
 def _span(step: Step) -> tuple[float, float]:
-    """When a step's calls and the user's edits began and ended."""
+    """Return when a step's calls and the user's edits began and ended."""
     spans = [step.model_span or (0.0, 0.0), *(call.span for call in step.calls)]
     spans += [(touch.at, touch.at) for touch in step.touches]
     known = [span for span in spans if span[0]] or [(0.0, 0.0)]
@@ -155,7 +155,7 @@ def _usage(usage: Usage) -> dict[str, Json]:
 
 
 def chat_message(message: Message) -> dict[str, Json]:
-    """A message as chat completions write it; media by their kind alone."""
+    """Return a message as chat completions write it; media by their kind alone."""
     made: dict[str, Json] = {"role": message.role, "content": message.text, **message.attributes}
     calls: list[Json] = [
         {
@@ -175,7 +175,7 @@ def chat_message(message: Message) -> dict[str, Json]:
 
 
 def chat_reply(reply: Reply) -> dict[str, Json]:
-    """A reply as chat completions write it."""
+    """Return a reply as chat completions write it."""
     made: dict[str, Json] = {"content": reply.text, "finish_reason": reply.finish_reason}
     if reply.tool_calls:
         made["tool_calls"] = [

@@ -75,7 +75,7 @@ LARGEST = 10**15
 
 
 def whole_number(text: str) -> int | None:
-    """The number that a text of plain digits is; None for any other text, and above `LARGEST`.
+    """Return the number of a text of plain digits; None for any other, and above `LARGEST`.
 
     `int` reads the digits of every script, and raises at some thousand of them.
     """

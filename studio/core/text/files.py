@@ -226,7 +226,7 @@ class OutsidePatternError(ValueError):
 
 
 def files_beside(path: Path | None) -> tuple[str, ...]:
-    """Files that a prompt can name: those in its folder, two levels deep."""
+    """Return the files that a prompt can name: those in its folder, two levels deep."""
     if path is None:
         return ()
     found: list[str] = []
@@ -238,7 +238,7 @@ def files_beside(path: Path | None) -> tuple[str, ...]:
 
 
 def files_matching(folder: Path, pattern: str, allows: Callable[[Path], bool]) -> list[Path]:
-    """The files that a pattern with `*` means, in order; no folder is listed that is not allowed.
+    """Return the files that match a pattern with `*`, in order; lists only allowed folders.
 
     Args:
         folder: where the pattern begins.

@@ -42,7 +42,7 @@ def reveal(text: str, *, lines: bool = True) -> str:
 
 
 def has_invisible(text: str) -> bool:
-    """Whether a text holds characters that a reader does not see."""
+    """Return whether a text holds characters that a reader does not see."""
     if _SUSPECT.search(text) is None:
         return False
     return any(_is_hidden(text, at, lines=True) for at in range(len(text)))
@@ -79,7 +79,7 @@ def _joins(text: str, at: int) -> bool:
 
 
 def _takes_picture(character: str) -> bool:
-    """Whether a character has a text form and a picture form."""
+    """Return whether a character has both a text and a picture form."""
     return unicodedata.category(character) in ("So", "Sm", "Sk") or character in _PICTURED
 
 
@@ -87,7 +87,7 @@ def _takes_picture(character: str) -> bool:
 
 
 def plain_tip(text: str) -> str:
-    """A text that a tool tip shows as it is written, tags too."""
+    """Return a text that a tool tip shows as it is written, tags too."""
     if "<" not in text and "&" not in text:
         return text
     return f'<span style="white-space: pre-wrap">{escape(text)}</span>'

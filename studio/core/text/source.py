@@ -32,15 +32,15 @@ class Span:
         return isinstance(offset, int) and self.start <= offset < self.end
 
     def touches(self, offset: int) -> bool:
-        """Whether a caret at `offset` is inside the span or at one of its ends."""
+        """Return whether a caret at `offset` is inside the span or at one of its ends."""
         return self.start <= offset <= self.end
 
     def shift(self, by: int) -> Span:
-        """The same range, `by` code points further on."""
+        """Return the same range, `by` code points further on."""
         return Span(self.start + by, self.end + by)
 
     def cover(self, other: Span) -> Span:
-        """The smallest span that holds both."""
+        """Return the smallest span that holds both."""
         return Span(min(self.start, other.start), max(self.end, other.end))
 
 
@@ -84,23 +84,23 @@ class SourceText:
         return (0, *(match.end() for match in _LINE_END.finditer(self.text)))
 
     def line_of(self, offset: int) -> int:
-        """The line (from 0) that holds `offset`; offsets outside the text count as its ends."""
+        """Return the line (from 0) of `offset`; offsets outside the text count as its ends."""
         return bisect_right(self.line_starts, max(0, min(offset, len(self.text)))) - 1
 
     def position(self, offset: int) -> Position:
-        """Line and column, both from 1, of `offset`."""
+        """Return the line and column, both from 1, of `offset`."""
         offset = max(0, min(offset, len(self.text)))
         line = self.line_of(offset)
         return Position(line + 1, offset - self.line_starts[line] + 1)
 
     def offset(self, position: Position) -> int:
-        """The offset of a line and column, kept inside the text."""
+        """Return the offset of a line and column, kept inside the text."""
         line = max(0, min(position.line - 1, len(self.line_starts) - 1))
         last = self.line_starts[line + 1] if line + 1 < len(self.line_starts) else len(self.text)
         return max(0, min(self.line_starts[line] + position.column - 1, last))
 
     def slice(self, span: Span) -> str:
-        """The text inside `span`."""
+        """Return the text inside `span`."""
         return self.text[span.start : span.end]
 
     @cached_property
@@ -116,11 +116,11 @@ class SourceText:
         return () if self.is_bmp else tuple(each.start() for each in _WIDE.finditer(self.text))
 
     def to_utf16(self, offset: int) -> int:
-        """The UTF-16 position (as Qt counts) of a code point offset."""
+        """Return the UTF-16 position (as Qt counts) of a code point offset."""
         return offset + bisect_left(self.wide, offset)
 
     def from_utf16(self, position: int) -> int:
-        """The code point offset of a UTF-16 position; one inside a character counts as its end."""
+        """Return the code point offset of a UTF-16 position; inside a character, of its end."""
         if self.is_bmp:
             return position
         low, high = 0, len(self.wide)
@@ -172,7 +172,7 @@ class Fix:
     """Edits to the document's own text, not overlapping."""
 
     def shift(self, by: int) -> Fix:
-        """The same fix, `by` code points further on."""
+        """Return the same fix, `by` code points further on."""
         return Fix(
             self.title, tuple(TextEdit(edit.span.shift(by), edit.text) for edit in self.edits)
         )
@@ -212,7 +212,7 @@ class Mistake:
     """Possible fixes, in the same offsets."""
 
     def shift(self, by: int) -> Mistake:
-        """The same mistake, `by` code points further on."""
+        """Return the same mistake, `by` code points further on."""
         fixes = tuple(fix.shift(by) for fix in self.fixes)
         return Mistake(self.message, self.span.shift(by), fixes)
 
@@ -250,5 +250,5 @@ def apply_edits(text: str, edits: Iterable[TextEdit]) -> str:
 
 
 def sort_edits(edits: Iterable[TextEdit]) -> Sequence[TextEdit]:
-    """Edits in the order of their places; insertions at one place keep their given order."""
+    """Return edits in the order of their places; insertions at one place keep their given order."""
     return sorted(edits, key=lambda edit: (edit.span.start, edit.span.end))

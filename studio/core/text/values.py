@@ -14,7 +14,7 @@ JsonObject: TypeAlias = Mapping[str, Json]
 
 
 def objects_of(value: object) -> list[JsonObject]:
-    """The objects of a list; none of anything else."""
+    """Return the objects of a list; none of anything else."""
     if not isinstance(value, list | tuple):
         return []
     return [item for item in value if isinstance(item, Mapping)]
@@ -76,7 +76,7 @@ class JsonBoundError(ValueError):
 
 
 def parse_json(text: str | bytes, parse_constant: Callable[[str], object] | None = None) -> Json:
-    """The value of a JSON text.
+    """Parse the value of a JSON text.
 
     Args:
         text: the text.
@@ -98,7 +98,7 @@ def parse_json(text: str | bytes, parse_constant: Callable[[str], object] | None
 
 
 def is_json(text: str) -> bool:
-    """Whether `parse_json` reads a text."""
+    """Return whether `parse_json` reads a text."""
     try:
         parse_json(text)
     except ValueError:
@@ -107,7 +107,7 @@ def is_json(text: str) -> bool:
 
 
 def within_depth(value: Parsed, deepest: int = DEEPEST) -> Parsed:
-    """The value itself.
+    """Return the value, if it is not too deep.
 
     Args:
         value: what was read.
@@ -130,7 +130,7 @@ def within_depth(value: Parsed, deepest: int = DEEPEST) -> Parsed:
 
 
 def reason_of(error: Exception) -> str:
-    """The reason, without the file's name and without Python's own words."""
+    """Return the reason, without the file's name and without Python's own words."""
     match error:
         case UnicodeDecodeError(object=content, start=at):
             if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
@@ -149,6 +149,6 @@ def reason_of(error: Exception) -> str:
 
 
 def named_reason(error: Exception) -> str:
-    """The reason, behind the name of the file where the error has one."""
+    """Return the reason, behind the name of the file where the error has one."""
     name = error.filename if isinstance(error, OSError) else None
     return f"{name}: {reason_of(error)}" if isinstance(name, str) else reason_of(error)

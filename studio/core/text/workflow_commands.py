@@ -7,12 +7,12 @@ from __future__ import annotations
 
 
 def command_text(text: str) -> str:
-    """A message, on one line."""
+    """Return a message, on one line."""
     return _escaped(text, "%\r\n")
 
 
 def command_property(text: str) -> str:
-    """A property's value, which also ends at a colon or a comma."""
+    """Return a property's value, which also ends at a colon or a comma."""
     return _escaped(text, "%\r\n:,")
 
 

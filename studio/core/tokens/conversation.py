@@ -123,7 +123,7 @@ def count_message(message: Message, counter: TokenCounter) -> int:
 
 
 def count_inputs(messages: Sequence[Message], counter: TokenCounter) -> dict[str, int]:
-    """The tokens of each input's values, each value counted by itself."""
+    """Count the tokens of each input's values, each value counted by itself."""
     counted: dict[str, int] = {}
     for text, name in value_texts(messages):
         counted[name] = counted.get(name, 0) + counter.count(text)
@@ -146,7 +146,7 @@ def value_texts(messages: Sequence[Message]) -> list[tuple[str, str]]:
 
 
 def tool_text(tool: ToolSpec) -> str:
-    """A tool as compact JSON, of which its cost is estimated."""
+    """Return a tool as compact JSON, of which its cost is estimated."""
     fields = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":"), default=str)
 

@@ -262,7 +262,7 @@ _PATTERNS = {
 
 
 def can_count(tokenizer: GgufTokenizer) -> bool:
-    """Whether a tokenizer is one that is counted here exactly."""
+    """Return whether a tokenizer is one that is counted here exactly."""
     return tokenizer.model == "gpt2" and tokenizer.pre in _PATTERNS and bool(tokenizer.merges)
 
 
@@ -329,7 +329,7 @@ _WIDE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ff
 
 
 def estimate_tokens(text: str) -> int:
-    """About how many tokens `text` is: four ASCII letters to one, one to a CJK character.
+    """Estimate the tokens of `text`: four ASCII letters to one, one to a CJK character.
 
     English prose measured with common byte-pair tokenizers lies between 3.8 and 4.5 characters
     for each token; scripts outside Latin take about two characters for one, CJK one for one.
@@ -350,7 +350,7 @@ class Estimate:
     is_exact = False
 
     def count(self, text: str) -> int:
-        """About how many tokens."""
+        """Estimate the number of tokens."""
         return estimate_tokens(text)
 
 
@@ -395,7 +395,7 @@ class OpenAITokens:
 
 
 def encoding_of(model_id: str) -> EncodingName | None:
-    """The encoding of a model of OpenAI's, by the longest known beginning of its id.
+    """Return the encoding of a model of OpenAI's, by the longest known beginning of its id.
 
     Ids as tiktoken 0.14 knows them (`tiktoken/model.py`); a maker's name before a slash is left
     out. gpt-oss has o200k's ranks with other special tokens.
@@ -444,7 +444,7 @@ def ranks_path(name: EncodingName, folder: Path) -> Path:
 
 
 def _has_long_blank(text: str) -> bool:
-    """Whether there are 100,000 blanks in a row: a million overflow the stack of its matcher."""
+    """Return whether 100,000 blanks follow each other: a million overflow its matcher's stack."""
     places = range(0, len(text) - _BLANKS + 1, _BLANKS)
     return any(text[at].isspace() and text[at : at + _BLANKS].isspace() for at in places)
 
@@ -506,12 +506,12 @@ class Tokenizers:
         self._estimate = Estimate()
 
     def counter(self, model_id: str) -> TokenCounter:
-        """The best counter for a model that is loaded now: its own, or an estimate."""
+        """Return the best counter for a model that is loaded now: its own, or an estimate."""
         name = encoding_of(model_id)
         return self._estimate if name is None else self._loaded.get(name, self._estimate)
 
     def wants_loading(self, model_id: str) -> bool:
-        """Whether there is a better counter than the loaded one."""
+        """Return whether loading would give a better counter."""
         name = encoding_of(model_id)
         known = name is None or name in self._loaded or name in self._failed
         return self._folder is not None and not known
@@ -534,11 +534,11 @@ class Tokenizers:
         return "" if name is None else self._failed.get(name, "")
 
     def embedded(self, weights: Path) -> EmbeddedTokenizer | None:
-        """The tokenizer of a model file, where it was loaded and can be counted here."""
+        """Return the tokenizer of a model file, where it was loaded and can be counted here."""
         return self._embedded.get(weights)
 
     def wants_embedded(self, weights: Path) -> bool:
-        """Whether a model file's tokenizer has not been looked at yet."""
+        """Return whether a model file's tokenizer has not been read yet."""
         return self._folder is not None and weights not in self._embedded
 
     def load_embedded(self, weights: Path) -> bool:

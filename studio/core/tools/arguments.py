@@ -39,7 +39,7 @@ def check_arguments(schema: JsonObject, arguments: JsonObject) -> tuple[str, ...
 def inject_bindings(
     spec: ToolSpec, arguments: JsonObject, inputs: Mapping[str, Json]
 ) -> JsonObject:
-    """Arguments with bound parameters set from the run's inputs, over whatever the model gave.
+    """Return arguments with bound parameters set from the run's inputs, over the model's.
 
     Prompty 2 §2.9.1; a bound input that has no value leaves its parameter out.
     """
@@ -58,7 +58,7 @@ def _broken_schema() -> tuple[type[Exception], ...]:
 
 
 def _validator_of(schema: JsonObject) -> Validator:
-    """The validator of a schema; to write a schema out at each call takes longer than to check."""
+    """Return a schema's validator: writing a schema out per call takes longer than checking."""
     known = _VALIDATORS.get(id(schema))
     if known is None or known[0] is not schema:
         if len(_VALIDATORS) >= _MOST_VALIDATORS:
@@ -124,7 +124,7 @@ def with_constraints(declared: JsonObject, implementation: JsonObject) -> JsonOb
 
 
 def without_properties(schema: JsonObject, names: Sequence[str]) -> JsonObject:
-    """The object schema without some properties, required or not (bindings, Prompty 2 §7.1.3)."""
+    """Return the object schema without some properties (bindings, Prompty 2 §7.1.3)."""
     left = {name: value for name, value in _properties(schema).items() if name not in names}
     result: dict[str, Json] = {**schema, "properties": left}
     required = schema.get("required")
@@ -138,7 +138,7 @@ def without_properties(schema: JsonObject, names: Sequence[str]) -> JsonObject:
 
 
 def required_names(schema: JsonObject) -> tuple[str, ...]:
-    """Names of the required properties."""
+    """Return the names of the required properties."""
     required = schema.get("required")
     if not isinstance(required, Sequence) or isinstance(required, str):
         return ()

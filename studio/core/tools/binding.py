@@ -41,7 +41,7 @@ _OTHER = re.compile(r"[^A-Za-z0-9_-]+")
 def model_names(
     groups: Iterable[Mapping[str, Iterable[str]]], taken: Iterable[str] = ()
 ) -> dict[ToolId, str]:
-    """A name for each tool of several sources.
+    """Return a name for each tool of several sources.
 
     A name that several sources of a group use, or that is taken already, gets the prefix of its
     source, each time: which of two servers answers `read_file` is then no question of their order.
@@ -76,7 +76,7 @@ def model_names(
 
 
 def safe_names(names: Iterable[str]) -> dict[str, str]:
-    """A name for each name, by the name as the source has it; no two are the same.
+    """Return a name for each name, by the name as the source has it; no two are the same.
 
     Letters, digits, `_` and `-`, at most 64: names that are so stay as they are.
     """
@@ -169,7 +169,7 @@ def build_registry(
 def _names(
     offered: Iterable[SourceTools], bound: AbstractSet[ToolId], declared: Iterable[str]
 ) -> dict[ToolId, str]:
-    """Names of the tools that no declaration names; servers beside the prompt take what is left."""
+    """Return the names of undeclared tools; servers beside the prompt take what is left."""
     groups: tuple[dict[str, list[str]], ...] = ({}, {})
     for source in offered:
         groups[source.further][source.key] = [
@@ -179,7 +179,7 @@ def _names(
 
 
 def _by_name(source: SourceTools) -> dict[str, ToolSpec]:
-    """A source's tools by the names that a declaration may use; a tool's own name counts first."""
+    """Return a source's tools by the names of declarations; the tool's own name comes first."""
     own = {spec.name: spec for spec in reversed(source.specs)}
     others = {python: own[name] for python, name in source.python_names.items()}
     return others | {safe: own[name] for name, safe in safe_names(own).items()} | own
@@ -191,7 +191,7 @@ def _declared_entry(
     why_not: str,
     effects: frozenset[str],
 ) -> ToolEntry:
-    """A declared tool with its implementation; without one it says why, or what to do."""
+    """Return a declared tool with its implementation; without one it says why, or what to do."""
     for source, by_name in known:
         found = by_name.get(spec.name)
         if found is None:
@@ -223,7 +223,7 @@ def _declared_entry(
 
 
 def _bound_entry(spec: ToolSpec, found: ToolSpec, source: SourceTools) -> ToolEntry:
-    """A tool that a source runs.
+    """Return a tool that a source runs.
 
     Args:
         spec: as the model gets it.
@@ -247,7 +247,7 @@ def _bound_entry(spec: ToolSpec, found: ToolSpec, source: SourceTools) -> ToolEn
 
 
 def _approvals(spec: ToolSpec, source: SourceTools | None = None) -> dict[str, Any]:
-    """When a tool asks; what a project's file says of it can only ask for more."""
+    """Return when a tool asks; a project's file can only make it ask more often."""
     usual = _default_approval(spec)
     if source is not None:
         stated = source.approvals.get(spec.id.name, "allow")
@@ -256,7 +256,7 @@ def _approvals(spec: ToolSpec, source: SourceTools | None = None) -> dict[str, A
 
 
 def _default_approval(spec: ToolSpec) -> Approval:
-    """Tools made from values ask every time, tools with effects once, others never."""
+    """Return the approval: each time for tools made from values, once for effects, else none."""
     if spec.dynamic:
         return "always"
     return "once" if spec.has_effects else "allow"

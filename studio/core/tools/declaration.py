@@ -24,7 +24,7 @@ _KINDS = {"number": "float"}
 
 
 def declare_tool(document: PromptDocument, spec: ToolSpec) -> tuple[TextEdit, ...]:
-    """Edits that declare a function tool, in the form that the file's other tools have.
+    """Return the edits that declare a function tool, in the form that the file's other tools have.
 
     Prompty 2 properties cannot say all that a schema can (patterns, bounds, alternatives): what has
     no word there stays with the implementation, and is added again when the two are bound.
@@ -102,7 +102,7 @@ def _properties(schema: JsonObject) -> list[Json]:
 
 
 def _property(part: Json) -> dict[str, Json]:
-    """A property in Prompty 2's words (§2.4)."""
+    """Return a property in Prompty 2's words (§2.4)."""
     schema, nullable = _plain(part if isinstance(part, Mapping) else {})
     kind = schema.get("type")
     if not isinstance(kind, str):
@@ -126,7 +126,7 @@ def _property(part: Json) -> dict[str, Json]:
 
 
 def _plain(schema: JsonObject) -> tuple[JsonObject, bool]:
-    """The schema without its null alternative, and whether it had one."""
+    """Return the schema without its null alternative, and whether it had one."""
     options = schema.get("anyOf")
     if isinstance(options, list | tuple):
         real = [
@@ -144,7 +144,7 @@ def _plain(schema: JsonObject) -> tuple[JsonObject, bool]:
 
 
 def _yaml(value: Json) -> list[str]:
-    """Block YAML of mappings and lists; empty ones and scalars as they are written in a line."""
+    """Return block YAML of mappings and lists; empty ones and scalars stay in a line."""
     lines: list[str] = []
     if isinstance(value, Mapping):
         for key, item in value.items():
@@ -188,7 +188,7 @@ def choice_value(rows: Sequence[OperationRow], chosen: Collection[str]) -> Json:
 
 
 def write_choice(document: PromptDocument, name: str, value: Json) -> tuple[TextEdit, ...]:
-    """Edits that write `operations:` of a tool.
+    """Return the edits that write `operations:` of a tool.
 
     Args:
         document: the prompt.
@@ -234,5 +234,5 @@ def _place(document: PromptDocument, name: str) -> str | int:
 
 
 def _escaped(identifier: str) -> str:
-    """An identifier as a pattern that fits it alone."""
+    """Return an identifier as a pattern that fits it alone."""
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in identifier)

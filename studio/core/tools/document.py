@@ -139,7 +139,7 @@ def declared_tools(
 def every_declared_tool(
     document: PromptDocument, hoisted: Iterable[HoistedTool] = ()
 ) -> tuple[ToolSpec, ...]:
-    """The document's tools: front matter first, then those of the body's `tools:` section."""
+    """Return the document's tools: front matter first, then the body's `tools:` section."""
     if document.is_tool_file:
         return ()
     effects = tools_with_effects(document)
@@ -164,19 +164,19 @@ def chosen_offers(document: PromptDocument) -> dict[str, bool]:
 
 
 def tools_with_effects(document: PromptDocument) -> frozenset[str]:
-    """Names of the tools that the prompt says change something (`metadata.agent.effects`)."""
+    """Return the names of the tools declared to have effects (`metadata.agent.effects`)."""
     return frozenset(_names(agent_settings(document).get("effects")))
 
 
 def needs_reading(document: PromptDocument) -> bool:
-    """Whether a run of the document would read variables or files by `${env:…}`, `${file:…}`."""
+    """Return whether a run would read variables or files by `${env:…}`, `${file:…}`."""
     texts = referencing_texts(document)
     references = (item for text in texts for item in find_references(text))
     return any(item.protocol in ("env", "file") for item in references)
 
 
 def referencing_texts(document: PromptDocument) -> tuple[str, ...]:
-    """The parts of a document in which `${…}` is a reference and no text."""
+    """Return the parts of a document in which `${…}` is a reference and no text."""
     if document.is_tool_file:
         return ()
     source = document.source
@@ -189,7 +189,7 @@ def referencing_texts(document: PromptDocument) -> tuple[str, ...]:
 
 
 def tool_variables(document: PromptDocument) -> tuple[str, ...]:
-    """Names of the variables that the document's Python tools are to be given."""
+    """Return the names of the variables that the document's Python tools are to be given."""
     if document.is_tool_file:
         return ()
     names = dict.fromkeys(_names(agent_settings(document).get("env")))
@@ -197,7 +197,7 @@ def tool_variables(document: PromptDocument) -> tuple[str, ...]:
 
 
 def tool_limits(document: PromptDocument, base: ToolLimits) -> ToolLimits:
-    """The bounds of calls, with those of the document where it names usable ones."""
+    """Return the bounds of calls, with those of the document where it names usable ones."""
     agent = agent_settings(document)
     memory = _number(agent.get("tool_megabytes"), _LEAST_MEGABYTES)
     resident = _number(agent.get("server_megabytes"), _LEAST_MEGABYTES)
@@ -218,14 +218,14 @@ def output_rule(document: PromptDocument) -> OutputRule:
 
 
 def _number(value: Json, least: float, most: float = _MOST_MEGABYTES) -> float | None:
-    """A number within bounds; None for anything else."""
+    """Return a number within bounds; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if least <= value <= most else None
 
 
 def hoisted_spec(tool: HoistedTool) -> ToolSpec:
-    """A tool of the body's section as the model is informed of it (section dialect)."""
+    """Return a tool of the body's section as the model is informed of it (section dialect)."""
     options = tool.options
     description = options.get("description")
     bindings = read_bindings(options.get("bindings"))
@@ -253,7 +253,7 @@ def hoisted_spec(tool: HoistedTool) -> ToolSpec:
 def named_sources(
     document: PromptDocument, own: WorkspaceServers = _NO_SERVERS
 ) -> tuple[SourceDeclaration, ...]:
-    """Every source that the document names; reads `.mcp.json`, runs nothing.
+    """Return every source that the document names; reads `.mcp.json`, runs nothing.
 
     Args:
         document: the prompt.
@@ -289,12 +289,12 @@ def named_sources(
 
 
 def plugin_kinds() -> frozenset[str]:
-    """Kinds of tools that plug-ins run."""
+    """Return the kinds of tools that plug-ins run."""
     return frozenset(str(getattr(each.value, "kind", "")) for each in installed("tool_sources"))
 
 
 def workspace_servers(document: PromptDocument) -> WorkspaceServers:
-    """The servers of the workspace that the document lies in."""
+    """Return the servers of the workspace that the document lies in."""
     path = document.source.path
     return find_workspace_servers(path.parent) if path is not None else WorkspaceServers()
 
@@ -302,7 +302,7 @@ def workspace_servers(document: PromptDocument) -> WorkspaceServers:
 def further_servers(
     document: PromptDocument, own: WorkspaceServers = _NO_SERVERS
 ) -> tuple[McpServer, ...]:
-    """Servers of the workspace and of the user's settings that the document does not name."""
+    """Return the workspace's and the user's servers that the document does not name."""
     if document.is_tool_file:
         return ()
     named = {item.name for item in named_sources(document, own) if isinstance(item, McpServer)}
@@ -364,12 +364,12 @@ def declared_items(tools: Json) -> list[tuple[str, JsonObject]]:
 
 
 def public_variables(document: PromptDocument) -> tuple[str, ...]:
-    """The environment variables that a prompt says are no secrets."""
+    """Return the environment variables that a prompt says are no secrets."""
     return _names(agent_settings(document).get("not_secret"))
 
 
 def _python(document: PromptDocument, folder: Path) -> str:
-    """The interpreter or environment that a prompt names, relative to its folder."""
+    """Return the interpreter or environment that a prompt names, relative to its folder."""
     named = agent_settings(document).get("python")
     if not isinstance(named, str) or not named:
         return ""
@@ -379,7 +379,7 @@ def _python(document: PromptDocument, folder: Path) -> str:
 
 
 def _names(value: Json) -> tuple[str, ...]:
-    """A list of texts, or one text; anything else is none."""
+    """Return a list of texts, or one text; anything else is none."""
     if isinstance(value, str):
         return (value,) if value else ()
     if not isinstance(value, list | tuple):

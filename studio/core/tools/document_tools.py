@@ -177,7 +177,7 @@ class DocumentTools:
     def toolbox(
         self, inputs: Mapping[str, Json] | None = None, ask: AskUser | None = None
     ) -> Toolbox:
-        """The tools for one run; what the user switches meanwhile holds for its next call."""
+        """Return the tools for one run; the user's switches take effect at its next call."""
         box = self._make_box(lambda: self.registry, inputs, ask, self.allow_tools)
         self._boxes.add(box)
         return box
@@ -209,12 +209,12 @@ class DocumentTools:
         return self.registry
 
     def allow_own_tools(self) -> ToolRegistry:
-        """The user trusts the folder: the functions of its Python files no longer ask as new."""
+        """Allow the Python functions of the trusted folder: they no longer ask as new."""
         own = (e.id for e in self.registry.entries if e.id.source.startswith("python:"))
         return self.allow_tools(*own)
 
     def allow_tools(self, *tools: ToolId) -> ToolRegistry:
-        """The user allows tools as they are now: they no longer ask for what they are."""
+        """Allow tools as they are now: they no longer ask because of their changes."""
         changed: dict[str, list[ToolChange]] = {}
         for entry in self.registry.entries:
             if entry.change is not None and entry.id in tools:
@@ -230,7 +230,7 @@ class DocumentTools:
         return self.registry
 
     def allow_source(self, key: str) -> None:
-        """The user allows a server, or a variable for the tools, as it is; with the next load."""
+        """Allow a server, or a variable for the tools, as it is; takes effect at the next load."""
         want = self._consent.asked.get(key)
         if want is not None and want.folder is not None and self._trust.is_trusted(want.folder):
             self._trust.allow(want.folder, (want,))
@@ -249,7 +249,7 @@ class DocumentTools:
         return self.registry
 
     async def read_logs(self) -> ToolRegistry:
-        """The registry with what the servers wrote to their logs by now."""
+        """Return the registry with what the servers wrote to their logs by now."""
         sources = tuple(
             status if (log := self.sources.log(status.key)) is None else replace(status, log=log)
             for status in self.registry.sources
@@ -261,7 +261,7 @@ class DocumentTools:
     async def request_text(
         self, tool: ToolId, arguments: JsonObject, inputs: Mapping[str, Json]
     ) -> str:
-        """The request that a call of an OpenAPI tool would send, key masked; else empty.
+        """Return the request that a call of an OpenAPI tool would send, key masked; else empty.
 
         Raises:
             ToolSourceError: the request cannot be made.
@@ -311,7 +311,7 @@ class DocumentTools:
         return await list_source(source, declaration, self._review, self._find, self._secrets)
 
     def _with_chosen_approvals(self, registry: ToolRegistry) -> ToolRegistry:
-        """The registry as the user has it: the approvals of the folder, and of this command."""
+        """Return the registry with the user's approvals: the folder's, and this command's."""
         if self._folder is None:
             return registry
         trust = self._trust.current
@@ -325,7 +325,7 @@ class DocumentTools:
         return registry
 
     def _waiting_variables(self) -> Iterator[SourceStatus]:
-        """Variables that tools want and are not given; in an untrusted folder nothing runs."""
+        """Yield what waits for variables that tools lack; in an untrusted folder nothing runs."""
         if self._folder is None or not self._trust.is_trusted(self._folder):
             return
         for key, doubt in self._consent.doubts.items():
@@ -341,7 +341,7 @@ class DocumentTools:
 def _given(
     declarations: Mapping[str, SourceDeclaration], variables: tuple[str, ...]
 ) -> dict[str, SourceDeclaration]:
-    """The sources, those of Python with the variables that they are given."""
+    """Return the sources, those of Python with the variables that they are given."""
     return {
         key: replace(item, variables=variables) if isinstance(item, PythonFile) else item
         for key, item in declarations.items()
@@ -420,7 +420,7 @@ class ToolSession:
         return registry
 
     def leave(self) -> None:
-        """No document is shown any more."""
+        """Forget the document: none is shown any more."""
         self.current = self._make(None)
 
     async def open_toolbox(
@@ -430,7 +430,7 @@ class ToolSession:
         inputs: Mapping[str, Json] | None = None,
         ask: AskUser | None = None,
     ) -> Toolbox:
-        """The tools of a run, brought up to its document, whichever document is shown."""
+        """Return the tools of a run, brought up to its document, whichever document is shown."""
         path = document.source.path
         tools = self._documents.setdefault(path, self._make(path))
         box = tools.toolbox(inputs, ask)  # first: from now on its sources are in use
@@ -449,7 +449,7 @@ class ToolSession:
         inputs: Mapping[str, Json] | None = None,
         path: Path | None = None,
     ) -> str:
-        """The request that a call of an OpenAPI tool would send, key masked; else empty.
+        """Return the request that a call of an OpenAPI tool would send, key masked; else empty.
 
         Args:
             tool: the tool.

@@ -36,7 +36,7 @@ class ToolForm:
 
 
 def tool_items(specs: Iterable[ToolSpec]) -> list[Json]:
-    """The template variable `tools` (ReAct): name, description, arguments, schema."""
+    """Return the template variable `tools` (ReAct): name, description, arguments, schema."""
     return [
         {
             "name": spec.name,
@@ -49,7 +49,7 @@ def tool_items(specs: Iterable[ToolSpec]) -> list[Json]:
 
 
 def argument_items(schema: JsonObject) -> list[Mapping[str, Json]]:
-    """The arguments of a schema: name, type, description, required, in the order of the schema."""
+    """Return a schema's arguments in its order: name, type, description, required."""
     properties = schema.get("properties")
     if not isinstance(properties, Mapping):
         return []
@@ -66,7 +66,7 @@ def argument_items(schema: JsonObject) -> list[Mapping[str, Json]]:
 
 
 def tools_text(specs: Iterable[ToolSpec], *, quoted: bool = True) -> str:
-    """The tools as lines of text, for templates that cannot loop.
+    """Return the tools as lines of text, for templates that cannot loop.
 
     With quoted names this is the placeholder `{tools}` of a JSON-action prompt.
     """
@@ -74,12 +74,12 @@ def tools_text(specs: Iterable[ToolSpec], *, quoted: bool = True) -> str:
 
 
 def json_action_line(spec: ToolSpec) -> str:
-    """One line of `{tools}`: the name in quotes, what it does, what its input is."""
+    """Return one line of `{tools}`: the name in quotes, what it does, what its input is."""
     return tools_text([spec])
 
 
 def react_lines(spec: ToolSpec) -> str:
-    """The tool as the list of the published ReAct prompt writes it."""
+    """Return the tool as the list of the published ReAct prompt writes it."""
     head = f"- **{spec.name}**: {_one_line(spec.description)}".rstrip()
     rows = [
         f'  - {"Required" if item["required"] else "Optional"}: `"{item["name"]}"`'
@@ -90,7 +90,7 @@ def react_lines(spec: ToolSpec) -> str:
 
 
 def native_function(spec: ToolSpec) -> JsonObject:
-    """The tool in the `tools` list of OpenAI chat completions (Prompty 2 §7.1.3)."""
+    """Return the tool in the `tools` list of OpenAI chat completions (Prompty 2 §7.1.3)."""
     return {"type": "function", "function": function_definition(spec)}
 
 
@@ -103,7 +103,7 @@ _NAMELESS = ModelDeclaration(id="model")
 
 
 def tool_forms(spec: ToolSpec) -> tuple[ToolForm, ...]:
-    """Every form of one tool, for the tools view: by provider, then by text protocol."""
+    """Return every form of one tool, for the tools view: by provider, then by text protocol."""
     return (
         *(_provider_form(spec, provider, title) for provider, title in _PROVIDERS),
         ToolForm("ReAct list line", react_lines(spec), "markdown"),
@@ -122,7 +122,7 @@ def _provider_form(spec: ToolSpec, provider: Provider, title: str) -> ToolForm:
 
 
 def type_words(schema: JsonObject) -> str:
-    """A schema's type in a word or two: "string", "array of integer", "one of "a", "b""."""
+    """Return a schema's type in a word or two: "string", "array of integer", "one of "a", "b""."""
     choices = schema.get("enum")
     if isinstance(choices, Sequence) and not isinstance(choices, str):
         return "one of " + ", ".join(json.dumps(item, ensure_ascii=False) for item in choices)

@@ -362,15 +362,15 @@ class ToolRegistry:
     """Things that trust in the document's folder allows."""
 
     def entry(self, tool: ToolId) -> ToolEntry | None:
-        """The entry of a tool."""
+        """Return the entry of a tool."""
         return next((entry for entry in self.entries if entry.id == tool), None)
 
     def named(self, name: str) -> ToolEntry | None:
-        """The tool that the model calls by a name; no other has it."""
+        """Return the tool that the model calls by a name; no other has it."""
         return next((entry for entry in self.entries if entry.name == name), None)
 
     def find(self, name: str, source: str = "") -> ToolEntry | None:
-        """The tool that a user names: as the model does, or as its source does.
+        """Find the tool that a user names: as the model does, or as its source does.
 
         Args:
             name: the name; one that several sources use names none of their tools.
@@ -387,7 +387,7 @@ class ToolRegistry:
         return tuple(entry.spec for entry in self.entries if entry.enabled)
 
     def change(self, tool: ToolId, **changes: object) -> ToolRegistry:
-        """The registry with fields of one entry set (`enabled`, `approval`, `mock`, …)."""
+        """Return the registry with fields of one entry set (`enabled`, `approval`, `mock`, …)."""
         return replace(
             self,
             entries=tuple(
@@ -397,7 +397,7 @@ class ToolRegistry:
         )
 
     def with_names(self, names: Mapping[ToolId, str]) -> ToolRegistry:
-        """The registry in which tools have the names that a run has sent for them before."""
+        """Return the registry with the tool names that a run has sent before."""
         if all(names.get(entry.id, entry.name) == entry.name for entry in self.entries):
             return self
         taken = set(names.values())
@@ -409,12 +409,12 @@ class ToolRegistry:
         return replace(self, entries=tuple(entries))
 
     def with_usual_approvals(self) -> ToolRegistry:
-        """The registry with no approval that the user chose."""
+        """Return the registry without approvals chosen by the user."""
         entries = (replace(entry, approval=entry.usual_approval) for entry in self.entries)
         return replace(self, entries=tuple(entries))
 
     def search(self, text: str, only: ToolFilter = "all") -> tuple[ToolEntry, ...]:
-        """Entries in which every word of `text` occurs.
+        """Return the entries in which every word of `text` occurs.
 
         Args:
             text: words, looked for in name, description, source, state, method and path.

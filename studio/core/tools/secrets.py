@@ -37,12 +37,12 @@ class ToolSecrets:
         self._given: dict[str, set[str]] = {}
 
     def environment(self, key: str) -> Callable[[], Mapping[str, str]]:
-        """The variables for a source; what it looks up is noted."""
+        """Return the variables for a source; what it looks up is noted."""
         given = self._given.setdefault(key, set())
         return lambda: self.masker.watch(self._environment, given.add)
 
     def note_written(self, declaration: SourceDeclaration) -> None:
-        """Secrets that a file of servers or a prompt writes out, without a reference."""
+        """Note the secrets that a file of servers or a prompt writes out, without a reference."""
         match declaration:
             case McpServer(address=StdioServer(command, arguments, given)):
                 self._note_words([command, *arguments])
@@ -70,7 +70,7 @@ class ToolSecrets:
             self.masker.note(key_reference(secret.name), secret.value)
 
     def masked(self, value: T) -> T:
-        """Anything that a source says, without secrets."""
+        """Return anything that a source says, without secrets."""
         return masked(value, self.masker)
 
     def outcome(self, outcome: ToolOutcome) -> ToolOutcome:
@@ -85,7 +85,7 @@ class ToolSecrets:
     def revealed(
         self, arguments: JsonObject, released: AbstractSet[str], source: str
     ) -> JsonObject | None:
-        """Arguments with the values that a source may get; None where one has none.
+        """Return the arguments with the values that a source may get; None where one has none.
 
         A plain value that the source was started with (a folder, an address) is no news to it; a
         key is: a model could have it sent on.

@@ -167,7 +167,7 @@ class ToolSource(Protocol):
         ...
 
     async def list_tools(self) -> tuple[ToolSpec, ...]:
-        """Every tool of the source.
+        """List every tool of the source.
 
         Raises:
             ToolSourceError: the source cannot be read or started; its text says what to do.
@@ -289,7 +289,7 @@ USUAL_RULE = OutputRule()
 
 
 def read_rule(value: Json) -> OutputRule:
-    """The rule of a prompt's `metadata.agent.tool_output`: a number, or characters and keep.
+    """Read the rule of a prompt's `metadata.agent.tool_output`: a number, or characters and keep.
 
     What is no usable number or part is as usual.
     """
@@ -304,7 +304,7 @@ def read_rule(value: Json) -> OutputRule:
 
 
 def limited(outcome: ToolOutcome, rule: OutputRule) -> ToolOutcome:
-    """An outcome with what the model gets as its text, and the whole answer beside it."""
+    """Return an outcome with what the model gets as its text, and the whole answer beside it."""
     text, most = outcome.text, rule.characters
     if len(text) <= most:
         return outcome
@@ -416,7 +416,7 @@ class TrafficLog:
 
 
 def curl_command(method: str, url: str, headers: Mapping[str, str], body: str) -> str:
-    """A request as a command of `curl`, for a POSIX shell."""
+    """Return a request as a command of `curl`, for a POSIX shell."""
     parts = ["curl", "-X", method, shlex.quote(url)]
     for name, value in headers.items():
         if name.lower() not in ("host", "content-length"):

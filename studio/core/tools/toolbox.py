@@ -90,7 +90,7 @@ class Toolbox:
         return self._tools().specs
 
     def _tools(self) -> ToolRegistry:
-        """The tools as they are now, by the names that they have had since the run began."""
+        """Return the tools as they are now, by the names that they have had since the run began."""
         now = self._registry()
         if now is not self._seen:
             self._seen, self._named = now, now.with_names(self._names)
@@ -103,7 +103,7 @@ class Toolbox:
         return "mock" if entry is not None and entry.mock is not None else "live"
 
     def needs_approval(self, name: str) -> bool:
-        """Whether the user must be asked before the next call; a mock never asks."""
+        """Return whether the user must be asked before the next call; a mock never asks."""
         entry = self._tools().named(name)
         if entry is None or entry.mock is not None:
             return False

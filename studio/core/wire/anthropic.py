@@ -38,7 +38,7 @@ _EFFORTS = {"minimal": "low"}
 
 
 def anthropic_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str, Json]:
-    """The body of a messages request: system texts apart, tool results in user messages."""
+    """Return the body of a messages request: system texts apart, tool results in user messages."""
     body: dict[str, Json] = {"model": draft.model.id}
     system = [message for message in messages if message.role in _SYSTEM]
     if any("cache_control" in message.attributes for message in system):
@@ -123,7 +123,7 @@ def _messages(messages: Sequence[Message], draft: RequestDraft) -> list[Json]:
 
 
 def _cached(block: dict[str, Json], message: Message) -> dict[str, Json]:
-    """The block, as the end of what is cached where its message says so.
+    """Return the block, as the end of what is cached where its message says so.
 
     `cache_control` of a message is a word (`ephemeral`), a time (`1h`), or the object itself.
     """
@@ -142,7 +142,7 @@ _THINKING = ("thinking", "redacted_thinking")
 
 
 def _arranged(blocks: list[Json], carried: Sequence[JsonObject]) -> list[Json]:
-    """The blocks with the thinking that came with them, in the order in which all of it came.
+    """Return the blocks with the thinking that came with them, in the order they came.
 
     A provider that signed its thinking wants it back before what followed from it.
     """
@@ -161,7 +161,7 @@ def _arranged(blocks: list[Json], carried: Sequence[JsonObject]) -> list[Json]:
 
 
 def _is_at(block: Json, item: JsonObject) -> bool:
-    """Whether a block is the one whose place an item keeps."""
+    """Return whether a block is the one whose place an item keeps."""
     if not isinstance(block, Mapping) or block.get("type") != item.get("type"):
         return False
     return "id" not in item or block.get("id") == item["id"]
@@ -195,7 +195,7 @@ def _blocks(message: Message, draft: RequestDraft) -> list[Json]:
 
 
 def _input(call: ToolCallPart, draft: RequestDraft) -> Json:
-    """The arguments as an object; text that is none is kept whole under a name that says so."""
+    """Return the arguments as an object; other text stays whole under a name that says so."""
     try:
         value = parse_json(call.arguments or "{}")
     except ValueError:

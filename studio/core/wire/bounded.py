@@ -44,7 +44,7 @@ class TooMuchError(OSError):
 
 
 def too_much(error: BaseException | None) -> TooMuchError | None:
-    """The bound that was passed, where an error comes from that."""
+    """Return the bound that was passed, where an error comes from that."""
     while error is not None and not isinstance(error, TooMuchError):
         error = error.__cause__
     return error
@@ -142,7 +142,7 @@ def _since_blank_line(piece: bytes, before: int) -> int:
 
 
 async def decoded(stream: AsyncIterable[bytes], encodings: str) -> AsyncIterator[bytes]:
-    """The content, in pieces of at most 64 KB; encoded more than once, or otherwise: refused."""
+    """Yield the content in pieces of at most 64 KB; refuse double or unknown encodings."""
     if encodings in ("", "identity"):
         async for data in stream:
             for at in range(0, len(data), _PIECE):
@@ -174,5 +174,5 @@ async def decoded(stream: AsyncIterable[bytes], encodings: str) -> AsyncIterator
 
 
 def _has_zlib_head(data: bytes) -> bool:
-    """Whether packed data begins as RFC 1950 has it; some servers send it bare (RFC 1951)."""
+    """Return whether packed data has RFC 1950's head; some servers send it bare (RFC 1951)."""
     return data[0] & 0x0F == 8 and int.from_bytes(data[:2]) % 31 == 0

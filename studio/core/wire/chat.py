@@ -49,7 +49,7 @@ _NO_PARAMETERS: JsonObject = {"type": "object", "properties": {}}
 
 
 def chat_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str, Json]:
-    """The body of a chat completions request."""
+    """Return the body of a chat completions request."""
     body: dict[str, Json] = {"model": draft.model.id}
     messages = tuple(media_after_results(messages, draft))
     talk: list[Json] = [_message(message, draft) for message in messages]
@@ -179,6 +179,6 @@ def _audio(part: MediaPart, found: MediaData | str) -> dict[str, Json]:
 
 
 def audio_format(media_type: str) -> str:
-    """OpenAI's word for an audio type (Prompty spec §7.1.2): the part behind `audio/`."""
+    """Return OpenAI's word for an audio type (Prompty spec §7.1.2): the part behind `audio/`."""
     word = media_type.partition(";")[0].removeprefix("audio/").removeprefix("x-")
     return {"mpeg": "mp3", "wave": "wav", "vnd.wave": "wav", "": "wav"}.get(word, word)

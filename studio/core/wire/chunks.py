@@ -69,7 +69,7 @@ class CallSlots:
     def delta(
         self, index: object, call_id: str | None, name: str | None, arguments: str
     ) -> ToolCallDelta:
-        """A piece of a call, at its own place."""
+        """Return a piece of a call, at its own place."""
         slot = self._slot(index, call_id, name)
         if slot == len(self._held):
             self._held.append(_Held())
@@ -81,7 +81,7 @@ class CallSlots:
         return ToolCallDelta(slot, call_id or None, name or None, arguments)
 
     def identifiers(self) -> list[ToolCallDelta]:
-        """Identifiers for calls that came without one; the same call gets the same one."""
+        """Return identifiers for calls that came without one; the same call gets the same one."""
         made: list[ToolCallDelta] = []
         for slot, call in enumerate(self._held):
             if not call.id:
@@ -154,7 +154,7 @@ class ChatChunks:
         return tuple(made)
 
     def end(self) -> tuple[ReplyDelta, ...]:
-        """Identifiers for calls without one, and why the answer ended."""
+        """Return the identifiers for calls without one, and why the answer ended."""
         reason = finish_reason(self._word)
         notices = unlisted(self._word, reason)
         if self._refused and reason in ("stop", "unknown"):
@@ -234,12 +234,12 @@ def _signed(call: Mapping[str, Json]) -> tuple[ReplyDelta, ...]:
 
 
 def arguments_text(value: Json) -> str:
-    """Arguments as text; some servers send them as an object."""
+    """Return arguments as text; some servers send them as an object."""
     return "" if value is None else text_or_json(value)
 
 
 def content_text(value: Json) -> str:
-    """The text of a `content` that is a string or a list of typed parts."""
+    """Return the text of a `content` that is a string or a list of typed parts."""
     if isinstance(value, str):
         return value
     if not isinstance(value, Sequence):

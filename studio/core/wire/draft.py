@@ -79,7 +79,7 @@ class RequestDraft:
             self.origins.note(holder, "schema", ValueOrigin(keys=("outputs",), is_deep=True))
 
     def sendable_tools(self) -> Iterable[ToolSpec]:
-        """Tools with a schema of their own; a server that a document only names is none yet."""
+        """Yield the tools with a schema of their own; a server that is only named has none yet."""
         for tool in self.tools:
             if is_sendable(tool):
                 yield tool
@@ -101,7 +101,7 @@ class RequestDraft:
                 )
 
     def options(self, names: Mapping[str, str], taken: Iterable[str]) -> dict[str, Json]:
-        """Options under the provider's names, then the author's further ones.
+        """Return options under the provider's names, then the author's further ones.
 
         Args:
             names: Prompty's option names to the provider's (Prompty spec §7.1.5).
@@ -195,12 +195,12 @@ def all_stops(options: JsonObject, more: Iterable[str]) -> list[Json]:
 
 
 def is_sendable(tool: ToolSpec) -> bool:
-    """Whether a tool has a schema of its own, and is not only the name of a service."""
+    """Return whether a tool has a schema of its own, and is not only the name of a service."""
     return tool.kind == "function" or tool.source != "document"
 
 
 def merged_text(message: Message) -> str | None:
-    """The text of a message that holds nothing but text (and calls); None where it holds more."""
+    """Return the text of a message of nothing but text (and calls); None where it holds more."""
     texts: list[str] = []
     for part in message.parts:
         if isinstance(part, TextPart | ToolResultPart):
@@ -211,14 +211,14 @@ def merged_text(message: Message) -> str | None:
 
 
 def tool_calls(message: Message) -> list[ToolCallPart]:
-    """The calls of a message, also where a thread gave them as an attribute in chat form."""
+    """Return the calls of a message, also where a thread gave them as an attribute in chat form."""
     calls = [part for part in message.parts if isinstance(part, ToolCallPart)]
     held = message.attributes.get("tool_calls")
     return calls or [read_call(call, None) for call in objects_of(held)]
 
 
 def result_id(message: Message) -> str:
-    """The call that a tool message answers."""
+    """Return the call that a tool message answers."""
     return str(message.attributes.get("tool_call_id", ""))
 
 
@@ -248,12 +248,12 @@ def resolve_media(part: MediaPart, draft: RequestDraft) -> MediaData | str:
 
 
 def declared_type(part: MediaPart) -> str:
-    """The MIME type that the author or a thread gave."""
+    """Return the MIME type that the author or a thread gave."""
     return text_of(part.attributes.get("mediaType", part.attributes.get("media_type")))
 
 
 def image_detail(part: MediaPart, draft: RequestDraft) -> str | None:
-    """OpenAI's `detail`, also from the section dialect's `quality` where the word is known."""
+    """Return OpenAI's `detail`, also from the section dialect's `quality` if it is known."""
     for name in ("detail", "quality"):
         value = part.attributes.get(name)
         if value is None:
@@ -282,7 +282,7 @@ def report_attributes(part: MediaPart, draft: RequestDraft, known: Iterable[str]
 
 
 def has_media(message: Message) -> bool:
-    """Whether a message holds more than text and calls."""
+    """Return whether a message holds more than text and calls."""
     return any(isinstance(part, MediaPart) for part in message.parts)
 
 
@@ -344,7 +344,7 @@ def report_kind(part: MediaPart, draft: RequestDraft, provider: str) -> None:
 
 
 def file_name(part: MediaPart, data: MediaData) -> str:
-    """The name that a file is sent under."""
+    """Return the name that a file is sent under."""
     for name in ("filename", "name"):
         value = part.attributes.get(name)
         if isinstance(value, str) and value:

@@ -29,7 +29,7 @@ from studio.core.wire.reply import (
 def chunk_reader(
     provider: Literal["openai-chat", "openai-responses", "anthropic", "ollama", "gemini"],
 ) -> ChunkReader:
-    """A reader for one stream."""
+    """Return a reader for one stream."""
     match provider:
         case "openai-chat":
             return ChatChunks()
@@ -120,7 +120,7 @@ class ResponseEvents:
         )
 
     def _item_done(self, item: Json) -> tuple[ReplyDelta, ...]:
-        """Reasoning goes back as it came; of the others only their place, and a message's phase."""
+        """Return what a later request needs: reasoning as it came, places, a message's phase."""
         if not isinstance(item, Mapping):
             return ()
         match item.get("type"):
@@ -298,7 +298,7 @@ class LineSplitter:
         self._rest = b""
 
     def feed(self, piece: bytes) -> Iterator[ServerEvent]:
-        """The lines that are whole with this piece.
+        """Yield the lines that are whole with this piece.
 
         Raises:
             UnicodeDecodeError: a line is not UTF-8.
@@ -309,7 +309,7 @@ class LineSplitter:
                 yield ServerEvent(line.decode("utf-8"))
 
     def close(self) -> ServerEvent | None:
-        """The last line, where no break follows it."""
+        """Return the last line, where no break follows it."""
         return next(self.feed(b"\n"), None)
 
 
@@ -324,7 +324,7 @@ class EventSplitter:
         self._is_first = True
 
     def feed(self, piece: bytes) -> Iterator[ServerEvent]:
-        """The events that are whole with this piece.
+        """Yield the events that are whole with this piece.
 
         Raises:
             UnicodeDecodeError: a line is not UTF-8.
@@ -345,7 +345,7 @@ class EventSplitter:
             self._line.append(rest)
 
     def close(self) -> ServerEvent | None:
-        """The last event, where the stream ended without the blank line behind it."""
+        """Return the last event, where the stream ended without the blank line behind it."""
         return next(self.feed(b"\n\n"), None)
 
     def _take(self, line: str) -> ServerEvent | None:

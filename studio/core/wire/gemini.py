@@ -260,7 +260,7 @@ class GeminiChunks:
 
 
 def _usage(value: Json) -> UsageDelta | None:
-    """The figures by the names that are read everywhere; thoughts are output that is paid for."""
+    """Return the figures by their common names; thoughts count as paid output."""
     if not isinstance(value, Mapping):
         return None
 

@@ -76,7 +76,7 @@ class MediaSource(Protocol):
     """Gives the content of a local file."""
 
     def read(self, source: str) -> MediaData | MediaFault:
-        """The file at a path as the author wrote it."""
+        """Read the file at a path as the author wrote it."""
         ...
 
 
@@ -97,7 +97,7 @@ class MediaReader:
     """Put a remark with the size in place of the content: for showing a request."""
 
     def read(self, source: str) -> MediaData | MediaFault:
-        """The file at a path as the author wrote it, relative to the folder."""
+        """Read the file at a path as the author wrote it, relative to the folder."""
         if self.folder is None:
             return MediaFault(
                 MEDIA_MISSING,
@@ -123,7 +123,7 @@ class MediaReader:
         return MediaData(media_type, base64.b64encode(content).decode("ascii"), path.name)
 
     def _bytes(self, path: Path, source: str) -> tuple[bytes | MediaFault, int]:
-        """The content, of a file that is only described its start, and the size of all of it."""
+        """Return the content (its start, for a file that is only described), and its full size."""
         with open_regular(path) as file:
             known = os.fstat(file.fileno())
             content = file.read(_START if self.describe_only else self.limit + 1)
@@ -135,12 +135,12 @@ class MediaReader:
 
 
 def is_web(source: str) -> bool:
-    """Whether a source is an address that the provider fetches itself."""
+    """Return whether a source is an address that the provider fetches itself."""
     return source.startswith(("http://", "https://"))
 
 
 def split_data_uri(source: str) -> MediaData | None:
-    """The parts of a `data:…;base64,…` URI; None for anything else."""
+    """Return the parts of a `data:…;base64,…` URI; None for anything else."""
     if not source.startswith("data:"):
         return None
     head, comma, data = source[5:].partition(",")
@@ -155,7 +155,7 @@ def split_data_uri(source: str) -> MediaData | None:
 
 
 def media_type_of(name: str, content: bytes) -> str:
-    """The MIME type of a file: by how it begins, else by its name."""
+    """Return the MIME type of a file: by how it begins, else by its name."""
     for signature, media_type in _SIGNATURES:
         if content.startswith(signature):
             return media_type
@@ -165,7 +165,7 @@ def media_type_of(name: str, content: bytes) -> str:
 
 
 def type_by_name(source: str) -> str:
-    """The MIME type that the suffix of a path says; empty where it says none."""
+    """Return the MIME type that the suffix of a path says; empty where it says none."""
     guessed = mimetypes.guess_type(source)[0] or ""
     return {"audio/x-wav": "audio/wav"}.get(guessed, guessed)
 

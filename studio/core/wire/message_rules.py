@@ -162,7 +162,7 @@ def sent_attributes(message: Message, draft: RequestDraft, rules: MessageRules) 
 
 
 def sendable_name(name: str, rules: MessageRules) -> str:
-    """A name with what the provider refuses replaced; empty where nothing of it is left."""
+    """Return a name with what the provider refuses replaced; empty where nothing of it is left."""
     return rules.refused_in_name.sub("_", name).strip("_")[: rules.name_length]
 
 

@@ -56,7 +56,7 @@ _EFFORTS: Mapping[str, Json] = {"none": False, "minimal": "low"}
 
 
 def ollama_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str, Json]:
-    """The body of a chat request."""
+    """Return the body of a chat request."""
     body: dict[str, Json] = {"model": draft.model.id}
     talk: list[Json] = []
     for index, message in enumerate(messages):
@@ -123,7 +123,7 @@ def _message(message: Message, before: Sequence[Message], draft: RequestDraft) -
 
 
 def called_name(call_id: str, before: Sequence[Message]) -> str:
-    """The tool of the call that a result answers; APIs without ids of calls want its name."""
+    """Return the tool of a result's call; APIs without call ids want its name."""
     for message in reversed(before):
         for call in tool_calls(message):
             if call.id == call_id:
@@ -132,7 +132,7 @@ def called_name(call_id: str, before: Sequence[Message]) -> str:
 
 
 def arguments_object(text: str) -> dict[str, Json]:
-    """The arguments as an object; text that is none is kept whole under a name that says so."""
+    """Return the arguments as an object; other text stays whole under a name that says so."""
     try:
         value = parse_json(text or "{}")
     except ValueError:

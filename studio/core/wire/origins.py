@@ -162,7 +162,7 @@ def part_origin(part: Part, message: Message) -> ValueOrigin:
 
 
 def part_pieces(part: TextPart | ToolResultPart, message: Message) -> tuple[Segment, ...]:
-    """A part's pieces; of one that no template made, a single one."""
+    """Return a part's pieces; a single one if no template made it."""
     if part.segments:
         return part.segments
     own = message.origin

@@ -229,7 +229,7 @@ class Reply:
 
 
 def accumulate(reply: Reply, delta: ReplyDelta) -> Reply:
-    """The reply after one more delta; the result does not depend on how a text was chunked."""
+    """Return the reply after one more delta; how a text was split makes no difference."""
     match delta:
         case TextDelta(text):
             return replace(reply, text=reply.text + text)
@@ -373,12 +373,12 @@ _REASONS: dict[str, FinishReason] = {
 
 
 def finish_reason(word: Json) -> FinishReason:
-    """One of our words for a provider's."""
+    """Return one of our words for a provider's."""
     return _REASONS.get(word.lower(), "unknown") if isinstance(word, str) else "unknown"
 
 
 def read_usage(value: Json) -> Usage | None:
-    """The figures of a `usage` object of any provider; None where there are none."""
+    """Read the figures of a `usage` object of any provider; None where there are none."""
     if not isinstance(value, Mapping):
         return None
     into = _number(value, "prompt_tokens", "input_tokens")
@@ -407,7 +407,7 @@ def read_usage(value: Json) -> Usage | None:
 
 
 def largest(one: Usage, other: Usage) -> Usage:
-    """Figures that come twice in a stream, each as far as it was counted."""
+    """Return the figures that a stream repeats, each at its highest."""
     counted = {
         each.name: max(getattr(one, each.name), getattr(other, each.name))
         for each in fields(Usage)

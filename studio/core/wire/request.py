@@ -67,7 +67,7 @@ def name_refusal(
 
 
 def embedding_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str, Json]:
-    """One text is sent alone, several as a list."""
+    """Return the body of an embedding request: one text alone, several as a list."""
     texts: list[Json] = [message.text for message in messages]
     for index, message in enumerate(messages):
         draft.origins.note(texts, index, text_origin(message))
@@ -81,7 +81,7 @@ def embedding_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str
 
 
 def image_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str, Json]:
-    """The last message of the user is what is drawn."""
+    """Return the body of an image request: the last message of the user is drawn."""
     own = [message for message in messages if message.role == "user"][-1:] or messages
     prompt = "\n\n".join(message.text for message in own)
     draft.origins.note_top("prompt", text_origin(*own, between="\n\n"))
@@ -89,7 +89,7 @@ def image_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str, Js
 
 
 def _further(draft: RequestDraft, taken: Sequence[str]) -> dict[str, Json]:
-    """Sampling options mean nothing here; only the author's own further ones are sent."""
+    """Return the author's own further options only; sampling options mean nothing here."""
     further = draft.model.options.get("additionalProperties")
     if not isinstance(further, Mapping):
         return {}
@@ -147,7 +147,7 @@ class WireRequest:
 
 
 def provider_of(model: ModelDeclaration) -> Provider:
-    """The form of request that a document's `model:` block asks for."""
+    """Return the form of request that a document's `model:` block asks for."""
     if model.provider.lower() == "anthropic":
         return "anthropic"
     if model.api_type == "responses":
@@ -250,5 +250,5 @@ def message_problems(request: WireRequest) -> tuple[Problem, ...]:
 
 
 def holds_message(body: JsonObject) -> bool:
-    """Whether a body asks anything: a list of messages, or an input, that is not empty."""
+    """Return whether a body asks anything: it has messages or an input."""
     return any(body.get(key) for key in ("messages", "input", "prompt", "contents"))

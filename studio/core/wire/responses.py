@@ -41,7 +41,7 @@ _SYSTEM = ("system", "developer")
 
 
 def responses_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str, Json]:
-    """The body of a responses request; system messages are its instructions."""
+    """Return the body of a responses request; system messages are its instructions."""
     body: dict[str, Json] = {"model": draft.model.id}
     system = [message for message in messages if message.role in _SYSTEM]
     if system:
@@ -153,7 +153,7 @@ def _mapping(value: Json) -> dict[str, Json]:
 
 
 def _arranged(items: list[Json], carried: Sequence[JsonObject]) -> list[Json]:
-    """The items of a reply with its reasoning, in the order in which all of them came."""
+    """Return the items of a reply with its reasoning, in the order in which all of them came."""
     left = [*items]
     made: list[Json] = []
     for each in carried:
@@ -172,7 +172,7 @@ def _arranged(items: list[Json], carried: Sequence[JsonObject]) -> list[Json]:
 
 
 def _is_at(item: Json, place: JsonObject) -> bool:
-    """Whether an item is the one whose place is kept."""
+    """Return whether an item is the one whose place is kept."""
     if not isinstance(item, Mapping):
         return False
     if place.get("type") == "message":

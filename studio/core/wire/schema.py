@@ -30,7 +30,7 @@ _Form: TypeAlias = Literal["strict", "closed", "answer"]
 
 
 def sent_parameters(tool: ToolSpec) -> JsonObject:
-    """A tool's schema without bound parameters, whoever made the tool (Prompty spec §2.9.1)."""
+    """Return a tool's schema without bound parameters (Prompty spec §2.9.1)."""
     schema = tool.parameters
     properties, required = schema.get("properties"), schema.get("required")
     if not isinstance(properties, Mapping) or not tool.bindings.keys() & properties.keys():
@@ -126,12 +126,12 @@ def _texts(value: Json) -> tuple[Json, ...]:
 
 
 def closed_schema(schema: JsonObject) -> dict[str, Json]:
-    """The schema with no object taking further properties, as Anthropic wants it."""
+    """Return the schema with no object taking further properties, as Anthropic wants it."""
     return _closed(schema, "closed")
 
 
 def answer_schema(schema: JsonObject) -> dict[str, Json]:
-    """The schema that an answer is checked with, whichever of the two forms its provider got.
+    """Return the schema that an answer is checked with, whichever form its provider got.
 
     What is optional may be missing, as in the closed form, or null, as in the strict one.
     """

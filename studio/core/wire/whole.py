@@ -33,7 +33,7 @@ class BadReplyError(ValueError):
 
 
 def deltas_of_response(provider: Provider, response: JsonObject) -> tuple[ReplyDelta, ...]:
-    """The pieces of a whole response; the last is `Finished`.
+    """Return the pieces of a whole response; the last is `Finished`.
 
     The readers of streams take them, so that a reply of a batch holds what the streamed one does:
     the calls, the figures, and what the provider wants back with the next request.
@@ -86,7 +86,7 @@ def _of_anthropic(message: JsonObject) -> Iterator[JsonObject]:
 
 
 def read_response(response: JsonObject) -> Reply:
-    """The reply in a whole response of chat completions, responses or Anthropic messages.
+    """Read the reply in a whole response of chat completions, responses or Anthropic messages.
 
     Raises:
         BadReplyError: it holds an error, or is none of these.
@@ -117,7 +117,7 @@ def _read_chat(response: JsonObject) -> Reply:
 
 
 def _read_pieces(response: JsonObject, reader: ChunkReader) -> Reply:
-    """A whole response of an API whose pieces look the same."""
+    """Read a whole response of an API whose pieces look the same."""
     reply = Reply()
     for delta in (*reader.read(response), *reader.end()):
         reply = accumulate(reply, delta)

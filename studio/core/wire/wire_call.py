@@ -181,7 +181,7 @@ class WireRecorder:
         self.keep(call)
 
     def _header(self, name: str, value: str) -> str:
-        """The value of a header or of a part of a query, without secrets."""
+        """Return the value of a header or of a part of a query, without secrets."""
         is_secret = names_secret(name) or names_secret_variable(name)
         return DOTS if is_secret else without_keys(self.masker.mask(value))
 

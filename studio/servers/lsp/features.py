@@ -82,7 +82,7 @@ _LONGEST_VALUE = 40
 
 
 def diagnostics(reading: OpenText) -> list[types.Diagnostic]:
-    """Every finding, at its place."""
+    """Return every finding, at its place."""
     return [_diagnostic(reading, problem) for problem in reading.problems]
 
 
@@ -97,7 +97,7 @@ def _diagnostic(reading: OpenText, problem: Problem) -> types.Diagnostic:
 
 
 def code_actions(reading: OpenText, range_: types.Range) -> list[types.CodeAction]:
-    """The fixes of the findings that touch a range, the best of each first."""
+    """Return the fixes of the findings that touch a range, the best of each first."""
     start, end = reading.positions.offset(range_.start), reading.positions.offset(range_.end)
     lines = reading.document.source
     first, last = lines.line_of(start), lines.line_of(end)
@@ -172,12 +172,12 @@ def hover_at(reading: OpenText, position: types.Position) -> types.Hover | None:
 
 
 def folding_ranges(reading: OpenText) -> list[types.FoldingRange]:
-    """Front matter, its blocks, sections and fenced code."""
+    """Return the folds of front matter, its blocks, sections and fenced code."""
     return [types.FoldingRange(fold.first, fold.last) for fold in folds(reading.document)]
 
 
 def formatting(reading: OpenText) -> list[types.TextEdit]:
-    """Edits that tidy the text and change nothing of what it says."""
+    """Return the edits that tidy the text and change nothing of what it says."""
     if not reading.document.is_prompt:
         return []
     return reading.positions.edits(tidy_edits(reading.document))
@@ -191,7 +191,7 @@ def messages_text(reading: OpenText) -> str:
 
 
 def semantic_tokens(reading: OpenText) -> types.SemanticTokens:
-    """Every colored run of characters, in the relative form of the protocol."""
+    """Return every colored run of characters, in the relative form of the protocol."""
     if reading.document.agent_file:
         return types.SemanticTokens([])
     source, positions = reading.document.source, reading.positions
@@ -216,7 +216,7 @@ def semantic_tokens(reading: OpenText) -> types.SemanticTokens:
 
 
 def inlay_hints(reading: OpenText, range_: types.Range) -> list[types.InlayHint]:
-    """The default or sample of each input, behind the expression that uses it."""
+    """Return the default or sample of each input, behind the expression that uses it."""
     start, end = reading.positions.offset(range_.start), reading.positions.offset(range_.end)
     shown = {item.name: _shown_value(item) for item in reading.document.inputs}
     found: dict[int, types.InlayHint] = {}
@@ -238,7 +238,7 @@ def _shown_value(item: InputDeclaration) -> str:
 
 
 def document_links(reading: OpenText) -> list[types.DocumentLink]:
-    """The files that the prompt refers to and that are there."""
+    """Return the files that the prompt refers to and that are there."""
     document = reading.document
     path = document.source.path
     if path is None:
@@ -259,7 +259,7 @@ def _is_file(path: Path) -> bool:
 
 
 def symbols(reading: OpenText) -> list[types.DocumentSymbol]:
-    """The keys of the front matter as a tree, then the sections of the body."""
+    """Return the keys of the front matter as a tree, then the sections of the body."""
     document, range_of = reading.document, reading.positions.range
     found = list(_keys(reading, ()))
     for section in document.sections:
@@ -314,7 +314,7 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|])")
 
 
 def _markdown(html: str) -> str:
-    """The studio's own hover text, which is a small part of HTML, as Markdown."""
+    """Return the studio's own hover text, which is a small part of HTML, as Markdown."""
     pieces: list[str] = []
     at = 0
     for match in _CODE.finditer(html):

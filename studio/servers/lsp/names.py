@@ -53,7 +53,7 @@ def definition_at(reading: OpenText, position: types.Position) -> types.Location
 
 
 def references_at(reading: OpenText, position: types.Position) -> list[types.Location]:
-    """Every place that names what is at a place, its declaration among them."""
+    """Return every place that names what is at a place, its declaration among them."""
     _, places = places_of(reading.document, reading.positions.offset(position))
     return [types.Location(reading.uri, reading.positions.range(place)) for place in places]
 
@@ -61,7 +61,7 @@ def references_at(reading: OpenText, position: types.Position) -> list[types.Loc
 def renamable_at(
     reading: OpenText, position: types.Position
 ) -> types.PrepareRenamePlaceholder | None:
-    """The name at a place that can be given another, and its range."""
+    """Return the name at a place that can be given another, and its range."""
     offset = reading.positions.offset(position)
     if reading.document.is_experiment:
         return _renamable_in_experiment(reading, offset)
@@ -73,7 +73,7 @@ def renamable_at(
 
 
 def rename_at(reading: OpenText, position: types.Position, new: str) -> types.WorkspaceEdit | None:
-    """Edits that rename the input or tool at a place.
+    """Return the edits that rename the input or tool at a place.
 
     Raises:
         ValueError: the new name is none, or is taken; the text says which.
@@ -91,7 +91,7 @@ def rename_at(reading: OpenText, position: types.Position, new: str) -> types.Wo
 
 
 def _definition_in_experiment(reading: OpenText, offset: int) -> types.Location | None:
-    """The file that is named at a place, or where a prompt declares the input of a value."""
+    """Return the file that is named at a place, or where a prompt declares the input of a value."""
     path = reading.document.source.path
     file = experiment_file_at(reading.document, offset)
     if file is not None and path is not None:
@@ -110,7 +110,7 @@ def _definition_in_experiment(reading: OpenText, offset: int) -> types.Location 
 def _renamable_in_experiment(
     reading: OpenText, offset: int
 ) -> types.PrepareRenamePlaceholder | None:
-    """The value of a row at a place, which can be renamed with the prompt's input."""
+    """Return the value of a row at a place, which can be renamed with the prompt's input."""
     found = value_name_at(reading.document, offset)
     if found is None or declaration_of(reading.document, found[0]) is None:
         return None
@@ -118,7 +118,7 @@ def _renamable_in_experiment(
 
 
 def _rename_in_experiment(reading: OpenText, offset: int, new: str) -> types.WorkspaceEdit | None:
-    """Edits that rename the value at a place in the experiment, its rows and its prompts.
+    """Return edits that rename the value at a place in the experiment, its rows and its prompts.
 
     Raises:
         ValueError: the new name is none, or is taken; the text says which.
@@ -133,7 +133,7 @@ def _rename_in_experiment(reading: OpenText, offset: int, new: str) -> types.Wor
 def _with_files(
     reading: OpenText, edit: types.WorkspaceEdit, others: Iterable[FileEdits]
 ) -> types.WorkspaceEdit:
-    """An edit with those of other files beside it."""
+    """Return an edit with those of other files beside it."""
     changes = {**(edit.changes or {})}
     for each in others:
         is_own = each.path == reading.document.source.path
@@ -156,7 +156,7 @@ class SymbolIndex:
         self._known: dict[Path, _Known] = {}
 
     def find(self, folders: tuple[Path, ...], query: str) -> list[types.WorkspaceSymbol]:
-        """The prompts, inputs and tools whose name answers a query, the best first."""
+        """Find the prompts, inputs and tools whose name answers a query, the best first."""
         ranked: list[tuple[int, str, int, types.WorkspaceSymbol]] = []
         for path in prompt_files(folders):
             for symbol in self._symbols(path):

@@ -35,7 +35,7 @@ class Positions:
         self._encoding = encoding
 
     def position(self, offset: int) -> types.Position:
-        """The protocol's position of an offset."""
+        """Return the protocol's position of an offset."""
         source = self._source
         line = source.line_of(offset)
         start, end = source.line_starts[line], max(0, min(offset, len(source.text)))
@@ -44,11 +44,11 @@ class Positions:
         return types.Position(line, self._units(source.text[start:end]))
 
     def range(self, span: Span) -> types.Range:
-        """The protocol's range of a span."""
+        """Return the protocol's range of a span."""
         return types.Range(self.position(span.start), self.position(span.end))
 
     def offset(self, position: types.Position) -> int:
-        """The offset of a position; one beyond a line's end counts as that end (LSP 3.17)."""
+        """Return a position's offset; one beyond a line's end counts as that end (LSP 3.17)."""
         starts, text = self._source.line_starts, self._source.text
         if position.line >= len(starts):
             return len(text)
@@ -65,7 +65,7 @@ class Positions:
         return start + len(line)
 
     def edits(self, edits: Iterable[TextEdit]) -> list[types.TextEdit]:
-        """Edits of the text as the protocol writes them."""
+        """Return the edits of the text as the protocol writes them."""
         return [types.TextEdit(self.range(edit.span), edit.text) for edit in edits]
 
     def _units(self, text: str) -> int:
@@ -107,7 +107,7 @@ class OpenText:
         return findings_of(self.document, self.trust)
 
     def workspace_edit(self, edits: Sequence[TextEdit]) -> types.WorkspaceEdit:
-        """Edits of the text, as one change that the editor makes."""
+        """Return the edits of the text, as one change that the editor makes."""
         return types.WorkspaceEdit(changes={self.uri: self.positions.edits(edits)})
 
     @property

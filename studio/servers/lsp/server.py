@@ -63,7 +63,7 @@ class PromptLanguageServer(LanguageServer):
         return "utf-8" if value == "utf-8" else "utf-32" if value == "utf-32" else "utf-16"
 
     def reading(self, uri: str) -> OpenText:
-        """The newest reading of a text."""
+        """Return the newest reading of a text."""
         named = to_fs_path(uri) if uri.startswith("file:") else None
         path = Path(named) if named else None
         opened = self.workspace.text_documents.get(uri)
@@ -88,14 +88,14 @@ class PromptLanguageServer(LanguageServer):
             self.check_soon(uri)
 
     def forget(self, uri: str) -> None:
-        """A text was closed: its findings go."""
+        """Remove the findings of a text that was closed."""
         self._readings.pop(uri, None)
         if uri in self._due:
             self._due.pop(uri).cancel()
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
     def symbols(self, query: str) -> list[types.WorkspaceSymbol]:
-        """The names in the folders of the editor that answer a query."""
+        """Return the names in the folders of the editor that answer a query."""
         if self._index is None:
             self._index = names.SymbolIndex(self.encoding)
         uris = list(self.workspace.folders) or [self.workspace.root_uri or ""]
@@ -115,7 +115,7 @@ class PromptLanguageServer(LanguageServer):
 
 
 def make_server() -> PromptLanguageServer:
-    """A server with every feature, not yet started."""
+    """Make a server with every feature, not yet started."""
     server = PromptLanguageServer()
     _add_texts(server)
     _add_looking(server)

@@ -216,7 +216,7 @@ def _add_moves(server: MCPServer, runs: LiveRuns) -> None:
 
     @server.tool(annotations=READS)
     def breakpoints(run: RunName, set: Breaks = None) -> Answer:  # noqa: A002 - reads as an ask
-        """The breakpoints of a run, or other ones in their place."""
+        """Return the breakpoints of a run, or set other ones in their place."""
         live = runs.get(run)
         gate = live.run.gate
         if set is not None:
@@ -390,7 +390,7 @@ def _add_history(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> Non
         words: Annotated[str, Field(description="Only runs with all these words")] = "",
         limit: Annotated[int, Field(ge=1, le=500)] = 20,
     ) -> Answer:
-        """The history of runs of prompts in the served folder, newest first."""
+        """List the runs of prompts in the served folder, newest first."""
         found = folder.history.runs(
             RunFilter(words, limit=limit),
             lambda line: bool(line.path and folder.name(folder.root / line.path)),
@@ -404,7 +404,7 @@ def _state_of(folder: ServedFolder, runs: LiveRuns, name: str) -> RunState:
 
 
 def _kept(folder: ServedFolder, name: str) -> tuple[str, RunState]:
-    """A run of the history, by its id; only of a prompt in the served folder.
+    """Return a run of the history, by its id; only of a prompt in the served folder.
 
     Raises:
         ToolError: there is none, or it cannot be read.

@@ -143,7 +143,7 @@ class _CellProgress:
         self._telling: asyncio.Task[None] | None = None
 
     def count(self, key: CellKey, outcome: CellOutcome) -> None:
-        """A cell is over."""
+        """Count a finished cell."""
         self._over += 1
         self._changed.set()
 
@@ -174,7 +174,7 @@ def _add_results(server: MCPServer, folder: ServedFolder) -> None:
             str, Field(description="What is compared with: a variant, #number, label or accepted")
         ] = "",
     ) -> Answer:
-        """A result of an experiment: passed rows, comparison, gates, and the cells that failed."""
+        """Return an experiment's result: passed rows, comparison, gates, and failed cells."""
         with _opened(folder, file) as ledger:
             heads = ledger.results(str(folder.path(file)))
             found = next((head.id for head in heads if result in (0, head.id)), None)

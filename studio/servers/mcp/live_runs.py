@@ -232,7 +232,7 @@ class LiveRuns:
         self._runs: dict[str, LiveRun] = {}
 
     def get(self, name: str) -> LiveRun:
-        """The run of an id, or of the beginning of one.
+        """Return the run of an id, or of the beginning of one.
 
         Raises:
             ToolError: this server drives none.
@@ -244,7 +244,7 @@ class LiveRuns:
         return found[0]
 
     def own(self, name: str) -> LiveRun:
-        """A run that is still this server's to go on with.
+        """Return a run that this server can still continue.
 
         Raises:
             ToolError: this server drives no such run, or the user has taken it over.
@@ -263,7 +263,7 @@ class LiveRuns:
         return self._folder.history.owns(self.get(name).run.state.setup.run)
 
     def holds(self, name: str) -> bool:
-        """Whether this server drives a run of that id, or of the beginning of one."""
+        """Return whether this server drives a run of that id, or of the beginning of one."""
         return sum(run.startswith(name) for run in self._runs) == 1
 
     def described(self, live: LiveRun, *, steps: bool = False) -> dict[str, Any]:
@@ -397,7 +397,7 @@ def wish_for(
     connection: str,
     model: str,
 ) -> RunWish:
-    """A run of a file, as a tool asks for it.
+    """Return a run of a file, as a tool asks for it.
 
     Raises:
         ToolError: it names something that is not there.

@@ -73,7 +73,7 @@ def add_request_tools(server: MCPServer, folder: ServedFolder) -> None:
     async def request(
         file: File, inputs: Inputs = None, provider: BodyForm = None, text: UnsavedText = None
     ) -> Answer:
-        """The exact body that the provider would get. Nothing is sent."""
+        """Return the exact body that the provider would get. Nothing is sent."""
         prepared, tools = await _shown(folder, file, inputs, text)
         document = prepared.document
         asked = asked_by(document, folder.trust)
@@ -97,7 +97,7 @@ def add_request_tools(server: MCPServer, folder: ServedFolder) -> None:
         provider: BodyForm = None,
         text: UnsavedText = None,
     ) -> Answer:
-        """Which text of the prompt file, or which input, made a piece of the request."""
+        """Return the text of the prompt file, or the input, that made a piece of the request."""
         prepared, tools = await _shown(folder, file, inputs, text)
         found = _origins_of(prepared, tools, quote, occurrence, provider)
         if found is None:
@@ -127,7 +127,7 @@ class _Piece:
     source: ValueSource | None
 
     def takes(self, source: ValueSource | None) -> bool:
-        """Whether the next character belongs to this piece, too."""
+        """Return whether the next character belongs to this piece, too."""
         mine = self.source
         if source is None or mine is None or source.span is None or mine.span is None:
             return source is mine

@@ -87,7 +87,7 @@ class ServedFolder:
     # Files ----------------------------------------------------------------------------------------
 
     def path(self, name: str) -> Path:
-        """The whole path of a file that a tool names.
+        """Return the whole path of a file that a tool names.
 
         Raises:
             ToolError: it lies outside of the folder.
@@ -98,7 +98,7 @@ class ServedFolder:
         return path
 
     def existing(self, name: str) -> Path:
-        """The whole path of a file that is there.
+        """Return the whole path of a file that is there.
 
         Raises:
             ToolError: it is not, or lies outside of the folder.
@@ -115,7 +115,7 @@ class ServedFolder:
         return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else ""
 
     def text(self, name: str) -> str:
-        """The text of a file.
+        """Return the text of a file.
 
         Raises:
             ToolError: it cannot be read.
@@ -129,7 +129,7 @@ class ServedFolder:
             raise ToolError(f"{name!r} is not UTF-8; save it as UTF-8 first.") from None
 
     def document(self, name: str, text: str | None = None) -> PromptDocument:
-        """A prompt file, parsed.
+        """Return a prompt file, parsed.
 
         Args:
             name: the file.
@@ -146,20 +146,20 @@ class ServedFolder:
         return document
 
     def prompts(self) -> list[Path]:
-        """The prompt files of the folder, in order; none that leads out of it."""
+        """Return the prompt files of the folder, in order; none that leads out of it."""
         found = prompt_files([self.root])
         return [path for path in found if path.resolve().is_relative_to(self.root)]
 
     # Models and tools -----------------------------------------------------------------------------
 
     def is_trusted(self, document: PromptDocument) -> bool:
-        """Whether the user trusts a prompt's folder."""
+        """Return whether the user trusts a prompt's folder."""
         return is_trusted(document.source.path, self.trust)
 
     def choice(
         self, document: PromptDocument, connection: str = "", model: str = ""
     ) -> ModelChoice:
-        """The connection that answers a prompt, as in the window.
+        """Return the connection that answers a prompt, as in the window.
 
         Args:
             document: the prompt.
@@ -198,7 +198,7 @@ class ServedFolder:
 
 
 def checked_inputs(document: PromptDocument, inputs: Mapping[str, Json] | None) -> dict[str, Json]:
-    """The inputs of a call.
+    """Return the inputs of a call.
 
     Raises:
         ToolError: the prompt knows no input of a name.

@@ -81,14 +81,14 @@ _MOST_PROPOSED = 100  # the protocol's own limit
 
 
 def listed_prompts(folder: ServedFolder) -> list[Prompt]:
-    """Every prompt of the folder; one that cannot be read is left to `check`."""
+    """Return every prompt of the folder; one that cannot be read is left to `check`."""
     return [_listed(_name(folder, path), document) for path, document in _documents(folder)]
 
 
 def prompt_messages(
     folder: ServedFolder, name: str, arguments: Mapping[str, str] | None
 ) -> GetPromptResult:
-    """The messages of a prompt.
+    """Return the messages of a prompt.
 
     A message of the system becomes one of the user: the protocol has no other.
 
@@ -212,7 +212,7 @@ class PromptTool:
 
 
 def prompt_tools(folder: ServedFolder, runs: LiveRuns) -> Iterator[PromptTool]:
-    """A tool for each prompt of the folder that says it is one, and may be run."""
+    """Yield a tool for each prompt of the folder that says it is one, and may be run."""
     taken: set[str] = set()
     for path, document in _documents(folder):
         name = re.sub(r"\W+", "_", path.stem, flags=re.ASCII)[:60]
@@ -222,7 +222,7 @@ def prompt_tools(folder: ServedFolder, runs: LiveRuns) -> Iterator[PromptTool]:
 
 
 def is_tool(document: PromptDocument) -> bool:
-    """Whether a prompt's file says that it is a tool."""
+    """Return whether a prompt's file says that it is a tool."""
     metadata = document.data.get("metadata")
     block = metadata.get("mcp") if isinstance(metadata, Mapping) else None
     return isinstance(block, Mapping) and block.get("tool") is True
@@ -258,7 +258,7 @@ def _tool(
 
 
 def _is_passable(item: InputDeclaration) -> bool:
-    """Whether an input can be a parameter; another keeps its default."""
+    """Return whether an input can be a parameter; another keeps its default."""
     return item.name.isidentifier() and not item.name.startswith("_")
 
 
@@ -307,7 +307,7 @@ class StudioServer(MCPServer[Any]):
         self.completion()(self._propose)  # type: ignore[no-untyped-call]
 
     async def list_tools(self) -> list[Tool]:
-        """The tools, with the prompts that are tools themselves."""
+        """List the tools, with the prompts that are tools themselves."""
         await self._refresh_prompts()
         return await super().list_tools()
 
@@ -351,7 +351,7 @@ class StudioServer(MCPServer[Any]):
             self.add_tool(each.call, each.name, None, each.description, OUTWARD)
 
     async def list_prompts(self) -> list[Prompt]:
-        """The prompts of the folder."""
+        """List the prompts of the folder."""
         return await anyio.to_thread.run_sync(listed_prompts, self._folder)
 
     async def _propose(
@@ -373,7 +373,7 @@ class StudioServer(MCPServer[Any]):
         arguments: Mapping[str, Any] | None = None,
         context: Context[Any, Any] | None = None,
     ) -> GetPromptResult | InputRequiredResult:
-        """The messages of one.
+        """Return the messages of one.
 
         Raises:
             MCPError: there is no such prompt, or a value is missing or wrong.

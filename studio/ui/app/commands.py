@@ -90,7 +90,7 @@ class Commands(QObject):
         self.comparisons.with_saved(page)
 
     def follow_rename(self, old: Path, new: Path) -> None:
-        """A file or folder was renamed in Files."""
+        """Follow a file or folder that was renamed in Files."""
         self.comparisons.follow_rename(old, new)
 
     def _keep_earlier(self, path: Path, text: str) -> None:
@@ -337,6 +337,6 @@ class Commands(QObject):
         return self._window.actions[identifier].isChecked()
 
     def zoom(self, by: int) -> None:
-        """Larger or smaller text in every editor; 0 is the usual size."""
+        """Enlarge or shrink the text in every editor; 0 restores the usual size."""
         size = self._window.services.settings.value.editor_font_size + by if by else _USUAL_SIZE
         self._set(editor_font_size=max(6.0, min(size, 40.0)))

@@ -258,7 +258,7 @@ class _Made:
 def _compared(
     now: str, path: Path | None, values: Mapping[str, Json], pair: Pair, *, trusted: bool
 ) -> PromptComparison:
-    """Both sides, and what a model would get of each; in the pool."""
+    """Return both sides, and what a model would get of each; in the pool."""
     from studio.application.preview.value import PreviewJob
     from studio.core.prompty.parse import parse
 

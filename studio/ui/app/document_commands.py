@@ -49,11 +49,11 @@ class FileCommands(QObject):
         window.tabs.parsed.connect(self._on_parsed)
 
     def new(self) -> None:
-        """A new prompt from the simplest template, so that it is never a blank page."""
+        """Open a new prompt from the simplest template, so that it is never a blank page."""
         self.new_from(resource("templates", "chat.prompty"))
 
     def new_from(self, template: object) -> None:
-        """A new prompt from a bundled template."""
+        """Open a new prompt from a bundled template."""
         if isinstance(template, Path):
             self._window.tabs.new(read_text(template)).begin_at_messages()
 
@@ -109,7 +109,7 @@ class FileCommands(QObject):
             self._runs_when_read = action
 
     def _on_parsed(self) -> None:
-        """A prompt that was opened to be run is read, and the panes are about to show it."""
+        """Run a prompt that was opened to be run, once it is read."""
         if self._runs_when_read:
             start = self._window.actions[self._runs_when_read]
             self._runs_when_read = ""
@@ -348,7 +348,7 @@ class EditorCommands(QObject):
         self._window = window
 
     def table(self, on_page: OnPage) -> dict[str, Callable[[], object]]:
-        """Each action and what it does."""
+        """Return each action and what it does."""
         return {**self._editing(on_page), **self._sides(on_page)}
 
     def _editing(self, on_page: OnPage) -> dict[str, Callable[[], object]]:

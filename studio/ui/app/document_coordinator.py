@@ -202,7 +202,7 @@ class DocumentCoordinator(QObject):
         self._tell_editor()
 
     def show_trust(self) -> None:
-        """Whether the document's folder is trusted, to whatever reads for it."""
+        """Tell the document's readers whether its folder is trusted."""
         path = self._path
         opened = self._window.files.root_of(path) if path is not None else None
         held = folder_trust(path.parent if path is not None else None, self._trust, opened)

@@ -83,7 +83,7 @@ class ExperimentsCoordinator(QObject):
         run.request_experiment.connect(self._run_shown)
 
     def open(self, path: Path) -> QWidget:
-        """A view of an experiment file."""
+        """Return a view of an experiment file."""
         return self._view(ExperimentController(path, self._background, self._services, self))
 
     def show_cases(self, rows: Path | None = None) -> None:

@@ -55,7 +55,7 @@ class FilesCoordinator(QObject):
         tabs.title_changed.connect(self.mark)
 
     def rest(self) -> None:
-        """The window closes: nothing is read any more."""
+        """Stop reading: the window closes."""
         self._later.stop()
         self._reading.drop()
 
@@ -64,7 +64,7 @@ class FilesCoordinator(QObject):
             self._later.start()
 
     def _on_activated(self, state: Qt.ApplicationState) -> None:
-        """Somebody may have committed in another program meanwhile."""
+        """Look for commits that another program may have made meanwhile."""
         if state == Qt.ApplicationState.ApplicationActive:
             self._look_again()
 
@@ -157,13 +157,13 @@ class FilesCoordinator(QObject):
             self._window.messages.error(words, where=str(path))
         elif moved_to_bin(path):
             self._close_pages(path)
-            words = tr("{name} is in the bin.").format(name=path.name)
+            words = tr("{name} is in the recycle bin.").format(name=path.name)
             self._window.messages.info(words)
         else:
             self._window.messages.say(
                 "error",
                 tr("{name} could not be moved to the bin.").format(name=path.name),
-                tr("It is where it was. This place may have no bin."),
+                tr("The file was not moved. This drive may have no recycle bin."),
                 str(path),
                 (NotificationAction(tr("Delete for good"), lambda: self._delete_for_good(path)),),
             )

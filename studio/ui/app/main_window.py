@@ -146,7 +146,7 @@ class MainWindow(QMainWindow):
         self.addToolBar(Qt.ToolBarArea.LeftToolBarArea, self.strip)
 
     def _wire(self) -> None:
-        """Every connection between the parts, on one page."""
+        """Connect all parts, on one page."""
         tabs, messages = self.tabs, self.services.messages
         tabs.current_changed.connect(self.page_coordinator.show_page)
         tabs.parsed.connect(self.page_coordinator.show_document)
@@ -334,7 +334,7 @@ class MainWindow(QMainWindow):
             self._escaped_at = now
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Files may be dropped anywhere on the window."""
+        """Accept files anywhere on the window."""
         if _files(event.mimeData()):
             event.acceptProposedAction()
 

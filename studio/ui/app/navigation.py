@@ -97,7 +97,7 @@ class Chooser(QObject):
     def _ask_use(self, page: EditorPage, name: str, places: tuple[Span, ...]) -> None:
         if not places:
             self._window.messages.info(
-                tr("Nothing is named here."),
+                tr("There is no input or tool at the caret."),
                 tr("Put the caret on an input or a tool to find its uses."),
             )
             return
@@ -246,7 +246,7 @@ class Navigation(QObject):
         self._note(self._tabs.current)
 
     def visit_run(self, run: str) -> None:
-        """A run is looked at."""
+        """Add a run that is looked at to the history of places."""
         self._history.visit(RunPlace(run))
 
     def go(self, by: int) -> None:

@@ -162,7 +162,7 @@ class PageCoordinator(QObject):
 
 
 def _moved(problems: Iterable[Problem], old: str, new: str) -> Iterator[Problem]:
-    """The problems of a text whose places are still in another one, without their fixes."""
+    """Report the problems of a text whose places are still in another one, without their fixes."""
     edits = smallest_edit(old, new) if problems else ()
     if not edits:
         yield from problems

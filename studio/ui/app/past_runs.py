@@ -289,11 +289,11 @@ class RunFiles(QObject):
 
     def _on_imported(self, runs: tuple[str, ...]) -> None:
         words = (
-            tr("1 run was taken")
+            tr("1 run was imported")
             if len(runs) == 1
-            else tr("{count} runs were taken").format(count=len(runs))
+            else tr("{count} runs were imported").format(count=len(runs))
         )
-        self._messages.say("info", tr("{words} into the history.").format(words=words))
+        self._messages.say("info", tr("{words}.").format(words=words))
 
     def _on_failed(self, what: str, hint: str) -> None:
         self._messages.error(what, hint)

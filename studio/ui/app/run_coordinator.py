@@ -130,7 +130,7 @@ class RunCoordinator(QObject):
         self.window.actions["run.go"].trigger()  # keys are for the run now, not for the table
 
     def ask_about_other(self, at_entry: bool) -> None:
-        """A run of another prompt goes on: it is neither gone on with nor ended by a reflex."""
+        """Ask what to do with another prompt's run, lest a reflex continues or ends it."""
         state, document = self.run.state, self.window.tabs.document
         if state is None or document is None:
             return
@@ -231,7 +231,7 @@ class RunCoordinator(QObject):
         self.run.send(Continue())
 
     def choose_protocol(self, protocol: str) -> None:
-        """The protocol for runs from now on; empty for the prompt's own."""
+        """Set the protocol of later runs; empty for the prompt's own."""
         self._protocol = next((each for each in get_args(ProtocolName) if each == protocol), None)
         self.protocol_changed.emit(self._protocol)
 

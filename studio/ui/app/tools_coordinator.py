@@ -84,7 +84,7 @@ class SavedCallsCoordinator(QObject):
             return None
 
     def _read(self, path: Path | None) -> tuple[SavedCall, ...] | None:
-        """The calls of a file; None where it cannot be read."""
+        """Read the calls of a file; None where it cannot be read."""
         return self._tried(lambda: read_calls(path), path) if path is not None else ()
 
     def _change(self, path: Path | None, changes: Sequence[CallChange]) -> CallsWritten | None:
@@ -97,7 +97,7 @@ class SavedCallsCoordinator(QObject):
         return None
 
     def _read_again(self) -> None:
-        """Another program may have changed the file whose calls are listed."""
+        """Read the file of the listed calls again: another program may have changed it."""
         found = self._read(self._held)
         if self._dialog is not None and self._held is not None and found is not None:
             self._dialog.show_file(found)
@@ -130,7 +130,7 @@ class SavedCallsCoordinator(QObject):
     def _make(self, dialog: CallsDialog, path: Path | None, calls: tuple[SavedCall, ...]) -> None:
         """Make calls, with the tools of the prompt that they were saved beside."""
         if path != self._file:
-            self._window.messages.info(tr("Turn to the prompt of these calls first."))
+            self._window.messages.info(tr("Open the prompt of these calls first."))
             dialog.show_all_ended()
             return
         registry = self._tools.registry
@@ -166,7 +166,7 @@ class SavedCallsCoordinator(QObject):
         dialog.show()
 
     def _changes(self, call: SavedCall) -> bool:
-        """Whether a call may change something outside."""
+        """Return whether a call may change something outside."""
         registry = self._tools.registry
         entry = registry.entry(called_tool(call, registry))
         return entry is not None and entry.spec.has_effects and entry.mock is None

@@ -129,7 +129,7 @@ class Tour(FollowsTheme, QWidget):
     # -- events ---------------------------------------------------------------------------------
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Everything but the part lies in the shade."""
+        """Shade everything but the part."""
         del event
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -142,7 +142,7 @@ class Tour(FollowsTheme, QWidget):
         painter.drawPath(light)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Esc ends it, arrows go on and back."""
+        """Close at Esc, and go on and back at the arrow keys."""
         keys: dict[int, Callable[[], object]] = {
             int(Qt.Key.Key_Escape): self.close,
             int(Qt.Key.Key_Right): lambda: self.go(self._index + 1),
@@ -179,7 +179,7 @@ def _widget_of(window: WindowParts, part: str) -> QWidget:
 
 
 def _beside(hole: QRect, card: QRect, room: QRect) -> QPoint:
-    """A place for the card beside the part: right, left, below, above, else inside its corner."""
+    """Return the card's place beside the part: right, left, below, above, else in a corner."""
     width, height = card.width(), card.height()
     middle_y = hole.center().y() - height // 2
     middle_x = hole.center().x() - width // 2

@@ -392,11 +392,11 @@ class Workbench(QObject):
     # -- running --------------------------------------------------------------------------------
 
     def _find_connection(self, name: str) -> NamedConnection | None:
-        """A connection that a tool names; asked in the loop, which only reads."""
+        """Find a connection that a tool names; asked in the loop, which only reads."""
         return tool_connection(self.connections.connections, self.connections.secrets, name)
 
     def _on_prompt(self, document: PromptDocument | None) -> None:
-        """A run, and the model that is picked for it, belong to the prompt that is open."""
+        """Show the run and the picked model of the open prompt."""
         if document is None or not document.is_prompt:
             return
         path = document.source.path

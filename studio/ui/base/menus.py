@@ -91,7 +91,7 @@ _SPECS = {spec.id: spec for spec in ACTIONS}
 
 
 def spec_of(identifier: str) -> ActionSpec:
-    """The row of an action."""
+    """Return the row of an action."""
     return _SPECS[identifier]
 
 
@@ -192,7 +192,7 @@ _READ_ONLY = ("edit.copy", "edit.all")
 
 
 def own_menu(parent: QWidget) -> QMenu:
-    """An empty menu, which goes when it is closed."""
+    """Return an empty menu, which goes when it is closed."""
     menu = QMenu(parent, toolTipsVisible=True)
     menu.aboutToHide.connect(menu.deleteLater)
     return menu
@@ -245,7 +245,7 @@ def open_menu(widget: QWidget, event: QContextMenuEvent, identifiers: Sequence[s
 
 
 def keys_of(window: QWidget, identifier: str) -> str:
-    """The first keys of an action as the user has them, in portable form; empty for none."""
+    """Return the first keys of an action as the user has them, in portable form; empty for none."""
     actions = _with_actions(window).actions()
     found = next((each for each in actions if each.objectName() == identifier), None)
     if found is not None:
@@ -254,7 +254,7 @@ def keys_of(window: QWidget, identifier: str) -> str:
 
 
 def _with_actions(window: QWidget) -> QWidget:
-    """A pane in a window of its own has the actions of the window that it came from."""
+    """Give a pane in a window of its own the actions of the window that it came from."""
     parent = window.parentWidget()
     return parent.window() if isinstance(window, QDockWidget) and parent is not None else window
 
@@ -349,7 +349,7 @@ def _asked(widget: TextWidget | QAbstractItemView) -> tuple[QWidget, ...]:
 
 
 def has_own_menu(widget: QWidget) -> bool:
-    """Whether a widget makes its own menu."""
+    """Return whether a widget makes its own menu."""
     is_custom = widget.contextMenuPolicy() != Qt.ContextMenuPolicy.DefaultContextMenu
     ours = (kind for kind in type(widget).__mro__ if kind.__module__.startswith("studio."))
     return is_custom or any("contextMenuEvent" in vars(kind) for kind in ours)
@@ -365,7 +365,7 @@ _TEXTS = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole)
 
 
 def rows_as_text(view: QAbstractItemView) -> str:
-    """The selected rows, else the current one: a line each, cells parted by tabs."""
+    """Return the selected rows, else the current one: a line each, cells parted by tabs."""
     rows: dict[tuple[int, int], list[QModelIndex]] = {}
     for index in _chosen(view):
         place = view.visualRect(index)
@@ -396,7 +396,7 @@ def item_menu(view: QAbstractItemView) -> QMenu:
 
 
 def pane_actions(widget: QWidget) -> Sequence[str]:
-    """The window's actions that go with the pane that a widget is in."""
+    """Return the window's actions that go with the pane that a widget is in."""
     parent: QWidget | None = widget
     while parent is not None and not isinstance(parent, QDockWidget):
         parent = parent.parentWidget()

@@ -39,7 +39,7 @@ class Services:
 
 
 def build_services(paths: UserPaths, *, is_safe: bool = False) -> Services:
-    """The services for a user's folders, in safe mode without the user's settings."""
+    """Build the services for a user's folders, in safe mode without the user's settings."""
     messages = Notifications()
     settings = SettingsStore(paths.config / "settings.toml", messages, is_kept=not is_safe)
     return Services(paths, settings, messages, SwapFolder(paths.data / "swap"), is_safe)
@@ -52,7 +52,7 @@ LANGUAGES: dict[str, str] = {"en": "English", "de": "Deutsch"}
 
 
 def language_for(setting: str) -> str:
-    """The language to use: the user's choice, else the first of the system's that there is."""
+    """Return the language to use: the user's choice, else the system's first available one."""
     if setting in LANGUAGES:
         return setting
     for name in QLocale.system().uiLanguages():

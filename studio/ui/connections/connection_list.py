@@ -114,7 +114,7 @@ def hint_of(connection: Connection) -> str:
 
 
 def preset_words(text: str) -> str:
-    """A title or a hint of a start, in the language of the window; a plug-in's own as it is."""
+    """Return a preset's title or hint in the window's language; a plug-in's own as it is."""
     return tr(text)
 
 

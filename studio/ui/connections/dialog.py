@@ -67,7 +67,7 @@ class AllowedEndpoints(QPushButton):
         self.setVisible(bool(origins))
 
     def menu_of_origins(self) -> QMenu:
-        """One entry for each."""
+        """Return a menu with an entry for each."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addSection(tr("Choose one to be asked again"))

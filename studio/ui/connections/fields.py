@@ -213,7 +213,7 @@ class ModelField(QWidget):
             line.editingFinished.connect(self.changed)
 
     def value(self) -> str:
-        """The id as written."""
+        """Return the id as written."""
         return self.combo.currentText().strip()
 
     def set_value(self, model: str) -> None:
@@ -264,7 +264,7 @@ class PathField(QWidget):
         self.setFocusProxy(self.line)
 
     def value(self) -> str:
-        """The path as written."""
+        """Return the path as written."""
         return self.line.text().strip()
 
     def set_value(self, path: str) -> None:
@@ -344,7 +344,7 @@ class WeightsField(QWidget):
         self.setFocusProxy(self.path)
 
     def menu_of(self, folder: Path) -> QMenu:
-        """The model files of a folder, to choose from."""
+        """Return the menu of a folder's model files, to choose from."""
         menu = QMenu(self)
         for weights in find_weights(folder):
             words = f"{weights.name}  ({size(weights.size)})"

@@ -206,7 +206,7 @@ class ConnectionForm(QScrollArea):
         self._fit_width()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Now the fonts are the theme's."""
+        """Fit the width to the theme's fonts, which are set by now."""
         super().showEvent(event)
         self._fit_width()
 
@@ -306,7 +306,7 @@ class ConnectionForm(QScrollArea):
         return candidate
 
     def show_prices(self, fault: str = "") -> None:
-        """The table of prices is here, or could not be fetched."""
+        """Show the table of prices, or why it could not be fetched."""
         self.abilities.set_prices(table_name() if is_loaded() else "", fault)
         self._show_known(self.candidate())
 

@@ -366,7 +366,7 @@ class ModelPopover(QFrame):
     # -- events ---------------------------------------------------------------------------------
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Keys in the line move in the list."""
+        """Move in the list at the keys that the line does not use."""
         if not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
             return super().eventFilter(watched, event)
         match event.key():

@@ -90,7 +90,7 @@ class CrashDialog(ClosingDialog):
         self.title.setText(tr("The studio ended unexpectedly the last time."))
         self.leave.hide()
         self.add(
-            tr("A fault below Python ended it. Text that was not saved is offered in the window."),
+            tr("It crashed outside of Python. Unsaved text is offered in the window."),
             report,
         )
 

@@ -97,7 +97,7 @@ class FrontMatterDialog(ClosingDialog):
         self.show_document(document)
 
     def _adder(self, field: QLineEdit, add: Callable[[], None]) -> QPushButton:
-        """The button beside a field for a new name; Enter in the field does the same."""
+        """Return the button beside a field for a new name; Enter in the field does the same."""
         is_tool = field is self.new_tool
         words = tr("Name of a new tool") if is_tool else tr("Name of a new input")
         field.setPlaceholderText(words)
@@ -108,7 +108,7 @@ class FrontMatterDialog(ClosingDialog):
         return button
 
     def field(self, *path: str | int) -> QLineEdit | ComboBox:
-        """The editor of a key."""
+        """Return the editor of a key."""
         return self._fields[path]
 
     def follow(self, document: PromptDocument) -> None:

@@ -55,7 +55,7 @@ class HelpPage:
 
 
 def help_pages(folder: Path) -> list[HelpPage]:
-    """The pages of a folder, in the order to read them in."""
+    """Return the pages of a folder, in the order to read them in."""
     pages = []
     for path in folder.glob("*.md"):
         text = read_text(path)
@@ -186,7 +186,7 @@ def _anchor(heading: str) -> str:
 
 
 def _give_air(document: QTextDocument) -> None:
-    """Qt sets Markdown without space around headings, and code in the text's own font."""
+    """Add space around headings, and give code its font: Qt does neither for Markdown."""
     block = document.firstBlock()
     cursor = QTextCursor(document)
     while block.isValid():

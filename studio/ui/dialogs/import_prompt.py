@@ -49,7 +49,7 @@ class StateLine(FollowsTheme, QWidget):
         self.follow_theme()
 
     def text(self) -> str:
-        """The sentence."""
+        """Return the sentence."""
         return self._said.text()
 
     def say(self, picture: str, tone: StateTone, text: str) -> None:
@@ -112,7 +112,7 @@ class ImportDialog(QDialog):
         resize_within_screen(self, 880, 640)
         self.state = StateLine()
         self.choice = named(ComboBox(), tr("Which prompt of the file"))
-        self.notes = named(QListWidget(), tr("What does not come along"))
+        self.notes = named(QListWidget(), tr("What is changed or lost"))
         self.notes.setWordWrap(True)
         self.notes.setIconSize(QSize(16, 16))
         self.text = fixed_text(tr("The prompt file"), wraps=False)
@@ -206,12 +206,12 @@ class ImportDialog(QDialog):
         self._paint_notes()
         self.notes.setVisible(bool(made.notes))
         self.notes.setFixedHeight(min(132, 10 + 26 * len(made.notes)))
-        words = tr("Read as: {form}. Everything comes along.")
+        words = tr("Read as: {form}. Nothing is lost.")
         if made.notes:
-            words = tr("Read as: {form}. Not everything comes along as it is:")
+            words = tr("Read as: {form}. Changed or lost:")
         text = words.format(form=made.form)
         if made.input_sets:
-            more = tr("{count} input sets come along when it is saved.")
+            more = tr("Saving also saves {count} input sets.")
             text = f"{text}\n{more.format(count=len(made.input_sets))}"
         if made.notes:
             self.state.say("triangle-alert", "warning", text)

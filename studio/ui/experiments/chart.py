@@ -41,12 +41,12 @@ class ExperimentChart(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """A line for each bar, a head and an axis."""
+        """Return the size for a line for each bar, a head and an axis."""
         height = _LINE * max(1, len(self._figure.lines)) if not self._figure.points else _PLANE
         return QSize(360, _HEAD + _FOOT + height)
 
     def minimumSizeHint(self) -> QSize:
-        """Narrow is enough."""
+        """Return a narrow size, which is enough."""
         return QSize(220, self.sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -65,7 +65,7 @@ class ExperimentChart(QWidget):
             self._paint_lines(painter)
 
     def _parts(self) -> list[PaintedPart]:
-        """Bars or points with their figures, as a screen reader finds them."""
+        """Return the bars or points with their figures, as a screen reader finds them."""
         figure = self._figure
         if figure.points:
             return [
@@ -127,7 +127,7 @@ class ExperimentChart(QWidget):
         painter.drawText(figures, left_middle, _value_text(each.value, self._figure.unit))
 
     def _paint_axis(self, painter: QPainter, left: float, right: float) -> None:
-        """Lines and figures of the horizontal axis."""
+        """Paint the lines and figures of the horizontal axis."""
         theme = theme_in_use()
         bottom = self.height() - _FOOT
         every = next(
@@ -195,7 +195,7 @@ class ExperimentChart(QWidget):
 
 
 def _value_text(value: float, unit: str) -> str:
-    """A value of an axis, short."""
+    """Return a value of an axis, short."""
     match unit:
         case "%":
             return f"{round(100 * value)} %"

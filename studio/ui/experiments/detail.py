@@ -53,11 +53,11 @@ class _Answer(ClosedText):
     """Takes what room there is, and asks for little."""
 
     def sizeHint(self) -> QSize:
-        """A few lines."""
+        """Return the size for a few lines."""
         return QSize(super().sizeHint().width(), _LEAST_ANSWER)
 
     def minimumSizeHint(self) -> QSize:
-        """The same few lines."""
+        """Return the size for the same few lines."""
         return QSize(super().minimumSizeHint().width(), _LEAST_ANSWER)
 
 
@@ -262,7 +262,7 @@ class CellDetail(FollowsTheme, QWidget):
         column_of(area, on=self, margins=0)
 
     def _lay_low(self) -> None:
-        """One line of names and buttons; the answer, and the checks beside it."""
+        """Lay out one line of names and buttons; the answer and the checks are side by side."""
         self.accept_button.setText(tr("Expect this"))
         self.compare_button.setText(tr("Against A"))
         self.facts.setWordWrap(False)
@@ -300,7 +300,7 @@ class CellDetail(FollowsTheme, QWidget):
 def _table(
     fields: Sequence[tuple[str, str]], before: Mapping[str, str] | None, theme: Theme
 ) -> str:
-    """The fields of an answer, a line each, with the words that differ from another one's."""
+    """Return an answer's fields, a line each, with the words that differ from another's."""
     lines = []
     for name, value in fields:
         words = _escaped(value) if before is None else _marked(before.get(name, ""), value, theme)
@@ -310,7 +310,7 @@ def _table(
 
 
 def _spanned(outcome: CellOutcome, theme: Theme) -> str:
-    """The answer with the places that assertions speak of."""
+    """Return the answer with the places that assertions speak of."""
     text = outcome.output
     spans = sorted(
         (each.span.start, each.span.end, each.state)
@@ -329,7 +329,7 @@ def _spanned(outcome: CellOutcome, theme: Theme) -> str:
 
 
 def _marked(old: str, new: str, theme: Theme) -> str:
-    """The new text with the words that came, and struck out those that went."""
+    """Return the new text with the words that came, and struck out those that went."""
     if len(old) > _MOST_DIFF or len(new) > _MOST_DIFF:
         return _escaped(new)
     return "".join(_pieces(old, new, theme))

@@ -132,7 +132,7 @@ class CellDelegate(QStyledItemDelegate):
     """Paints values and answers in three lines; a value is edited as text of several lines."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
-        """Fixed: a row is as high as any other."""
+        """Return a fixed size: all rows have the same height."""
         return QSize(_FIRST_WIDTH, _ROW_HEIGHT)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
@@ -203,7 +203,7 @@ class CellDelegate(QStyledItemDelegate):
     def createEditor(
         self, parent: QWidget, option: QStyleOptionViewItem, index: _Index
     ) -> QPlainTextEdit:
-        """A field that keeps the line breaks of a value."""
+        """Return a field that keeps the line breaks of a value."""
         field = QPlainTextEdit(parent)
         field.setFrameShape(QPlainTextEdit.Shape.NoFrame)
         field.setTabChangesFocus(True)
@@ -237,7 +237,7 @@ class CellDelegate(QStyledItemDelegate):
 
 
 def _note_of(cell: GridCell) -> str:
-    """The facts beside the dots: how many pass of many, or a score between none and all."""
+    """Return the facts beside the dots: how many pass of many, or a score between none and all."""
     if len(cell.dots) > _MOST_DOTS:
         return f"{cell.dots.count(DotState.PASSED)}/{len(cell.dots)}"
     is_mean = len(cell.dots) > 1 and cell.score is not None and 0 < cell.score < 1
@@ -254,7 +254,7 @@ def _paint_change(painter: QPainter, x: float, y: float, *, won: bool) -> None:
 
 
 def paint_dot(painter: QPainter, at: QPointF, dot: DotState, theme: Theme) -> None:
-    """A repeat: filled where it passes, a ring where not, a cross without an answer.
+    """Paint a repeat's dot: filled if it passes, else a ring; a cross without an answer.
 
     Args:
         painter: with antialiasing.
@@ -302,7 +302,7 @@ class GridHeader(QHeaderView):
         self.setMinimumSectionSize(_NUMBER_WIDTH)
 
     def sizeHint(self) -> QSize:
-        """Two lines."""
+        """Return the size for two lines."""
         return QSize(super().sizeHint().width(), _HEAD_HEIGHT)
 
     def paintSection(  # noqa: N802 - Qt's name
@@ -357,7 +357,7 @@ class ExperimentTable(QTableView):
         model.modelReset.connect(self._fit_columns)
 
     def _fit_columns(self) -> None:
-        """Values by their content; the answers share the rest."""
+        """Fit the values' columns to their content; the answers share the rest."""
         model, first = self._grid, self._grid.first_variant
         if not model.columnCount():
             return

@@ -122,7 +122,7 @@ class ExperimentHead(QWidget):
         self.pace.setText(progress_line(found))
 
     def show_running(self, running: bool) -> None:
-        """Whether there is a progress to show."""
+        """Show or hide the progress."""
         running = running and not self._is_folded
         self.progress.setVisible(running)
         self.pace.setVisible(running)

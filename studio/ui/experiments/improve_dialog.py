@@ -125,7 +125,7 @@ class ImproveDialog(ClosingDialog):
         )
 
     def _found_part(self) -> QWidget:
-        """The texts and their lineage, beside the difference of one."""
+        """Make the part with the texts and their lineage, beside the difference of one."""
         left = QWidget()
         column_of((self.list, 1), self.chart, on=left, margins=0)
         self.chart.hide()

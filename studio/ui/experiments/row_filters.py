@@ -73,7 +73,7 @@ class RowFilters(QWidget):
         )
 
     def _named_rows(self, wanted: RowFilter) -> frozenset[int] | None:
-        """The rows of a filter that the grid alone does not know."""
+        """Return the rows of a filter that the grid alone does not know."""
         facets = self._facets
         known = {"slow": facets.slow, "differs": facets.differs, "saved": facets.saved}
         return known.get(wanted)
@@ -141,7 +141,7 @@ class RowFilters(QWidget):
         self.tags.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToContents)
         self.tags.setAccessibleName(tr("Tag"))
         self.metrics.setAccessibleName(tr("Check that fails"))
-        self.groups.setAccessibleName(tr("Input that sets failures apart"))
+        self.groups.setAccessibleName(tr("Input that distinguishes failed rows"))
         for box in (self.metrics, self.groups):
             box.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             box.setMinimumContentsLength(14)

@@ -252,7 +252,7 @@ class ExperimentView(QWidget):
         self.controller.answers.look_at(CellKey(1, row, variant))
 
     def _compare_blind(self) -> None:
-        """Two answers side by side: the baseline's, or the first column's, and the chosen one's."""
+        """Compare two answers: the baseline's (or the first column's) and the chosen one."""
         grid, key = self.controller.model.grid, self.detail.key
         if grid is None or len(grid.variants) < 2:
             return
@@ -374,7 +374,7 @@ class ExperimentView(QWidget):
         return buttons
 
     def _left(self) -> QWidget:
-        """The filters above the grid."""
+        """Make the part with the filters above the grid."""
         left = QWidget()
         if self.bar is None:
             column_of(self.filters, (self.table, 1), on=left, margins=0)
@@ -420,7 +420,7 @@ class ExperimentView(QWidget):
         OwnKeys(self.table, self._own_keys() if self.bar is None else self._keys_of_cases())
 
     def _own_keys(self) -> dict[str, Callable[[], object]]:
-        """Keys of the grid of an experiment, whose values are not typed into."""
+        """Return the actions of the grid's keys; its values are not typed into."""
         controller, detail = self.controller, self.detail
         return {
             "N": self._next_failed,
@@ -438,7 +438,7 @@ class ExperimentView(QWidget):
         }
 
     def _keys_of_cases(self) -> dict[str, Callable[[], object]]:
-        """Keys of cases: those of a sheet, and what no value begins with."""
+        """Return the keys of cases: those of a sheet, and what no value begins with."""
         return {
             "]": self._next_failed,
             "[": lambda: self._next_failed(-1),

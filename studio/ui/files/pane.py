@@ -129,7 +129,7 @@ class FilesPane(QStackedWidget):
             self.roots_changed.emit(self.roots)
 
     def root_of(self, path: Path) -> Path | None:
-        """The folder shown that a file lies in, the innermost where there are several."""
+        """Return the folder shown that a file lies in, the innermost where there are several."""
         from studio.core.search_files import innermost  # not before the first paint
 
         return innermost(path, self.roots)
@@ -172,7 +172,7 @@ class FilesPane(QStackedWidget):
                 section.tree.expect(path)
 
     def prompts(self) -> Iterator[Path]:
-        """The files of the folders that can be opened, for the palette; at most 2,000."""
+        """Yield the files of the folders that can be opened, for the palette; at most 2,000."""
         if not self.roots:
             return
         from studio.core.search_files import files_below  # not before the first paint

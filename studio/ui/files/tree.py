@@ -96,7 +96,7 @@ class _Drawings(QStyledItemDelegate):
     def initStyleOption(
         self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        """The drawing of a file or folder, in the theme's colors."""
+        """Set the drawing of a file or folder, in the theme's colors."""
         super().initStyleOption(option, index)
         model = index.model()
         if not isinstance(model, QFileSystemModel):
@@ -124,7 +124,7 @@ class _Drawings(QStyledItemDelegate):
         option: QStyleOptionViewItem,
         index: QModelIndex | QPersistentModelIndex,
     ) -> None:
-        """The row, and git's letter at its right end."""
+        """Paint the row, and git's letter at its right end."""
         super().paint(painter, option, index)
         mark = self._tree.mark_at(index)
         if mark is None or mark.state is None:
@@ -230,7 +230,7 @@ class FilesTree(QTreeView):
             self.viewport().update()
 
     def color_of(self, severity: Severity | None) -> str:
-        """The color of a name with problems; empty for the usual one."""
+        """Return the color of a name with problems; empty for the usual one."""
         theme = theme_in_use()
         if severity in (None, Severity.HINT):
             return ""
@@ -313,7 +313,7 @@ class FilesTree(QTreeView):
             duplicate = partial(self.request_duplicate.emit, path)
             add_own(menu, tr("Duplicate"), duplicate, drawing="copy")
             into_bin = partial(self.request_bin.emit, path)
-            add_own(menu, tr("Move to the bin"), into_bin, drawing="trash-2", keys="Del")
+            add_own(menu, tr("Move to the recycle bin"), into_bin, drawing="trash-2", keys="Del")
             menu.addSeparator()
             copy = partial(QGuiApplication.clipboard().setText, str(path))
             add_own(menu, tr("Copy its path"), copy)
@@ -354,6 +354,6 @@ class FilesTree(QTreeView):
 
 
 def _named(root: Path, text: str) -> list[Path]:
-    """The files below a folder whose names hold a text."""
+    """Return the files below a folder whose names hold a text."""
     below = files_of(root, _SUFFIXES, _MOST_SEARCHED)
     return list(islice((each for each in below if text.lower() in each.stem.lower()), _MOST_FOUND))

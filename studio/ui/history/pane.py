@@ -221,7 +221,7 @@ class NotesDialog(QDialog):
         form.setSpacing(8)
         if len(self._runs) > 1:
             form.setRowVisible(self.form.widgets["note"], False)
-            hint = QLabel(tr("Those that all of them have. Other tags of a run stay."))
+            hint = QLabel(tr("Tags that all these runs share. Other tags of a run stay."))
             hint.setWordWrap(True)
             form.addRow("", hint)
         lay_out_to_save(self, form)
@@ -229,7 +229,7 @@ class NotesDialog(QDialog):
 
 
 def common_tags(runs: Sequence[RunSummary]) -> tuple[str, ...]:
-    """The tags that all of some runs have."""
+    """Return the tags that all of some runs have."""
     return tuple(tag for tag in runs[0].tags if all(tag in run.tags for run in runs))
 
 
@@ -276,14 +276,14 @@ class HistoryPane(QWidget):
         self.setAccessibleName(tr("History of runs"))
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Runs may have gone on, or come from elsewhere, while the list was out of sight."""
+        """Refresh: runs may have changed while the list was out of sight."""
         super().showEvent(event)
         if not event.spontaneous():
             self.request_refresh.emit()
         self._live.start()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Out of sight nothing is read again."""
+        """Stop refreshing while out of sight."""
         super().hideEvent(event)
         self._live.stop()
 

@@ -164,7 +164,7 @@ class RunTable(QTableView):
         self.selectionModel().select(again, how | QItemSelectionModel.SelectionFlag.Rows)
 
     def chosen_runs(self) -> tuple[RunSummary, ...]:
-        """The chosen runs, from the top."""
+        """Return the chosen runs, from the top."""
         rows = sorted(index.row() for index in self.selectionModel().selectedRows())
         chosen = (self._runs.rows[row] for row in rows)
         return tuple(row.run for row in chosen if row.group is None)

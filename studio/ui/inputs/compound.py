@@ -29,7 +29,7 @@ from studio.ui.style.theme import role_color, theme_in_use
 
 
 def make_editor(spec: FieldSpec) -> FieldEditor:
-    """The editor that fits a field."""
+    """Make the editor that fits a field."""
     match spec.kind:
         case "string":
             return TextField(spec)
@@ -89,7 +89,7 @@ class ObjectField(FieldEditor):
         self._tell_rows()
 
     def problem(self) -> str:
-        """The first problem inside; it is shown there."""
+        """Return the first problem inside; it is shown there."""
         return next((f"{r.spec.name}: {p}" for r in self.rows if (p := r.editor.problem())), "")
 
     def set_folder(self, folder: Path | None) -> None:
@@ -98,7 +98,7 @@ class ObjectField(FieldEditor):
             row.editor.set_folder(folder)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The line that binds the properties together."""
+        """Paint the line that binds the properties together."""
         QPainter(self).fillRect(3, 2, 2, self.height() - 4, QColor(theme_in_use().border))
 
     def _held(self) -> dict[str, Json]:
@@ -126,7 +126,7 @@ def _base(spec: FieldSpec) -> dict[str, Json]:
 
 
 def _with_fallback(item: FieldSpec, spec: FieldSpec) -> FieldSpec:
-    """A property with the value that counts while it is not filled: the object's own goes first."""
+    """Return a property with its value while unfilled: the object's own comes first."""
     if isinstance(spec.fallback, Mapping):
         if item.name not in spec.fallback:
             return replace(item, proposed=ABSENT)
@@ -170,7 +170,7 @@ class ListField(FieldEditor):
         self._describe()
 
     def value(self) -> FieldValue:
-        """The items; an item that is not filled counts as null, or as an empty text."""
+        """Return the items; an item that is not filled counts as null, or as an empty text."""
         if not self._given:
             return ABSENT
         return [self._item_value(item.editor.value()) for item in self.items]
@@ -188,7 +188,7 @@ class ListField(FieldEditor):
         self._describe()
 
     def problem(self) -> str:
-        """The first item that has one."""
+        """Return the first item that has one."""
         found = ((number, item.editor.problem()) for number, item in enumerate(self.items, 1))
         return next(
             (
@@ -295,7 +295,7 @@ class _Turn(QWidget):
         return {**self._message, "role": self.role.currentText(), "content": content}
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The stripe in the role's color, as on the cards of the preview."""
+        """Paint the stripe in the role's color, as on the preview's cards."""
         color = QColor(role_color(theme_in_use(), self.role.currentText()))
         QPainter(self).fillRect(2, 4, 3, self.height() - 8, color)
 
@@ -325,7 +325,7 @@ class ThreadField(FieldEditor):
         self._describe()
 
     def value(self) -> FieldValue:
-        """The messages."""
+        """Return the messages."""
         return [turn.message() for turn in self.turns] if self._given else ABSENT
 
     def set_value(self, value: FieldValue) -> None:

@@ -61,12 +61,12 @@ class GrowingText(QPlainTextEdit):
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """A narrower text is higher."""
+        """Fit the height: a narrower text is higher."""
         super().resizeEvent(event)
         self._fit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Ctrl+Enter ends a text, as in a chat; in a form that is sent by Enter, Enter does."""
+        """End a text at Ctrl+Enter, as in a chat; at Enter in a form that Enter sends."""
         is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if is_enter and self.is_sent_by_enter and not event.modifiers() & _SHIFT:
             event.ignore()  # the form sends it
@@ -84,7 +84,7 @@ class GrowingText(QPlainTextEdit):
             event.ignore()
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        """The text of a file, not its address as Qt would write it; a link is its text."""
+        """Return whether it can be inserted: a file if its text can be read, a link as text."""
         if dropped_files(source):
             path = dropped_file(source)
             return path is not None and text_of(path) is not None
@@ -122,7 +122,7 @@ class FieldEditor(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
 
     def value(self) -> FieldValue:
-        """The value, or absent."""
+        """Return the value, or absent."""
         raise NotImplementedError
 
     def set_value(self, value: FieldValue) -> None:
@@ -134,7 +134,7 @@ class FieldEditor(QWidget):
         return ""
 
     def set_folder(self, folder: Path | None) -> None:
-        """The prompt's folder, beside which paths are read."""
+        """Set the prompt's folder, beside which paths are read."""
 
     def _placeholder(self, empty: str = "") -> str:
         return show_value(self.spec.fallback) or empty
@@ -153,7 +153,7 @@ class TextField(FieldEditor):
         self.set_value(ABSENT)
 
     def value(self) -> FieldValue:
-        """The text, an empty one too, once something was typed."""
+        """Return the text, an empty one too, once something was typed."""
         return self.text.toPlainText() if self._given else ABSENT
 
     def set_value(self, value: FieldValue) -> None:
@@ -167,7 +167,7 @@ class TextField(FieldEditor):
         self._quiet = False
 
     def problem(self) -> str:
-        """Whether the text matches its pattern."""
+        """Return the fault of a text that does not match its pattern; empty without one."""
         return check_text(self.text.toPlainText(), self.spec) if self._given else ""
 
     def _typed(self) -> None:
@@ -191,7 +191,7 @@ class NumberField(FieldEditor):
         fill(self, self.line)
 
     def value(self) -> FieldValue:
-        """The number."""
+        """Return the number."""
         return self._entry().value
 
     def set_value(self, value: FieldValue) -> None:
@@ -199,7 +199,7 @@ class NumberField(FieldEditor):
         self.line.setText("" if value is ABSENT else json.dumps(value))
 
     def problem(self) -> str:
-        """Whether it is a number within its range."""
+        """Return the fault of a value that is no number within its range; empty without one."""
         return self._entry().problem
 
     def _entry(self) -> TypedValue:
@@ -226,7 +226,7 @@ class ChoiceField(FieldEditor):
         fill(self, self.combo)
 
     def value(self) -> FieldValue:
-        """The value chosen."""
+        """Return the value chosen."""
         index = self.combo.currentIndex()
         return ABSENT if index <= 0 else self._values[index - 1]
 
@@ -244,7 +244,7 @@ class ChoiceField(FieldEditor):
         self.combo.setCurrentIndex(self.combo.count() - 1)
 
     def problem(self) -> str:
-        """Whether the value is one of those allowed."""
+        """Return the fault of a value that is not among those allowed; empty without one."""
         value = self.value()
         allowed = self.spec.choices
         if value is ABSENT or not allowed or value in allowed or value is None:
@@ -267,7 +267,7 @@ class JsonField(FollowsTheme, FieldEditor):
         self.follow_theme()
 
     def value(self) -> FieldValue:
-        """The value, where the JSON can be read."""
+        """Return the value, where the JSON can be read."""
         return read_json(self.text.toPlainText()).value
 
     def set_value(self, value: FieldValue) -> None:
@@ -323,7 +323,7 @@ class FileField(FieldEditor):
         row_of((self.line, 1), browse, on=self, margins=0, spacing=4)
 
     def value(self) -> FieldValue:
-        """The path as written."""
+        """Return the path as written."""
         return self.line.text() or ABSENT
 
     def set_value(self, value: FieldValue) -> None:
@@ -331,7 +331,7 @@ class FileField(FieldEditor):
         self.line.setText("" if value is ABSENT or value is None else str(value))
 
     def set_folder(self, folder: Path | None) -> None:
-        """Paths inside this folder are written relative to it."""
+        """Set the folder that paths are relative to."""
         self._folder = folder
 
     def choose(self, path: Path) -> None:

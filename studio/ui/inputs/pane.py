@@ -132,7 +132,7 @@ class SetsButton(QToolButton):
 
 
 def _literal(name: str) -> str:
-    """A name as a menu and a button show it: alone, & marks a key."""
+    """Return a name as a menu and a button show it: alone, & marks a key."""
     return name.replace("&", "&&")
 
 
@@ -254,7 +254,7 @@ class InputsPane(FollowsTheme, QWidget):
             self._height_wanted.start()
 
     def values(self) -> GivenInputs:
-        """The values given, those without a field too."""
+        """Return the values given, those without a field too."""
         return self.library.given
 
     def set_values(self, values: Mapping[str, Json]) -> None:
@@ -299,7 +299,7 @@ class InputsPane(FollowsTheme, QWidget):
         self._height_wanted.start()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """A field that has grown tells the layouts around it later."""
+        """Tell the layouts around a field that has grown, later."""
         if event.type() == QEvent.Type.LayoutRequest:
             self._height_wanted.start()
         return super().eventFilter(watched, event)
@@ -363,7 +363,7 @@ class InputsPane(FollowsTheme, QWidget):
 
 
 def _height_of(part: QWidget, width: int) -> int:
-    """The height that a part needs in a width, where its lines wrap."""
+    """Return the height that a part needs in a width, where its lines wrap."""
     return part.heightForWidth(width) if part.hasHeightForWidth() else part.sizeHint().height()
 
 

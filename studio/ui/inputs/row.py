@@ -81,7 +81,7 @@ class FieldRow(QWidget):
         self.menu().popup(event.globalPos())
 
     def menu(self) -> QMenu:
-        """The menu of a right click beside the field; the field's text has its own."""
+        """Return the menu of a right click beside the field; the field's text has its own."""
         menu = own_menu(self)
         can_clear = self.reset.isVisibleTo(self)
         add_own(menu, tr("Clear"), self._clear, drawing="rotate-ccw", enabled=can_clear)
@@ -117,13 +117,13 @@ class FieldRow(QWidget):
         self._tell_state()
 
     def set_falls_back(self, falls_back: bool) -> None:
-        """Whether the fallback of the spec counts now; that of a property may not."""
+        """Set whether the spec's fallback counts now; that of a property may not."""
         if falls_back != self._falls_back:
             self._falls_back = falls_back
             self._tell_state()
 
     def set_color(self, color: str) -> None:
-        """The color that the preview gives this input's values."""
+        """Set the color that the preview gives this input's values."""
         if color:
             self._dot.setPixmap(dot(color))
 

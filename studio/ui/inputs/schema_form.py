@@ -174,7 +174,7 @@ class SchemaForm(FollowsTheme, QWidget):
         self._place()
 
     def values(self) -> dict[str, Json]:
-        """The values given; a field that was not filled has none."""
+        """Return the values given; a field that was not filled has none."""
         return {
             name: value
             for name, row in self.rows.items()
@@ -213,7 +213,7 @@ class SchemaForm(FollowsTheme, QWidget):
         return found
 
     def set_folder(self, folder: Path | None) -> None:
-        """The folder that paths are beside."""
+        """Set the folder that paths are beside."""
         self._folder = folder
         for row in self.rows.values():
             row.editor.set_folder(folder)
@@ -241,7 +241,7 @@ class SchemaForm(FollowsTheme, QWidget):
             row.editor.setFocus()
 
     def _make(self, spec: FieldSpec, index: int, value: FieldValue = ABSENT) -> FieldRow:
-        """A row that shows a value: as JSON where the field's own editor cannot show it."""
+        """Make a row that shows a value: as JSON where the field's own editor cannot show it."""
         editor = make_editor(spec)
         editor.set_value(value)
         if not _is_shown(editor, value):
@@ -308,7 +308,7 @@ def _is_shown(editor: FieldEditor, value: FieldValue) -> bool:
 
 
 def _same(old: FieldSpec, new: FieldSpec) -> bool:
-    """Whether a row made for `old` can go on as one for `new`: only places moved."""
+    """Return whether a row made for `old` can go on as one for `new`: only places moved."""
     return _placeless(old) == _placeless(new)
 
 

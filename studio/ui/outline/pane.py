@@ -99,7 +99,7 @@ class OutlinePane(FollowsTheme, QStackedWidget):
             self._tree.setCurrentItem(self._items[index])
 
     def symbols(self) -> list[tuple[str, Span]]:
-        """Every part by name, for the palette."""
+        """Return every part by name, for the palette."""
         if self._document is None:
             return []
         found = [
@@ -149,7 +149,7 @@ class OutlinePane(FollowsTheme, QStackedWidget):
     def _build_keys(
         self, document: PromptDocument, keys: tuple[tuple[str | int, ...], ...]
     ) -> None:
-        """The tree of the front matter; what was opened stays open."""
+        """Build the tree of the front matter; opened items stay open."""
         from studio.ui.editor.page.crumbs import (
             key_label,  # with the first document, not the window
         )
@@ -177,7 +177,7 @@ class OutlinePane(FollowsTheme, QStackedWidget):
         self._keys = keys
 
     def _name_items(self, document: PromptDocument) -> None:
-        """Items of lists go by their names, which may be others now."""
+        """Rename the items of lists by their names, which may have changed."""
         from studio.ui.editor.page.crumbs import key_label
 
         for entry, item in zip(document.entries[:_MOST], self._items, strict=False):

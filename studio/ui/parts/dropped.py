@@ -51,19 +51,19 @@ class FileDrop(QObject):
 
 
 def dropped_files(data: QMimeData) -> list[Path]:
-    """Every file and folder of this machine in it; none where something else is among them."""
+    """Return every dropped local file and folder; none if anything else is among them."""
     paths = [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
     return paths if len(paths) == len(data.urls()) else []
 
 
 def dropped_file(data: QMimeData) -> Path | None:
-    """The first file of this machine among what is dropped."""
+    """Return the first file of this machine among what is dropped."""
     paths = (Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile())
     return next((path for path in paths if path.is_file()), None)
 
 
 def text_of(path: Path) -> str | None:
-    """The text of a file; None where it is none, too long or cannot be read."""
+    """Return the text of a file; None where it is none, too long or cannot be read."""
     try:
         text = read_bounded(path, _LARGEST).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError):

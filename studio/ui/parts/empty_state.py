@@ -106,19 +106,19 @@ class Banner(QWidget):
         self.show()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """A click leads to the place."""
+        """Go to the place at a click."""
         if event.button() == Qt.MouseButton.LeftButton:
             self.activated.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter and space do what a click does."""
+        """Do at Enter and Space what a click does."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             self.activated.emit()
         else:
             super().keyPressEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """A breath of the tone's color, with a bar of it at the left."""
+        """Paint a tint of the tone's color, with a bar of it at the left."""
         painter = QPainter(self)
         color = color_of(self._tone)
         share = 0.22 if self.hasFocus() else 0.12

@@ -183,7 +183,7 @@ class _LeftText(QPlainTextEdit):
     left = Signal()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Leaving is the end of writing."""
+        """Report the end of typing when the focus leaves."""
         super().focusOutEvent(event)
         self.left.emit()
 
@@ -362,7 +362,7 @@ class NameField(QLineEdit):
         self._take = take
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter and Esc end it."""
+        """End it at Enter and Esc."""
         is_taken = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if not is_taken and event.key() != Qt.Key.Key_Escape:
             super().keyPressEvent(event)
@@ -374,7 +374,7 @@ class NameField(QLineEdit):
             self._take(name)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """The user turned to something else."""
+        """End typing when the focus leaves for anything but a menu."""
         super().focusOutEvent(event)
         if event.reason() != Qt.FocusReason.PopupFocusReason:
             self._end()

@@ -49,18 +49,18 @@ class Chip(QAbstractButton):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """The text with a little room around it."""
+        """Return the text's size with a little room around it."""
         metrics = self.fontMetrics()
         return QSize(metrics.horizontalAdvance(self.text()) + 18, metrics.height() + 4)
 
     def minimumSizeHint(self) -> QSize:
-        """Room for a few letters; a longer text is cut with an ellipsis."""
+        """Return room for a few letters; a longer text is cut with an ellipsis."""
         metrics = self.fontMetrics()
         wanted = min(self.sizeHint().width(), metrics.averageCharWidth() * 8 + 14)
         return QSize(wanted, metrics.height() + 4)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """A rounded ground and the text."""
+        """Paint a rounded ground and the text."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         box = self.rect().adjusted(0, 0, -1, -1).toRectF().adjusted(0.5, 0.5, 0.5, 0.5)
@@ -371,7 +371,7 @@ class FlowLayout(QLayout):
         return len(self._items)
 
     def itemAt(self, index: int) -> QLayoutItem | None:  # noqa: N802 - Qt's name
-        """The item at an index, if there is one."""
+        """Return the item at an index, if there is one."""
         return self._items[index] if 0 <= index < len(self._items) else None
 
     def takeAt(self, index: int) -> QLayoutItem | None:  # noqa: N802 - Qt's name
@@ -379,15 +379,15 @@ class FlowLayout(QLayout):
         return self._items.pop(index) if 0 <= index < len(self._items) else None
 
     def expandingDirections(self) -> Qt.Orientation:  # noqa: N802 - Qt's name
-        """Takes no more room than it needs."""
+        """Return no direction: the layout takes no more room than it needs."""
         return Qt.Orientation(0)
 
     def hasHeightForWidth(self) -> bool:
-        """A narrower flow is higher."""
+        """Return True: a narrower flow is higher."""
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """The height that the lines take at a width."""
+        """Return the height that the lines take at a width."""
         return self._place(QRect(0, 0, width, 0), move=False)
 
     def setGeometry(self, rect: QRect) -> None:  # noqa: N802 - Qt's name
@@ -396,13 +396,13 @@ class FlowLayout(QLayout):
         self._place(rect, move=True)
 
     def sizeHint(self) -> QSize:
-        """All items on one line."""
+        """Return the size of all items on one line."""
         hints = [item.sizeHint() for item in self._items if not item.isEmpty()]
         width = sum(hint.width() for hint in hints) + self._gap * max(0, len(hints) - 1)
         return QSize(width, max((hint.height() for hint in hints), default=0))
 
     def minimumSize(self) -> QSize:  # noqa: N802 - Qt's name
-        """The widest item's least width."""
+        """Return the widest item's least width."""
         size = QSize()
         for item in self._items:
             size = size.expandedTo(item.minimumSize())

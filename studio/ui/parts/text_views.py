@@ -130,7 +130,7 @@ def fixed_text(
 
 
 def units(text: str) -> int:
-    """The length of a text as Qt counts it, in UTF-16 units."""
+    """Return the length of a text as Qt counts it, in UTF-16 units."""
     return len(text) if text.isascii() else len(text) + sum(1 for char in text if char > "\uffff")
 
 
@@ -186,7 +186,7 @@ class JsonHighlighter(QSyntaxHighlighter):
 
 
 def line_height(editor: QPlainTextEdit) -> float:
-    """The height of one line as it is drawn; a font's own figure is a little less."""
+    """Return the height of one line as it is drawn; a font's own figure is a little less."""
     block = editor.document().firstBlock()
     drawn = block.layout().boundingRect().height() / max(1, block.layout().lineCount())
     return max(drawn, editor.fontMetrics().lineSpacing())
@@ -248,13 +248,13 @@ class JsonView(FollowsTheme, LongText):
             super().keyPressEvent(event)
 
     def grow(self, most_lines: int) -> None:
-        """From now on be as high as the text, up to so many lines."""
+        """Keep it as high as its text from now on, up to so many lines."""
         self._most_lines = most_lines
         self.document().documentLayout().documentSizeChanged.connect(self._fit)
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """A narrower text is higher."""
+        """Fit the height: a narrower text is higher."""
         super().resizeEvent(event)
         self._fit()
 
@@ -326,7 +326,7 @@ class ComparisonView(FollowsTheme, ClosedText):
             self._begin(cursor, heading)
             cursor.insertText(sentence, _look(theme.muted))
         for number, part in enumerate(parts):
-            title = part.title or (tr("Take these lines back") if part.take_back else "")
+            title = part.title or (tr("Revert these lines") if part.take_back else "")
             if title:
                 self._begin(cursor, heading)
                 cursor.insertText(title, _title_look(part, number, theme))

@@ -127,7 +127,7 @@ class AnswerCard(FollowsTheme, QWidget):
         self.older.setVisible(is_older or has_other_inputs)
 
     def height_within(self, most: int) -> int:
-        """The height of all that is shown, or the maximum, in pixels; the rest is scrolled to."""
+        """Return the height of all content, at most the maximum, in pixels; the rest scrolls."""
         if self.answer.phase == "none":
             return _EMPTY_HEIGHT
         width = self._scroll.viewport().width()
@@ -155,7 +155,7 @@ class AnswerCard(FollowsTheme, QWidget):
         self._show(self.answer)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """A card with the stripe of its role, red where it failed; a dashed one before any run."""
+        """Paint a card with its role's stripe, red where it failed; dashed before any run."""
         theme, painter = theme_in_use(), QPainter(self)
         box = self.rect().adjusted(_MARGINS[0], _MARGINS[1], -_MARGINS[2], -_MARGINS[3])
         if self.answer.phase != "none":

@@ -141,7 +141,7 @@ class VariablesTab(FollowsTheme, QWidget):
 
 
 def value_text(row: VariableRow, limit: int = _SHORT) -> str:
-    """A variable's value on one line."""
+    """Return a variable's value on one line."""
     if row.origin == "missing":
         return "—"
     value = row.value

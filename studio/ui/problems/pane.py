@@ -65,7 +65,7 @@ class ProblemsPane(QStackedWidget):
         self._list.setColumnHidden(1, self.width() < _WITH_CODE)
 
     def clear(self) -> None:
-        """No document is open."""
+        """Clear the list: no document is open."""
         self._problems = ()
         self._is_open = False
         self._list.clear()

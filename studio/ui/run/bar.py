@@ -143,7 +143,7 @@ class RunBar(QWidget):
         paint_text(self.sentence, tones[self._view.diagram.phase])
 
     def branch_menu(self) -> QMenu:
-        """The ways through the run: go to one, or compare it with the one that is shown."""
+        """Return the menu of branches: go to one, or compare it with the one that is shown."""
         menu = QMenu(self)
         shown = self._view.branches
         current = next((one for one in shown if one.is_current), shown[-1])
@@ -176,7 +176,7 @@ class RunBar(QWidget):
         return ask_text(self, tr("Name a branch"), label, branch.title, take)
 
     def export_menu(self) -> QMenu:
-        """The forms in which the run can be written to a file."""
+        """Return the menu of the forms in which the run can be written to a file."""
         menu = QMenu(self)
         fill_form_menu(menu, self.export_chosen.emit)
         return menu
@@ -314,17 +314,17 @@ class RunHead(QWidget):
 
     def _lay_out(self) -> None:
         self.setFixedHeight(_HEIGHT)
-        self.setAccessibleName(tr("Whose run it is"))
+        self.setAccessibleName(tr("Prompt of the run"))
         self.prompt.setProperty("title", "true")
         for button, name, words in (
-            (self.before, "arrow-left", tr("The way before")),
+            (self.before, "arrow-left", tr("Previous branch")),
             (self.after, "arrow-right", tr("The way after")),
         ):
             button.setIcon(icon(name))
             button.setAutoRaise(True)
             button.setToolTip(words)
             button.setAccessibleName(words)
-        self.branch.setAccessibleName(tr("Way that is shown"))
+        self.branch.setAccessibleName(tr("Branch that is shown"))
         self.meter.setAutoRaise(True)
         self.meter.setAccessibleName(tr("Used so far, and limits"))
         layout = row_of(self.prompt, on=self, margins=(16, 2, 12, 0), spacing=4)

@@ -61,7 +61,7 @@ class BreakpointsDialog(QDialog):
         self._show_set(file_breakpoints.value)
 
     def set_tools(self, tools: Sequence[str]) -> None:
-        """The tools that a breakpoint can name."""
+        """Set the tools that a breakpoint can name."""
         self._tools = tuple(tools)
         self._on_row(self.list.currentRow())
 

@@ -54,7 +54,7 @@ class RunCommands(QObject):
         self._prompt = path
 
     def run_or_continue(self) -> None:
-        """F5: start a run, or let the one that waits go on."""
+        """Start a run, or continue the waiting one (F5)."""
         if self._is_of_other_prompt():
             self.request_other_run.emit(False)
             return
@@ -90,7 +90,7 @@ class RunCommands(QObject):
     # What the pane's buttons and cards call -------------------------------------------------------
 
     def run_or_continue_shown(self) -> None:
-        """The same for the run that is shown, whatever file is open."""
+        """Start or continue the run that is shown, whatever file is open."""
         if self._side.points_out_draft():
             return
         if self._view.is_waiting:
@@ -99,7 +99,7 @@ class RunCommands(QObject):
             self.request_run.emit(False)
 
     def step_shown(self, how: str) -> None:
-        """The same for the run that is shown, whatever file is open."""
+        """Step the run that is shown, whatever file is open."""
         if self._side.points_out_draft():
             return
         state = self._view.state
@@ -168,7 +168,7 @@ class RunCommands(QObject):
     # Inside ---------------------------------------------------------------------------------------
 
     def _is_of_other_prompt(self) -> bool:
-        """Whether the run that goes on here is of another prompt than the one that is open.
+        """Return whether the live run is of another prompt than the open one.
 
         One of the past that was taken up belongs to the prompt that was open then, too.
         """

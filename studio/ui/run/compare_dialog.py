@@ -68,7 +68,7 @@ class CompareModel(RowTable[int]):
         self.endResetModel()
 
     def head(self, column: int, role: int) -> object:
-        """The names of the two ways."""
+        """Return the names of the two branches."""
         held = self._comparison
         if role == DISPLAY and held is not None:
             return (held.left.title, "", held.right.title)[column]
@@ -76,7 +76,7 @@ class CompareModel(RowTable[int]):
         return int(side) if role == ALIGNMENT else None
 
     def cell(self, row: int, column: int, role: int) -> object:
-        """A card's words, their color, or what a screen reader says of the mark."""
+        """Return a card's words, their color, or what a screen reader says of the mark."""
         if self._comparison is None:
             return None
         held = self._comparison.rows[row]
@@ -208,7 +208,7 @@ class RunComparisonDialog(FollowsTheme, QDialog):
         self._list()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """F8 and Shift+F8 go from difference to difference, as problems are gone through."""
+        """Go to the next or previous difference at F8 and Shift+F8, as through problems."""
         if event.key() != Qt.Key.Key_F8:
             super().keyPressEvent(event)
         elif event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
@@ -305,7 +305,7 @@ class RunComparisonDialog(FollowsTheme, QDialog):
         self.resize(1080, 680)
 
     def _lay_out_texts(self, texts: QWidget) -> QWidget:
-        """Both texts, and above them what of a step they are."""
+        """Lay out both texts, and above them tabs for what of a step is compared."""
         for words in (tr("Text"), tr("Request body")):
             self.sides.addTab(words)
         self.sides.setDrawBase(False)
@@ -364,7 +364,7 @@ class RunOverviewDialog(QDialog):
         self.table.selectionModel().selectionChanged.connect(self._on_chosen)
 
     def chosen(self) -> tuple[int, ...]:
-        """Places of the sides whose columns are chosen."""
+        """Return the places of the sides whose columns are chosen."""
         columns = {index.column() for index in self.table.selectionModel().selectedIndexes()}
         return tuple(sorted(column - 1 for column in columns if column))
 

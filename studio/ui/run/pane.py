@@ -139,7 +139,7 @@ class CursorViews(QObject):
     # What the inspector shows of the moment ---------------------------------------------------
 
     def inspect(self, *, is_same_run: bool) -> None:
-        """The run has another state: ask for what the inspector shows of it."""
+        """Ask for what the inspector shows of the run's new state."""
         if not is_same_run:
             self._lasting_tab = None
             self._timeline.follow()
@@ -364,7 +364,7 @@ class RunPane(FollowsTheme, QWidget):
         self.inspector.only_changes.toggled.connect(views.show_only_changes)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """The numbers on the choices of a pause take them, from wherever nothing is written."""
+        """Choose at a pause by its number, wherever nothing is typed."""
         digit = event.text()
         plain = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if plain and len(digit) == 1 and digit in "123456789":
@@ -412,7 +412,7 @@ class RunPane(FollowsTheme, QWidget):
         self._fit_times()
 
     def sizeHint(self) -> QSize:
-        """Room for the loop, some cards, and the inspector beside them."""
+        """Return room for the loop, some cards, and the inspector beside them."""
         return QSize(1200, 360)
 
     def _lay_out(self) -> None:

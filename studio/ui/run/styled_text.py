@@ -125,7 +125,7 @@ class StyledText(FollowsTheme, QTextEdit):
         return bool(text) and self.find(text)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """A click on a folded run opens it."""
+        """Open a folded run at a click."""
         super().mouseReleaseEvent(event)
         if self.textCursor().hasSelection():
             return
@@ -137,7 +137,7 @@ class StyledText(FollowsTheme, QTextEdit):
                 return
 
     def _grow(self, cursor: QTextCursor, same: int, blocks: Blocks) -> bool:
-        """The common case of a stream: only the last block grew at its end."""
+        """Append text in the common case of a stream: only the last block grew at its end."""
         if same != len(self.blocks) - 1 or same != len(blocks) - 1:
             return False
         old, new = self.blocks[same], blocks[same]

@@ -163,7 +163,7 @@ class FindInFiles(QWidget):
         self._replaced = ""
 
     def _named(self, path: Path) -> str:
-        """A file as its row says it; among several folders with its folder's name."""
+        """Return a file as its row says it; among several folders with its folder's name."""
         root = innermost(path, self._roots)
         return path.name if root is None else below(path, root, self._roots)
 
@@ -230,7 +230,7 @@ class FindInFiles(QWidget):
         self._search()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Esc goes back to the text; what was found stays."""
+        """Go back to the text at Esc; the matches stay."""
         if event.key() == Qt.Key.Key_Escape:
             self.left.emit()
         else:
@@ -289,7 +289,7 @@ class FileReplacer:
         self._tabs = tabs
 
     def texts(self) -> dict[Path, str]:
-        """The unsaved texts of open files, which count in place of what is on disk."""
+        """Return the unsaved texts of open files, which count in place of what is on disk."""
         return {path: page.editor.text() for path, page in self._pages().items()}
 
     def replace(self, paths: tuple[Path, ...], query: Query, new: str) -> Replaced:

@@ -113,7 +113,7 @@ _SHEET = Template(resource_text("themes", "studio.qss"))
 
 
 def stylesheet(points: float) -> str:
-    """The application's style sheet, for text of that size; the palette has its colors."""
+    """Return the application's style sheet for a text size; the palette has its colors."""
     return _SHEET.substitute(
         {name: f"palette({role})" for name, role in SHEET_ROLES.items()},
         key=0.85 * points,
@@ -137,7 +137,7 @@ _STYLED = "studioStyled"
 
 
 def new_application() -> QApplication:
-    """The program's application, in the style that `apply_theme` asks for.
+    """Return the program's application, in the style that `apply_theme` asks for.
 
     Named among the arguments: to hand a style over has PySide make the class of styles, with its
     600 names, which takes a thirtieth of a start.
@@ -148,7 +148,7 @@ def new_application() -> QApplication:
 
 
 def theme_for(choice: ThemeChoice) -> Theme:
-    """The theme of a choice; "system" is light where the desktop says nothing."""
+    """Return the theme of a choice; "system" is light where the desktop says nothing."""
     if choice == "light":
         return LIGHT
     if choice == "dark":
@@ -169,7 +169,7 @@ class Fonts:
 
 
 def fonts_of(settings: Settings) -> Fonts:
-    """The fonts that the settings ask for."""
+    """Return the fonts that the settings ask for."""
     return Fonts(settings.interface_font, settings.interface_font_size)
 
 

@@ -139,7 +139,7 @@ def _font_files(*, later: bool) -> list[Path]:
 
 
 def ui_font(size: float = UI_POINTS, family: str = "") -> QFont:
-    """The font of the interface, in points; the bundled family where none is named."""
+    """Return the font of the interface, in points; the bundled family where none is named."""
     _load_fonts()
     font = QFont([*([family] if family else []), _UI_FAMILY, "sans-serif"])
     font.setPointSizeF(size)
@@ -147,7 +147,7 @@ def ui_font(size: float = UI_POINTS, family: str = "") -> QFont:
 
 
 def mono_font(size: float = _MONO_POINTS, family: str = "") -> QFont:
-    """The font of text that is source, in points, with ligatures off.
+    """Return the font of text that is source, in points, with ligatures off.
 
     JetBrains Mono draws `---` as one line otherwise.
     """
@@ -175,13 +175,13 @@ _DARK_BELOW = 128
 
 
 def theme_in_use() -> Theme:
-    """The theme whose palette the application has; the light one before there is any."""
+    """Return the theme whose palette the application has; the light one before there is any."""
     ground = QGuiApplication.palette().color(QPalette.ColorRole.Window)
     return DARK if ground.lightness() < _DARK_BELOW else LIGHT
 
 
 def color_of(color: str) -> str:
-    """A tone (`muted`, `error`, …) as the theme in use has it; `#rrggbb` is what it is."""
+    """Return a tone (`muted`, `error`, …) as the theme in use has it; `#rrggbb` is what it is."""
     return color if color.startswith("#") else str(getattr(theme_in_use(), color))
 
 
@@ -245,7 +245,7 @@ def set_motion_reduced(application: QCoreApplication, *, reduced: bool) -> None:
 
 
 def is_motion_reduced() -> bool:
-    """Whether nothing should move that need not."""
+    """Return whether animations should be avoided."""
     application = QCoreApplication.instance()
     if application is None or application.property(_REDUCED):
         return True
@@ -265,7 +265,7 @@ CHANGED_TINT = 0.28
 
 
 def blend(color: str, ground: str, share: float) -> str:
-    """`share` of `color` over `ground`, as `#rrggbb`."""
+    """Return `share` of `color` over `ground`, as `#rrggbb`."""
     top, under = QColor(color), QColor(ground)
     mixed = (
         round(a * share + b * (1 - share))
@@ -279,22 +279,22 @@ def blend(color: str, ground: str, share: float) -> str:
 
 
 def input_color(theme: Theme, number: int | None) -> str:
-    """The color of the input with that number, round and round; muted for none."""
+    """Return the color of the input with that number, round and round; muted for none."""
     return theme.muted if number is None else theme.inputs[number % len(theme.inputs)]
 
 
 def role_color(theme: Theme, role: str) -> str:
-    """The color of a role's name and stripe."""
+    """Return the color of a role's name and stripe."""
     return theme.roles.get(role, theme.muted)
 
 
 def fixed_font(like: QFont) -> QFont:
-    """The fixed-pitch font, about as large to the eye as `like`."""
+    """Return the fixed-pitch font, about as large to the eye as `like`."""
     return mono_font(max(6.0, like.pointSizeF()))
 
 
 def small_font(like: QFont, least: float = 7.5) -> QFont:
-    """The same font one point smaller, of at least `least` points."""
+    """Return the same font one point smaller, of at least `least` points."""
     font = QFont(like)
     font.setPointSizeF(max(least, like.pointSizeF() - 1.0))
     return font
@@ -429,7 +429,7 @@ def release_drawings(window: QWidget) -> None:
 
 @cache
 def icon(name: str, color: str | None = None) -> QIcon:
-    """The icon of that name, without `.svg`.
+    """Return the icon of that name, without `.svg`.
 
     Args:
         name: file name in `resources/icons`.

@@ -148,7 +148,7 @@ class AddServerDialog(QDialog):
         return item
 
     def _arrange(self) -> None:
-        title = QLabel(tr("Or take over from other programs:"), self)
+        title = QLabel(tr("Or import from other programs:"), self)
         nothing = QLabel(
             tr("None found of Claude Desktop, Claude Code, VS Code, Cursor and Windsurf."),
             self,
@@ -324,7 +324,7 @@ class OperationsDialog(ClosingDialog):
         self._measure()
 
     def wanted(self) -> frozenset[str]:
-        """Names of the operations that are ticked, listed or not."""
+        """Return the names of the operations that are ticked, listed or not."""
         return frozenset(
             name
             for name, item in self._items.items()

@@ -142,7 +142,7 @@ class ReadingBars(QWidget):
         bar.show_progress(progress)
 
     def end(self, key: str) -> None:
-        """The description is read, or its reading was stopped."""
+        """Remove the bar of a description whose reading ended or was stopped."""
         bar = self._bars.pop(key, None)
         if bar is not None:
             self._column.removeWidget(bar)
@@ -151,7 +151,7 @@ class ReadingBars(QWidget):
         self.setVisible(bool(self._bars))
 
     def clear(self) -> None:
-        """Another document is shown."""
+        """Remove all bars: another document is shown."""
         for key in [*self._bars]:
             self.end(key)
 

@@ -141,7 +141,7 @@ class CallsTable(RowTable[CallRow]):
     # What is answered ----------------------------------------------------------------------------
 
     def begin(self, rows: Sequence[int]) -> None:
-        """Calls are asked for."""
+        """Show which calls are asked for."""
         self._asked = tuple((row, self._rows[row].call) for row in rows)
         for row in rows:
             self.put(row, replace(self._rows[row], outcome=None))
@@ -162,7 +162,7 @@ class CallsTable(RowTable[CallRow]):
         return row
 
     def show_all_ended(self) -> None:
-        """The calls asked for are made, or were stopped."""
+        """Show that the requested calls are made, or were stopped."""
         for row, _ in self._asked:
             self.put(row, replace(self._rows[row], is_running=False))
         self._asked = ()
@@ -170,7 +170,7 @@ class CallsTable(RowTable[CallRow]):
     # What is shown -------------------------------------------------------------------------------
 
     def head(self, column: int, role: int) -> object:
-        """A column's title."""
+        """Return a column's title."""
         titles = (
             tr("Name"),
             tr("Tool"),
@@ -181,7 +181,7 @@ class CallsTable(RowTable[CallRow]):
         return titles[column] if role == DISPLAY else None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Names can be edited."""
+        """Return the flags: names can be edited."""
         flags = super().flags(index)
         return flags | Qt.ItemFlag.ItemIsEditable if index.column() == NAME else flags
 
@@ -288,7 +288,7 @@ class CallsDialog(ClosingDialog):
         self.before, self.now = JsonView(self), JsonView(self)
         self.before.setAccessibleName(tr("The answer that was saved"))
         self.now.setAccessibleName(tr("The answer now"))
-        self.compare = named(ComboBox(self), tr("What of the answer must be as it was"))
+        self.compare = named(ComboBox(self), tr("Part of the answer that must match"))
         for key, words in _COMPARISONS.items():
             self.compare.addItem(tr(words), key)
         self.compare.activated.connect(self._compare_by)
@@ -309,7 +309,7 @@ class CallsDialog(ClosingDialog):
         self.keep_button = self._button(
             tr("Keep the answers"),
             self._keep,
-            tr("What was answered now is what must be answered"),
+            tr("Save the new answers as the expected ones"),
         )
         self.remove_button = self._button(tr("Remove"), self._remove)
         self.export_button = self._button(tr("Write the answers…"), self._export)
@@ -329,7 +329,7 @@ class CallsDialog(ClosingDialog):
         splitter.addWidget(self.table)
         splitter.addWidget(answers)
         splitter.setSizes([330, 210])
-        compare = row_of(QLabel(tr("As it was must be"), self), self.compare, 1)
+        compare = row_of(QLabel(tr("Must match:"), self), self.compare, 1)
         column_of((splitter, 1), compare, self.status, self._buttons, on=self, margins=12)
 
     @property
@@ -349,11 +349,11 @@ class CallsDialog(ClosingDialog):
         self._show_all()
 
     def show_began(self, number: int) -> None:
-        """A call of those asked for is under way."""
+        """Show that a requested call is under way."""
         self.rows.show_call(number, None)
 
     def show_ended(self, number: int, outcome: ToolOutcome) -> None:
-        """A call of those asked for has ended."""
+        """Show that a requested call has ended."""
         row = self.rows.show_call(number, outcome)
         if row >= 0:
             self._sum_up()
@@ -361,7 +361,7 @@ class CallsDialog(ClosingDialog):
                 self._show_call()
 
     def show_all_ended(self) -> None:
-        """The calls asked for are made, or were stopped."""
+        """Show that the requested calls are made, or were stopped."""
         self.rows.show_all_ended()
         self._sum_up()
 
@@ -407,9 +407,9 @@ class CallsDialog(ClosingDialog):
         rows = [row.is_wrong for row in ended if row.filed is None]
         words = [tr("Calls: {count}").format(count=self.rows.rowCount())]
         if tests:
-            words.append(tr("as they were: {count}").format(count=tests.count(False)))
+            words.append(tr("unchanged: {count}").format(count=tests.count(False)))
         if any(tests):
-            words.append(tr("not as they were: {count}").format(count=sum(tests)))
+            words.append(tr("changed: {count}").format(count=sum(tests)))
         if rows:
             called = tr("rows called: {count}, failed: {failed}")
             words.append(called.format(count=len(rows), failed=sum(rows)))

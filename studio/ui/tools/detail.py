@@ -101,7 +101,7 @@ class ChangeNote(FollowsTheme, QWidget):
 
     def _why(self, change: ToolChange) -> str:
         if change.before is not None:
-            return tr("It is not the tool that it was. It asks before its next call.")
+            return tr("This tool has changed. It asks before its next call.")
         if not change.now.effects:
             return tr(
                 "It is new, and its source does not say whether it changes something. It asks "
@@ -182,7 +182,7 @@ class ToolHead(QWidget):
         self.definition.setEnabled(entry.path is not None or entry.spec.span is not None)
 
     def set_insertable(self, insertable: bool) -> None:
-        """Whether a prompt is open that a tool could be inserted into."""
+        """Set whether a prompt is open that a tool can be inserted into."""
         self._insertable = insertable
         self._allow_declaring()
 
@@ -204,7 +204,7 @@ class ToolHead(QWidget):
         self.declare.setEnabled(able)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a narrow dock the buttons are drawings only."""
+        """Show the buttons as icons alone in a narrow dock."""
         super().resizeEvent(event)
         is_wide = self.width() >= _ROOM_FOR_WORDS
         style = Qt.ToolButtonStyle
@@ -440,7 +440,7 @@ class ToolDetail(QWidget):
 
 
 def _pair(label: QWidget, switch: QWidget) -> QWidget:
-    """A label that stays beside its switch when the row is broken."""
+    """Return a label that stays beside its switch when the row is broken."""
     page = QWidget()
     row_of(label, switch, on=page, margins=(0, 0, 8, 0), spacing=8)
     return page

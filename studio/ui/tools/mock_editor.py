@@ -182,7 +182,7 @@ def _mock_of(kind: type[Mock] | None, text: str) -> Mock | None:
 
 
 def _read(text: str) -> Json:
-    """JSON where it is some, else the text itself."""
+    """Return JSON where it is some, else the text itself."""
     entry = read_json(text)
     return text if entry.problem or entry.value is ABSENT else entry.value
 

@@ -289,7 +289,7 @@ class ToolsPane(QWidget):
         self.bar.sources.setChecked(True)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a narrow dock the lesser columns give way to the names; a low one shows one thing."""
+        """Drop the lesser columns in a narrow dock; show one thing in a low one."""
         super().resizeEvent(event)
         self.table.fit(self.width())
         self._show_page()
@@ -344,7 +344,7 @@ class ToolsPane(QWidget):
         self._show_page()
 
     def _show_page(self) -> None:
-        """The sources, nothing, or the tools: table and one of them, in turns where it is low."""
+        """Show the sources, nothing, or the tools: table and detail, in turn where it is low."""
         is_sources = self.bar.sources.isChecked()
         has_tools = bool(self.registry.entries)
         tools = self._splitter if has_tools else self.empty

@@ -146,9 +146,9 @@ class InputDialog(_QuestionDialog):
         )
 
     def _show_page(self, address: str) -> None:
-        """A page is opened in the browser only where the user agrees to its address."""
+        """Ask whether to open the page at an address in the browser."""
         self.remark.setText(
-            tr("It wants you to open this page in your browser:") + "\n" + reveal(address)
+            tr("The server asks you to open this page in your browser:") + "\n" + reveal(address)
         )
         self.accept_button.setText(tr("Open the page"))
         self.accept_button.setEnabled(QUrl(address).scheme() in ("http", "https"))

@@ -230,7 +230,7 @@ class _Page(QWidget):
     """As high as its broken lines need at its width; a scroll area does not ask for that."""
 
     def event(self, event: QEvent) -> bool:
-        """Measured anew when the width or a text changes."""
+        """Measure the height anew when the width or a text changes."""
         layout = self.layout()
         if layout is not None and event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize):
             self.setMinimumHeight(layout.totalHeightForWidth(self.width()))
@@ -262,9 +262,7 @@ class SourcesPage(FollowsTheme, QWidget):
         self.own_button.setToolTip(tr("Open the file of servers that every prompt may name"))
         self.own_button.clicked.connect(self.request_own_servers)
         self.add_button = push_button(tr("Add a server…"), self.request_new_server, parent=self)
-        self.add_button.setToolTip(
-            tr("Write an MCP server down, or take over those of other programs")
-        )
+        self.add_button.setToolTip(tr("Add an MCP server, or import those of other programs"))
         self._list = QWidget(self)
         self._blocks = QVBoxLayout(self._list)
         self.blocks: dict[str, SourceBlock] = {}
@@ -321,7 +319,7 @@ class SourcesPage(FollowsTheme, QWidget):
         self.show_sources(sources)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """While it is looked at, logs are followed."""
+        """Follow the logs while it is shown."""
         super().showEvent(event)
         self._follow.start()
 

@@ -109,7 +109,7 @@ class TrafficDialog(ClosingDialog):
         self.hint.setHidden(bool(self._messages))
 
     def showEvent(self, event: QShowEvent) -> None:
-        """While it is looked at, it is followed."""
+        """Follow the traffic while it is shown."""
         super().showEvent(event)
         self._ask()
         self._timer.start()

@@ -54,7 +54,7 @@ _STATUS_WORDS = {
     "timeout": marked("Stopped: it took too long"),
     "cancelled": marked("Stopped by you"),
     "crashed": marked("The tool's process crashed"),
-    "unknown-tool": marked("Nothing runs this tool"),
+    "unknown-tool": marked("No source runs this tool"),
     "bad-arguments": marked("The arguments do not fit the schema"),
 }
 
@@ -100,7 +100,7 @@ class PicturesView(QScrollArea):
 
 
 def _pixmap(picture: ToolPicture) -> tuple[QPixmap | None, str]:
-    """The picture, no higher than the row, and its size in words; None for what is no picture."""
+    """Return the picture, no higher than the row, and its size in words; None for no picture."""
     try:
         data = base64.b64decode(picture.data, validate=True)
     except ValueError:
@@ -209,7 +209,7 @@ class SavedCallsButton(QToolButton):
         self.show_calls(())
 
     def allow_saving(self, allowed: bool) -> None:
-        """Whether there is a call that could be saved."""
+        """Set whether there is a call that can be saved."""
         self._can_save = allowed
 
     def show_calls(self, calls: Sequence[SavedCall]) -> None:
@@ -321,7 +321,7 @@ class TryPanel(QWidget):
         super().keyPressEvent(event)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Nothing is asked for of what is not looked at."""
+        """Stop asking for requests while out of sight."""
         super().hideEvent(event)
         self._request_timer.stop()
 

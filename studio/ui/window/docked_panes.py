@@ -81,7 +81,7 @@ class DockHead(QWidget):
             row.addWidget(button)
 
     def set_bare(self, bare: bool) -> None:
-        """Whether a tab says the name already."""
+        """Set whether a tab says the name already."""
         if bare != self._bare:
             self._bare = bare
             for child in self.findChildren(QWidget):
@@ -89,11 +89,11 @@ class DockHead(QWidget):
             self.updateGeometry()
 
     def sizeHint(self) -> QSize:
-        """As high as the row of tabs beside it."""
+        """Return the height of the row of tabs beside it."""
         return QSize(super().sizeHint().width(), 0 if self._bare else _HEAD_HEIGHT)
 
     def minimumSizeHint(self) -> QSize:
-        """Its name may be cut, its height not."""
+        """Return no width, for the name may be cut, but the full height."""
         return QSize(0, 0 if self._bare else _HEAD_HEIGHT)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
@@ -126,7 +126,7 @@ class OwnHead(QWidget):
     request_maximize = Signal()
 
     def watch(self, pane: QWidget) -> None:
-        """A double click on the pane's first row asks for what one on other heads does."""
+        """Handle a double click on the pane's first row as one on other heads."""
         for each in (pane, *pane.findChildren(QTabBar)):  # which keep their clicks for themselves
             each.installEventFilter(self)
 
@@ -199,7 +199,7 @@ class DockedPanes(QObject):
                 room.deleteLater()
 
     def arrange(self) -> None:
-        """Every dock in its first place, without a width of its own yet."""
+        """Put every dock in its first place, without a width of its own yet."""
         last: dict[Qt.DockWidgetArea, QDockWidget] = {}
         for name, _, area in PLACES:
             dock = self._docks.get(name)
@@ -213,7 +213,7 @@ class DockedPanes(QObject):
             dock.setVisible(name in FIRST)
 
     def end(self) -> None:
-        """The window closes: what happens to the docks now is not the user's doing."""
+        """Stop watching the docks: what happens while the window closes is not the user's doing."""
         self._titles.stop()
         for dock in self._docks.values():
             dock.blockSignals(True)
@@ -232,7 +232,7 @@ class DockedPanes(QObject):
         return iter(self._docks)
 
     def toggles(self) -> list[QAction]:
-        """A switch for each dock."""
+        """Return a switch for each dock."""
         return [dock.toggleViewAction() for dock in self._docks.values()]
 
     def places(self) -> dict[str, PanePlace]:
@@ -240,21 +240,21 @@ class DockedPanes(QObject):
         return {name: self._place(dock) for name, dock in self._docks.items()}
 
     def seen(self) -> frozenset[str]:
-        """The panes that are not hidden; one behind the tab of another is not."""
+        """Return the panes that are not hidden; one behind the tab of another is not."""
         return frozenset(name for name, dock in self._docks.items() if not dock.isHidden())
 
     def tabs_of(self, name: str) -> frozenset[str]:
-        """The panes that share a place with one, as tabs."""
+        """Return the panes that share a place with one, as tabs."""
         docks = self._window.tabifiedDockWidgets(self._docks[name])
         return frozenset(each for each, dock in self._docks.items() if dock in docks)
 
     def is_shown(self, name: str) -> bool:
-        """Whether a pane is there to be seen."""
+        """Return whether a pane is there to be seen."""
         dock = self._docks.get(name)
         return dock is not None and not dock.isHidden() and not self._is_behind(dock)
 
     def name_at(self, widget: QWidget | None) -> str:
-        """The pane that a widget is in; empty for none."""
+        """Return the pane that a widget is in; empty for none."""
         if widget is None:
             return ""
         return next((name for name, dock in self._docks.items() if dock.isAncestorOf(widget)), "")
@@ -307,14 +307,14 @@ class DockedPanes(QObject):
         return _PLACES.get(self._window.dockWidgetArea(dock), PanePlace.TOP)
 
     def _is_behind(self, dock: QDockWidget) -> bool:
-        """Whether it is a tab that another one covers."""
+        """Return whether it is a tab that another one covers."""
         return bool(self._window.tabifiedDockWidgets(dock)) and dock.visibleRegion().isEmpty()
 
     def _on_toggled(self, name: str, _: bool = False) -> None:
         self.toggled.emit(name, self._docks[name].toggleViewAction().isChecked())
 
     def _show_titles(self) -> None:
-        """A pane that is a tab, or has a window of its own, is named there."""
+        """Title each pane that is a tab or has a window of its own."""
         for name, dock in self._docks.items():
             tabbed = bool(self._window.tabifiedDockWidgets(dock))
             own = None if dock.isFloating() else self._heads[name]

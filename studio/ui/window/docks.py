@@ -70,15 +70,15 @@ class Docks(QObject):
         return name in self._panes
 
     def toggles(self) -> list[QAction]:
-        """A switch for each dock."""
+        """Return a switch for each dock."""
         return self._panes.toggles()
 
     def name_at(self, widget: QWidget | None) -> str:
-        """The pane that a widget is in; empty for none."""
+        """Return the pane that a widget is in; empty for none."""
         return self._panes.name_at(widget)
 
     def is_shown(self, name: str) -> bool:
-        """Whether a pane is there to be seen."""
+        """Return whether a pane is there to be seen."""
         return self._panes.is_shown(name)
 
     def give_height(self, name: str, height: int) -> None:
@@ -150,7 +150,7 @@ class Docks(QObject):
         return self._layout.has_run
 
     def show_center(self) -> None:
-        """In a narrow window: give the place of the right column back to the editor."""
+        """Give the right column's place back to the editor in a narrow window."""
         self._change(steps.center)
 
     def show_tab(self, tab: str, *, is_prompt: bool) -> None:
@@ -168,7 +168,7 @@ class Docks(QObject):
         self.fit()
 
     def fit(self) -> None:
-        """The window has another width: what has no room beside the editor goes, or comes back."""
+        """Hide the panes without room beside the editor at this width, and show others again."""
         if self._window.isVisible():
             width = self._window.width()
             self._change(lambda layout: steps.fit(layout, width, self._halves))
@@ -176,7 +176,7 @@ class Docks(QObject):
     # -- keeping --------------------------------------------------------------------------------
 
     def reset(self) -> None:
-        """Everything in its first place."""
+        """Put everything in its first place."""
         for key in (_COLUMN_KEY, _RUN_KEY):
             self._store.remove(key)
         self._sizes = PaneSizes()
@@ -213,7 +213,7 @@ class Docks(QObject):
         self._store.sync()
 
     def end(self) -> None:
-        """The window closes: what happens to the docks now is not the user's doing."""
+        """Stop watching the docks: what happens while the window closes is not the user's doing."""
         self._has_ended = True
         self._share.stop()
         self._panes.end()
@@ -327,7 +327,7 @@ class Docks(QObject):
             self._panes.give_widths({column: width} | side)
 
     def _give_run(self, layout: WindowLayout) -> None:
-        """Beside a run: what comes or goes on the left takes from the run and gives back to it."""
+        """Share the width between a run and the pane at its left."""
         width = self._window.width()
         if layout.wide not in layout.shown:
             return
@@ -367,7 +367,7 @@ class Docks(QObject):
         return next(iter(self._in(layout, place)), "")
 
     def _docked(self, layout: WindowLayout, place: PanePlace) -> QDockWidget | None:
-        """The first dock that a layout had in a place, unless it is a window of its own now."""
+        """Return the first dock that a layout had in a place, unless it is its own window now."""
         docks = (self._panes[name] for name in self._in(layout, place))
         return next((dock for dock in docks if not dock.isFloating()), None)
 
@@ -384,7 +384,7 @@ class Docks(QObject):
             pane.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _strip_width(self) -> int:
-        """Of the icons at the left edge."""
+        """Return the width of the icons at the left edge."""
         left = Qt.ToolBarArea.LeftToolBarArea
         return sum(bar.width() for bar in self._toolbars() if self._window.toolBarArea(bar) == left)
 

@@ -51,7 +51,7 @@ class BundledPrompt:
 
 
 def bundled(folder: str) -> tuple[BundledPrompt, ...]:
-    """The prompts of `resources/<folder>`, the simplest first."""
+    """Return the prompts of `resources/<folder>`, the simplest first."""
     found = []
     for path in resource(folder).glob("*.prompty"):
         # Only two lines are wanted here; the parser is not needed before the first paint.
@@ -66,7 +66,7 @@ def bundled(folder: str) -> tuple[BundledPrompt, ...]:
 
 
 def icon_of(prompt: BundledPrompt) -> str:
-    """The name of its drawing."""
+    """Return the name of its drawing."""
     return _ICONS.get(prompt.path.stem, "file-text")
 
 
@@ -109,9 +109,9 @@ class ExampleCard(QPushButton):
         return self._row.minimumSize()
 
     def hasHeightForWidth(self) -> bool:
-        """The description wraps."""
+        """Return True: the description wraps."""
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """The height of the labels in that width."""
+        """Return the height of the labels in that width."""
         return self._row.totalHeightForWidth(width)

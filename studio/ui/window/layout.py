@@ -45,7 +45,7 @@ class PaneSizes:
     """Of a run beside the editor alone; none: the usual one."""
 
     def column_in(self, window: int) -> int:
-        """The column's width beside the editor.
+        """Return the column's width beside the editor.
 
         Args:
             window: the window's width in pixels.
@@ -54,12 +54,12 @@ class PaneSizes:
         return min(usual if self.column is None else self.column, int(window * _MOST))
 
     def run_in(self, window: int, halves: int) -> int:
-        """The run's width beside so many halves of the editor, and no side bar."""
+        """Return the run's width beside so many halves of the editor, and no side bar."""
         usual = max(LEAST_RUN, int(window * _RUN_SHARE) - (halves - 1) * LEAST_HALF // 2)
         return min(usual if self.run is None else self.run, int(window * _MOST))
 
     def beside_run(self, window: int, strip: int, least: int) -> tuple[int, int]:
-        """The widths of the side bar and of the run beside it: the editor keeps its room.
+        """Return the widths of the side bar and of the run beside it: the editor keeps its room.
 
         Args:
             window: the window's width in pixels.
@@ -72,7 +72,7 @@ class PaneSizes:
 
 
 def inputs_height(wanted: int, window: int) -> int:
-    """The height of the inputs above the preview: what their form wants, or their share."""
+    """Return the height of the inputs above the preview: what their form wants, or their share."""
     return min(wanted, int(window * _MOST_INPUTS))
 
 
@@ -204,7 +204,7 @@ class WindowLayout:
         return PanePlace.RUN if is_run else place
 
     def shown_in(self, place: PanePlace) -> frozenset[str]:
-        """The panes of a place that are there to be seen."""
+        """Return the panes of a place that are there to be seen."""
         return frozenset(name for name in self.shown if self.place_of(name) is place)
 
     def aside(self, place: PanePlace) -> AsideFor | None:
@@ -226,7 +226,7 @@ class WindowLayout:
         return AsideFor.EXPERIMENT if is_column and not self.is_prompt else None
 
     def open_in(self, place: PanePlace) -> frozenset[str]:
-        """The panes that are open in a place, seen or not."""
+        """Return the panes that are open in a place, seen or not."""
         here = (name for name in self.places if self.place_of(name) is place)
         return frozenset(here if place is PanePlace.RUN else self.open.intersection(here))
 
@@ -249,7 +249,7 @@ _USUAL = {
 
 
 def ask_for(layout: WindowLayout, name: str, tabs: Iterable[str] = ()) -> WindowLayout:
-    """The user asks for a pane.
+    """Return the layout after the user asked for a pane.
 
     Args:
         layout: as it is.
@@ -271,7 +271,7 @@ def ask_for(layout: WindowLayout, name: str, tabs: Iterable[str] = ()) -> Window
 
 
 def close_pane(layout: WindowLayout, name: str) -> WindowLayout:
-    """The user closes a pane that is seen."""
+    """Return the layout after the user closed a pane that was shown."""
     if name not in layout.shown:
         return layout
     place = layout.place_of(name)
@@ -285,7 +285,7 @@ def close_pane(layout: WindowLayout, name: str) -> WindowLayout:
 
 
 def toggle(layout: WindowLayout, side: PanePlace) -> WindowLayout:
-    """The key of a side: `LEFT`, `COLUMN` or `BOTTOM`."""
+    """Return the layout after the key of a side: `LEFT`, `COLUMN` or `BOTTOM`."""
     layout = replace(layout, maximized="")
     place = PanePlace.RUN if side is PanePlace.COLUMN and layout.has_run else side
     if layout.shown_in(place):
@@ -315,7 +315,7 @@ def maximize(layout: WindowLayout, name: str) -> WindowLayout:
 
 
 def bring_back(layout: WindowLayout) -> WindowLayout:
-    """Nothing has the window for itself any more."""
+    """Return the layout in which nothing has the window for itself any more."""
     return _lapsed(layout, replace(layout, maximized="", is_welcome=False))
 
 
@@ -339,7 +339,7 @@ def leave_run(layout: WindowLayout) -> WindowLayout:
 
 
 def center(layout: WindowLayout) -> WindowLayout:
-    """In a narrow window: the right column gives the editor's place back."""
+    """Return the layout with the editor in the right column's place, in a narrow window."""
     return replace(layout, asked=layout.asked - RIGHT) if layout.is_narrow else layout
 
 
@@ -347,7 +347,7 @@ def center(layout: WindowLayout) -> WindowLayout:
 
 
 def show_tab(layout: WindowLayout, tab: str, is_prompt: bool) -> WindowLayout:
-    """Another tab comes to the front, with a prompt or an experiment; its run comes with it."""
+    """Return the layout with another tab in front, a prompt or an experiment; its run with it."""
     after = replace(layout, tab=tab, is_prompt=is_prompt)
     if layout.maximized and layout.maximized == layout.wide != after.wide:
         after = replace(after, maximized="")
@@ -355,12 +355,12 @@ def show_tab(layout: WindowLayout, tab: str, is_prompt: bool) -> WindowLayout:
 
 
 def show_welcome(layout: WindowLayout, is_welcome: bool) -> WindowLayout:
-    """The welcome page comes, or something else in its place."""
+    """Return the layout with the welcome page, or with something else in its place."""
     return _lapsed(layout, replace(layout, is_welcome=is_welcome))
 
 
 def fit(layout: WindowLayout, width: int, halves: int) -> WindowLayout:
-    """The window has a width in pixels, and so many editors share what is left of it."""
+    """Return the layout at a width in pixels, the rest of which so many editors share."""
     return _lapsed(layout, replace(layout, width=width, halves=halves))
 
 
@@ -392,7 +392,7 @@ def observe(
 
 
 def reset(layout: WindowLayout) -> WindowLayout:
-    """Everything as at the first start; what just is stays so."""
+    """Return the layout of the first start; maximized panes and the like stay so."""
     return restore(layout, layout.places, frozenset(FIRST) & layout.places.keys())
 
 
@@ -412,7 +412,7 @@ def restore(
 
 
 def to_keep(layout: WindowLayout) -> WindowLayout:
-    """The layout of writing, whatever has the window as it closes."""
+    """Return the layout of writing, even if one pane fills the window at the end."""
     return replace(
         end_run(layout),
         running={},
@@ -435,7 +435,7 @@ def _lapsed(before: WindowLayout, after: WindowLayout) -> WindowLayout:
 
 
 def _alone(layout: WindowLayout, name: str) -> WindowLayout:
-    """The run or the cases have the right column for themselves."""
+    """Return the layout in which the run or the cases have the right column for themselves."""
     running = {**layout.running, layout.tab: name}
     covered = layout.covered - {layout.tab}
     if name == RUN and (layout.wide == CASES or layout.tab in layout.covered):
@@ -445,7 +445,7 @@ def _alone(layout: WindowLayout, name: str) -> WindowLayout:
 
 
 def _ask_column(layout: WindowLayout, name: str) -> WindowLayout:
-    """A pane of the column is asked for, which has it again."""
+    """Return the layout in which a pane of the column is shown, which ends a run there."""
     layout, place = end_run(layout), PanePlace.COLUMN
     others = layout.open_in(place) if place in layout.closed else frozenset()
     return _let_see(replace(layout, open=(layout.open - others) | {name}), place)

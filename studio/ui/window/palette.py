@@ -156,7 +156,7 @@ class CommandPalette(QFrame):
         choice.act()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Keys in the field move in the list."""
+        """Move in the list at the keys that the field does not use."""
         if event.type() == QEvent.Type.FocusOut and self.isVisible() and not self.hasFocus():
             self.hide()
             self.closed.emit()
@@ -204,11 +204,11 @@ class _Rows(QStyledItemDelegate):
     """Rows with a detail at the right."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: object) -> QSize:
-        """One height for all."""
+        """Return the same height for all."""
         return QSize(200, _ROW)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: object) -> None:
-        """The text, then the detail in a quieter color."""
+        """Paint the text, then the detail in a quieter color."""
         super().paint(painter, option, index)  # type: ignore[arg-type]
         choice: PaletteItem = index.data(Qt.ItemDataRole.UserRole)  # type: ignore[attr-defined]
         if not choice.detail:

@@ -76,7 +76,7 @@ class StatusBar(QStatusBar):
         return button
 
     def clear_document(self) -> None:
-        """No document is open."""
+        """Clear the document's cells: none is open."""
         document = (self.place, self._dialect, self._file, self.problems, self._trust)
         for cell in (*document, self._tokens):
             self._told.discard(cell)
@@ -125,7 +125,7 @@ class StatusBar(QStatusBar):
         """Show whether the file's folder is trusted; nothing where no trust is needed."""
         if held.is_trusted:
             text = tr("Trusted") if held.is_given else ""
-            tip = tr("Click to take the trust in {folder} back.")
+            tip = tr("Click to stop trusting {folder}.")
             self._trust.setIcon(icon("shield-check", "muted"))
         else:
             text = tr("Restricted")
@@ -169,7 +169,7 @@ class StatusBar(QStatusBar):
         open_menu(self, event, ON_STATUS)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """No cell's words are cut but the run's: what has no room goes."""
+        """Fit the cells: only the run's words are cut; others without room are hidden."""
         super().resizeEvent(event)
         self._fit()
 
@@ -197,7 +197,7 @@ class StatusBar(QStatusBar):
             cell.setVisible(cell in wanted or (cell is self._run and bool(text)))
 
     def _width_of(self, cell: QToolButton) -> int:
-        """The width of a cell; one that is a little wider than its words stays as it is."""
+        """Return the width of a cell; one that is a little wider than its words stays as it is."""
         cell.ensurePolished()
         wanted, held = cell.sizeHint().width(), cell.minimumWidth()
         return held if wanted <= held < wanted + _SPARE else wanted

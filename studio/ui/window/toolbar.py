@@ -65,7 +65,7 @@ class ModelButton(QToolButton):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """The name, the price and the arrow in one line."""
+        """Return the size of the name, the price and the arrow in one line."""
         words = [each for each in (self.text(), self.price) if each]
         width = sum(self.fontMetrics().horizontalAdvance(each) + _GAP for each in words)
         height = max(28, self.fontMetrics().height() + 10)
@@ -73,7 +73,7 @@ class ModelButton(QToolButton):
         return QSize(min(_WIDEST, width), height)
 
     def minimumSizeHint(self) -> QSize:
-        """The same: the toolbar has a menu for what has no room."""
+        """Return the same size: the toolbar has a menu for what has no room."""
         return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -106,7 +106,7 @@ _RUN = ("run.step", "run.start")
 
 
 def build_toolbar(actions: ActionSet, model: ModelButton, menus: QMenuBar) -> QToolBar:
-    """The one row above: the menus, the commands, what a run takes, and the run."""
+    """Build the one row above: menus, commands, a run's settings, and the run."""
     bar = QToolBar(tr("Toolbar"), movable=False)
     bar.setObjectName("toolbar")
     bar.setIconSize(QSize(16, 16))

@@ -81,7 +81,7 @@ class WelcomePage(QScrollArea):
         open_menu(self, event, ON_WELCOME)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Two columns where there is room for them."""
+        """Use two columns where there is room for them."""
         direction = QBoxLayout.Direction
         wide = event.size().width() >= _TWO_COLUMNS
         self._columns.setDirection(direction.LeftToRight if wide else direction.TopToBottom)
@@ -225,7 +225,7 @@ def _muted(text: str) -> QLabel:
 
 
 def _promise(title: str, text: str) -> QFrame:
-    """A box with a shield: what the user can rely on."""
+    """Return a box with a shield on what the user can rely on."""
     box = QFrame()
     box.setObjectName("promise")
     name = QLabel(title)

@@ -61,7 +61,7 @@ class IdleCollector(QObject):
             gc.enable()
 
     def touch(self) -> None:
-        """Something is under way that must not be kept waiting, such as a reply that streams."""
+        """Note activity that must not be kept waiting, such as a streaming reply."""
         self._touched = True
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

@@ -63,7 +63,7 @@ def crash_of(
 
 
 def without_secrets(text: str, environment: Mapping[str, str]) -> str:
-    """`text` with keys and the user's own folder hidden."""
+    """Return `text` with keys and the user's own folder hidden."""
     text = Masker(environment).mask(text)
     home = str(Path.home())
     if len(home) > 1:

@@ -50,7 +50,7 @@ class SavedFiles(QObject):
             self.saved.emit()
 
     def _watch_again(self) -> None:
-        """A file that was replaced has to be watched anew."""
+        """Watch the files again: one that was replaced is no longer watched."""
         wanted = {str(path) for path in self._files if path.exists()}
         wanted |= {str(path.parent) for path in self._files if path.parent.is_dir()}
         watched = {*self._watcher.files(), *self._watcher.directories()}

@@ -77,7 +77,7 @@ class SettingsStore(QObject):
             self._messages.say(
                 "warning",
                 tr("The settings cannot be written."),
-                tr("They hold until the studio is closed."),
+                tr("They last until you close the studio."),
                 where=str(self.path),
                 key="settings",
             )

@@ -113,7 +113,7 @@ class ConnectionsController(QObject):
         return self.choice_of(self._shown)
 
     def choice_of(self, asked: RequestedModel) -> ModelChoice:
-        """The connection for a document, which need not be the open one."""
+        """Return the connection for a document, which need not be the open one."""
         choice = choice_of(asked, self.connections, self._picks.connection(asked.file))
         if asked.settled is not None:
             return choice
@@ -169,7 +169,7 @@ class ConnectionsController(QObject):
         self._picks.follow_move(Path(old) if old else None, Path(new))
 
     def set_trusted(self, trusted: bool) -> None:
-        """Whether the prompt's folder is trusted: only then are its `${env:}` references read."""
+        """Set whether the prompt's folder is trusted: only then are `${env:}` references read."""
         self._show(replace(self._shown, trusted=trusted))
 
     def _show(self, asked: RequestedModel) -> None:
@@ -265,7 +265,7 @@ class ConnectionsController(QObject):
             self.sources_changed.emit()
 
     def needs_trust(self, asked: RequestedModel | None = None) -> str:
-        """The endpoint that must be asked about before a document may send to it, or empty.
+        """Return the endpoint to ask about before a document may send to it, or empty.
 
         Args:
             asked: what the document says of its model; the open one's where None.
@@ -278,7 +278,7 @@ class ConnectionsController(QObject):
         self._allowed = origin
 
     def trust(self, origin: str) -> None:
-        """Always let documents send to an endpoint.
+        """Trust an endpoint: documents may always send to it.
 
         Raises:
             OSError: the file cannot be written.
@@ -286,7 +286,7 @@ class ConnectionsController(QObject):
         self.save(with_trusted(self.connections, origin))
 
     def open(self, prompt: Path | None, asked: RequestedModel | None = None) -> ChatModel:
-        """The model for a document, nothing started yet.
+        """Return the model for a document, nothing started yet.
 
         Args:
             prompt: the prompt's file, beside which its media may be read.
@@ -320,7 +320,7 @@ class ConnectionsController(QObject):
         return self._take(prompt, settled, self._open(prompt, settled))
 
     def model_now(self, prompt: Path | None) -> RunModel | None:
-        """The model that a run of the open document would begin with; None where there is none.
+        """Return the model that a run of the open document would begin with; None if there is none.
 
         Args:
             prompt: the document's file.
@@ -444,7 +444,7 @@ class ConnectionsController(QObject):
         self._is_other_shown = path != self._prompt
 
     def _on_picked(self) -> None:
-        """The user picked something: a run has it at once where it is a setting of its model.
+        """Apply a picked setting: a run takes it at once if it is one of its model.
 
         Whether it goes on with another model the user is asked by the run pane.
         """

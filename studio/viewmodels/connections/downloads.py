@@ -73,7 +73,7 @@ class WeightsFetch(QObject):
             self._running.cancel()
 
     def _on_bytes(self, done: int, _total: int) -> None:
-        """Called in the loop's thread, for each piece."""
+        """Report the bytes of each piece; called in the loop's thread."""
         whole = done // _MEGABYTE
         self._background.post(lambda: self._on_megabytes(whole))
 

@@ -157,7 +157,7 @@ class ConnectionTrials(QObject):
         self._running: dict[str, Future[None]] = {}
 
     def of(self, connection: Connection) -> ConnectionTrial:
-        """The last try of a connection as it is; one that was changed since is untried."""
+        """Return the last try of a connection, if it has not changed since."""
         tried, trial = self._trials.get(connection.name, (None, ConnectionTrial()))
         return trial if tried is not None and _same(tried, connection) else ConnectionTrial()
 
@@ -276,13 +276,13 @@ def _broken(error: BaseException) -> Probe:
     """Report a defect of a trial by its kind only, since its text can contain what was sent."""
     return Probe(
         False,
-        tr("Trying it broke off ({name}).").format(name=type(error).__name__),
+        tr("The test was interrupted ({name}).").format(name=type(error).__name__),
         tr("Check its fields."),
     )
 
 
 def _same(tried: Connection, now: Connection) -> bool:
-    """Whether nothing changed that decides whether it answers."""
+    """Return whether nothing has changed that affects whether it answers."""
     return address_of(tried) == address_of(now) and _asked(tried) == _asked(now)
 
 

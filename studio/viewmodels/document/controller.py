@@ -99,7 +99,7 @@ class DocumentReading(QObject):
         self._timer.start(milliseconds)
 
     def note_change(self) -> None:
-        """The text changed: it is parsed when the keys rest, or after a while all the same."""
+        """Schedule a parse of the changed text: when typing pauses, or after a while anyway."""
         now = monotonic()
         self._is_burst = now - self._changed_at < _BURST_SECONDS
         self._changed_at = now
@@ -161,7 +161,7 @@ class DocumentReading(QObject):
 
 
 def _parse(text: str, path: Path | None) -> tuple[PromptDocument, ProjectFindings, float]:
-    """The document, what its project says of it, and the seconds of the processor it took."""
+    """Parse the document; also return its project's findings and the CPU time in seconds."""
     from studio.application.document.project_settings import project_findings
     from studio.application.document.reading import read_document
 
@@ -281,13 +281,13 @@ class DocumentController(QObject):
     # -- typing ---------------------------------------------------------------------------------
 
     def text_changed(self) -> None:
-        """The editor's text changed: parse it, and keep it safe within a second."""
+        """Parse the editor's changed text, and save it to the swap file within a second."""
         self.reading.note_change()
         if not self._swap_timer.isActive():
             self._swap_timer.start()
 
     def set_modified(self, modified: bool) -> None:
-        """The editor says whether its text is the one that was loaded or saved."""
+        """Set whether the editor's text differs from the loaded or saved one."""
         self._set_dirty(modified)
         if not modified:
             self._swap_timer.stop()
@@ -328,7 +328,7 @@ class DocumentController(QObject):
         return is_known and (not self.is_dirty or self.save())
 
     def follow_rename(self, path: Path) -> None:
-        """The file has another name now; its text stays as it is."""
+        """Take the file's new name; its text stays as it is."""
         self._move_to(path)
         self.reading.start(0)
 
@@ -351,13 +351,13 @@ class DocumentController(QObject):
         self.file = replace(self.file, encoding="utf-8", bom=b"")
 
     def accept_disk(self, file: FileText) -> None:
-        """The editor took the text that is on disk now."""
+        """Take the text that is on disk now, as the editor did."""
         self.file = file
         self.set_modified(False)
         self.disk_settled.emit()
 
     def keep_own(self, file: FileText) -> None:
-        """The user keeps the editor's text; the same change is not reported again."""
+        """Keep the editor's text; the same change is not reported again."""
         self.file = replace(self.file, digest=file.digest)
         self._set_dirty(True)
         self.disk_settled.emit()

@@ -54,7 +54,7 @@ class ChangesController(QObject):
             self._comparing.submit(lambda: _changes(base, source.text))
 
     def rest(self) -> None:
-        """The prompt closes: nothing comes later."""
+        """Stop all work: the prompt closes."""
         self._soon.stop()
         self._reading.drop()
         self._comparing.drop()
@@ -125,7 +125,7 @@ class SpellingController(QObject):
         return suggestions(word, dictionary(self._language)) if self._language else ()
 
     def rest(self) -> None:
-        """The prompt closes: look through nothing more."""
+        """Stop checking: the prompt closes."""
         self._checking.drop()
 
     def _on_checked(self, marked: tuple[SourceText, tuple[Misspelled, ...]]) -> None:

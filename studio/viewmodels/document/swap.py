@@ -115,7 +115,7 @@ class SwapFolder:
                 (self._own / f"{identifier}.json").unlink()
 
     def left_behind(self, *, kept: bool = False) -> list[Swap]:
-        """Texts of sessions that did not end well, the newest first.
+        """Return the texts of sessions that did not end well, the newest first.
 
         Args:
             kept: those that a session left on purpose, instead.
@@ -163,12 +163,12 @@ class SwapFolder:
 def make_swap(
     identifier: str, path: Path | None, title: str, text: str, base: str, caret: int = 0
 ) -> Swap:
-    """A swap of now."""
+    """Make a swap of now."""
     return Swap(identifier, str(path) if path else "", title, text, base, time.time(), caret)
 
 
 def _read(path: Path) -> Swap | None:
-    """A swap file, or None for one that a crash cut off."""
+    """Read a swap file; None for one that a crash cut off."""
     import json
 
     try:

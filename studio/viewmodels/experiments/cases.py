@@ -109,7 +109,7 @@ class CasesEditor(QObject):
         self._answers.write(lambda: changed_rows(path, change), words)
 
     def _typed(self, rows: Sequence[Mapping[str, Json]]) -> list[dict[str, Json]]:
-        """Rows whose texts are what the inputs of the prompt declare."""
+        """Return the rows whose texts are what the inputs of the prompt declare."""
         plan = self._now()[1]
         specs = input_fields(plan.variants[0].document) if plan is not None else ()
         return [fit_values(row, specs) for row in rows]

@@ -193,7 +193,7 @@ class ExperimentController(QObject):
             self._files.watch([path])
 
     def reads(self, path: Path) -> bool:
-        """Whether a file is of the experiment; any may be, where it cannot be planned."""
+        """Return whether a file is part of the experiment; any may be, if it cannot be planned."""
         if self.plan is None or path.resolve() == self.path.resolve():
             return True
         return any(each.document.source.path == path.resolve() for each in self.plan.variants)
@@ -379,7 +379,7 @@ class ExperimentController(QObject):
             self.progress_changed.emit(progress)
 
     def _count(self) -> None:
-        """The sentence of the head, while it runs."""
+        """Count the results for the head's sentence, while the experiment runs."""
         shown = self.shown
         if shown is None:
             return
@@ -403,7 +403,7 @@ class ExperimentController(QObject):
             self.report_changed.emit(report)
 
     def _look_for_facets(self) -> None:
-        """By what rows of the shown result can be found, counted beside the window."""
+        """Find the facets for filtering the shown result's rows, in the background."""
         shown, grid = self.shown, self.model.grid
         if shown is None or grid is None:
             self.facets_changed.emit(RowFacets())
@@ -427,7 +427,7 @@ class ExperimentController(QObject):
             self.facets_changed.emit(found)
 
     def earlier(self) -> tuple[tuple[int, dict[str, VariantTotal]], ...]:
-        """The results of the file with the totals of their variants, the oldest first."""
+        """Return the results of the file with the totals of their variants, the oldest first."""
         ledger = self._ledger
         if ledger is None:
             return ()
@@ -444,7 +444,7 @@ class ExperimentController(QObject):
         )
 
     def variant(self, key: CellKey) -> PlannedVariant | None:
-        """The prompt and model of a cell's column, as the file has them now."""
+        """Return the prompt and model of a cell's column, as the file has them now."""
         grid, plan = self.model.grid, self.plan
         if grid is None or plan is None:
             return None

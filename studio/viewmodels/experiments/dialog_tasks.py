@@ -159,12 +159,12 @@ class ImproveController(DialogTask):
         return [each.name for each in self._services.connections.connections]
 
     def sections(self, variant: str) -> list[str]:
-        """The sections of a variant's prompt."""
+        """Return the sections of a variant's prompt."""
         found = self._variant(variant)
         return section_titles(found.document) if found is not None else []
 
     def text_of(self, variant: str, section: str) -> str:
-        """The text of a section as it is; empty where there is none."""
+        """Return the text of a section as it is; empty where there is none."""
         found = self._variant(variant)
         try:
             return section_text(found.document, section) if found is not None else ""

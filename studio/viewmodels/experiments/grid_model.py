@@ -67,7 +67,7 @@ class ShownAnswer:
 
 
 def compared_answer(answer: ShownAnswer, base: ShownAnswer) -> ShownAnswer:
-    """The answer with the places of the words that differ from another one."""
+    """Return the answer with the places of the words that differ from another one."""
     places, at = [], 0
     words = (_WORDS.findall(each.text[:_MOST_KEPT]) for each in (base, answer))
     for _, now, is_changed in changed_words(*words):
@@ -145,7 +145,7 @@ class ExperimentGridModel(QAbstractTableModel):
         return is_whole and same and self.columns == self._columns_of(grid)
 
     def _columns_of(self, grid: ExperimentGrid | None) -> tuple[str, ...]:
-        """The description where rows have one, inputs, facts, and what is expected."""
+        """Return the description where rows have one, inputs, facts, and what is expected."""
         rows = [] if grid is None else grid.rows[:_SAMPLED]
         values = [name for row in rows for name in row.values]
         facts = [name for row in rows for name in row.metadata]
@@ -201,7 +201,7 @@ class ExperimentGridModel(QAbstractTableModel):
             self.dataChanged.emit(index, index, [CELL_ROLE])
 
     def answer(self, row: int, variant: int) -> ShownAnswer | None:
-        """The answer of the first repeat of a cell; None before it is asked."""
+        """Return the answer of the first repeat of a cell; None before it is asked."""
         place = (row, variant)
         if place not in self._answers:
             if len(self._answers) > _MOST_KEPT:
@@ -228,7 +228,7 @@ class ExperimentGridModel(QAbstractTableModel):
         return answer if base is None or base.tone else compared_answer(answer, base)
 
     def row_at(self, index: _Index) -> int | None:
-        """Number of the row of an item, from 1."""
+        """Return the number of the row of an item, from 1."""
         is_one = index.isValid() and index.row() < len(self._shown)
         return self._shown[index.row()] if is_one else None
 
@@ -238,7 +238,7 @@ class ExperimentGridModel(QAbstractTableModel):
         return tuple(self._shown)
 
     def index_of(self, row: int, variant: int) -> QModelIndex:
-        """The item of a row and variant; none where the row is not shown."""
+        """Return the item of a row and variant; none where the row is not shown."""
         at = self._place.get(row)
         return self.index(at, self.first_variant + variant) if at is not None else QModelIndex()
 
@@ -267,11 +267,11 @@ class ExperimentGridModel(QAbstractTableModel):
     # -- QAbstractTableModel --------------------------------------------------------------------
 
     def rowCount(self, parent: _Index | None = None) -> int:
-        """Rows that are shown."""
+        """Return the number of rows that are shown."""
         return 0 if parent is not None and parent.isValid() else len(self._shown)
 
     def columnCount(self, parent: _Index | None = None) -> int:
-        """Number, values of the row, and a column for each variant."""
+        """Return the number of columns: the number, values of the row, and the variants."""
         if (parent is not None and parent.isValid()) or self.grid is None:
             return 0
         return self.first_variant + len(self.grid.variants)
@@ -279,7 +279,7 @@ class ExperimentGridModel(QAbstractTableModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object:
-        """Names of the columns."""
+        """Return the names of the columns."""
         grid = self.grid
         if orientation != Qt.Orientation.Horizontal or grid is None:
             return None
@@ -333,7 +333,7 @@ class ExperimentGridModel(QAbstractTableModel):
         return "  ".join(filter(None, words))
 
     def flags(self, index: _Index) -> Qt.ItemFlag:
-        """Values of rows can be changed where a file has them."""
+        """Return the flags: values of rows can be changed where a file has them."""
         is_value = self.is_editable and 0 < index.column() < self.first_variant
         flags = super().flags(index)
         return flags | Qt.ItemFlag.ItemIsEditable if is_value else flags
@@ -348,13 +348,13 @@ class ExperimentGridModel(QAbstractTableModel):
 
 
 def _kept_row(grid: ExperimentGrid, number: int) -> int | None:
-    """The number of a row in the kept result, by which it is found."""
+    """Return the number of a row in the kept result, by which it is found."""
     kept = grid.kept(CellKey(1, number, 0))
     return kept.row if kept is not None else None
 
 
 def cell_words(cell: GridCell) -> str:
-    """A cell in words, for those who do not see the dots."""
+    """Return a cell in words, for users who cannot see the dots."""
     names = {
         DotState.PASSED: tr("pass"),
         DotState.FAILED: tr("fail"),

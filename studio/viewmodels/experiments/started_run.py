@@ -184,7 +184,7 @@ class StartedRun:
         return self._runner
 
     def _goes_on(self, shown: int, only: str) -> bool:
-        """Whether cells of the shown result are asked, instead of a new one's.
+        """Return whether cells of the shown result are asked, instead of a new one's.
 
         Raises:
             ExperimentError: it has batches under way, and they are not what is asked for.

@@ -108,7 +108,7 @@ class HistoryController(QObject):
         self._listing.submit(partial(_list, self._path, self._filter, changes, self._expression))
 
     def watch(self) -> None:
-        """From now on the list follows what other windows and programs write."""
+        """Follow from now on what other windows and programs write."""
         self._seen = _stamp(self._path)
         self._watch.start()
 
@@ -178,7 +178,7 @@ class HistoryController(QObject):
             self._change(partial(_prune, keep, days))
 
     def mark_interrupted(self) -> None:
-        """At the start: end the runs whose process has died."""
+        """Mark the runs whose process has died as ended, at the start."""
         self._change(partial(_mark, self._interrupted))
 
     def close(self) -> None:
@@ -193,7 +193,7 @@ class HistoryController(QObject):
             _list(self._path, RunFilter(limit=0), changes)
 
     def _change(self, change: Callable[[RunStore], None]) -> None:
-        """Changes are collected, so that a newer list never drops one that waits."""
+        """Collect changes, so that a newer list never drops one that waits."""
         self._changes.append(change)
         if not self._listing.is_busy:
             self.refresh()
@@ -254,7 +254,7 @@ def _list(
 
 
 def _runs_of(path: Path, prompt: str) -> tuple[str, tuple[str, ...]]:
-    """The prompt and the ids of its runs."""
+    """Return the prompt and the ids of its runs."""
     runs, _, _ = _list(path, RunFilter(path=prompt), ())
     return prompt, tuple(run.id for run in sorted(runs, key=lambda run: run.started))
 
@@ -264,7 +264,7 @@ _MOST_RUNS, _MOST_EVENTS = 5, 400
 
 
 def _means(path: Path, prompt: str) -> tuple[str, RunMeans]:
-    """The prompt and the means of its last runs that ended well."""
+    """Return the prompt and the means of its last runs that ended well."""
     if not (prompt and path.exists()):
         return prompt, RunMeans()
     with closing(RunStore(path)) as store:
@@ -460,7 +460,7 @@ class HistoryModel(RowTable[HistoryRow]):
         return _alignment(column) if role == ALIGNMENT else None
 
     def cell(self, row: HistoryRow, column: int, role: int) -> object:
-        """A cell's text, or the whole run."""
+        """Return a cell's text, or the whole run."""
         if role == DISPLAY:
             return row.cells[column]
         if role == GROUP_ROLE:

@@ -153,7 +153,7 @@ class PreviewDetails(QObject):
         return job
 
     def _fail(self, error: Exception) -> None:
-        """The pure pipeline is total; what still comes here is a defect, for the crash hook."""
+        """Raise an error for the crash hook: the pure pipeline has none by design."""
         raise error
 
 
@@ -254,7 +254,7 @@ class PreviewController(QObject):
         self._start()
 
     def set_tools(self, tools: Sequence[ToolSpec] | None) -> None:
-        """The tools that a run would have; `None` for the document's own."""
+        """Set the tools that a run would have; `None` for the document's own."""
         fresh = None if tools is None else tuple(tools)
         if fresh != self._tools:
             self._tools = fresh
@@ -272,13 +272,13 @@ class PreviewController(QObject):
             self._start()
 
     def set_protocol(self, protocol: ProtocolName | None) -> None:
-        """The protocol chosen for runs; `None` for the document's own."""
+        """Set the protocol chosen for runs; `None` for the document's own."""
         if protocol != self._protocol:
             self._protocol = protocol
             self._start()
 
     def set_target(self, target: PreviewTarget) -> None:
-        """The model that a run would be sent to."""
+        """Set the model that a run would be sent to."""
         if target != self._target:
             self._target = target
             self._start()
@@ -337,5 +337,5 @@ class PreviewController(QObject):
         self._compare()
 
     def _fail(self, error: Exception) -> None:
-        """The pure pipeline is total; what still comes here is a defect, for the crash hook."""
+        """Raise an error for the crash hook: the pure pipeline has none by design."""
         raise error

@@ -37,7 +37,7 @@ class FileBreakpoints(QObject):
         self._take(replace(value, breakpoints=named))
 
     def belongs_to(self, document: PromptDocument) -> bool:
-        """Whether the set is for this prompt."""
+        """Return whether the set is for this prompt."""
         path = document.source.path
         return self.file is None or self.file == (str(path) if path is not None else "")
 
@@ -129,7 +129,7 @@ class Debugging(QObject):
         self._take_watches(held.watches)
 
     def set_watches(self, expressions: tuple[str, ...]) -> None:
-        """The user changed the watches."""
+        """Set the watches that the user changed."""
         if expressions != self.watches:
             self._take_watches(expressions)
             self._keep(self._file_breakpoints.value)

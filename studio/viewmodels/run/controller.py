@@ -223,7 +223,7 @@ class RunController(QObject):
         self._show(self._slot)
 
     def move_record(self, by: int) -> None:
-        """In a run of the past: go some places on or back."""
+        """Go some places on or back in a run of the past."""
         if self._slot.shown.record is not None:
             self._slot.shown.look_at(self._slot.shown.record.moved(by))
             self._show(self._slot)
@@ -244,7 +244,7 @@ class RunController(QObject):
         self.sessions.send(self._slot, *commands)
 
     def step(self) -> None:
-        """Over a model call or a tool as one."""
+        """Step over a model call or a tool as one."""
         self.send(StepOn("over"))
 
     def pause(self) -> None:
@@ -341,7 +341,7 @@ class RunController(QObject):
         self.worked_out.emit(evaluated(source, state))
 
     def _state_of(self, card: StepCard) -> RunState | None:
-        """The run as it was at a card; a very long run only as it is, for it would be folded."""
+        """Return the run as of a card; a very long run only as it is, since it would be folded."""
         shown = self._slot.shown
         place = checkpoint_of_card(shown.tree, shown.cursor, card)
         if place is None or len(shown.events) > _MOST_FOLDED:
@@ -407,7 +407,7 @@ class RunController(QObject):
         return None if has_own else self._slot.other_model
 
     def _compare_with_past(self, run: str) -> None:
-        """Once it is over, put a run beside the one whose results it used."""
+        """Put a finished run beside the one whose results it used."""
         slot = next((each for each in self._slots if each.against and each.shown.run == run), None)
         if slot is None or slot.against is None or slot.shown.state is None:
             return
@@ -459,7 +459,7 @@ class StepListModel(QAbstractListModel):
             self.dataChanged.emit(self.index(same), self.index(shared - 1))
 
     def row_of(self, key: tuple[int, str, int | None]) -> int:
-        """The row of the card with that key, searched from the newest; -1 where there is none."""
+        """Return the row of the card with that key, searched from the newest; -1 without one."""
         first, last = self.cards.before(key[0] - 1), self.cards.before(key[0])
         for row in range(last - 1, first - 1, -1):
             if self.cards[row].key == key:
@@ -482,7 +482,7 @@ class StepListModel(QAbstractListModel):
         index: QModelIndex | QPersistentModelIndex,
         role: int = int(Qt.ItemDataRole.DisplayRole),
     ) -> object:
-        """The card, its text, or its words for a screen reader."""
+        """Return the card, its text, or its words for a screen reader."""
         if not index.isValid() or index.row() >= len(self.cards):
             return None
         card = self.cards[index.row()]
@@ -497,7 +497,7 @@ class StepListModel(QAbstractListModel):
         return None
 
     def flags(self, index: QModelIndex | QPersistentModelIndex) -> Qt.ItemFlag:
-        """All rows can be chosen."""
+        """Return the flags: all rows can be chosen."""
         if not index.isValid():
             return Qt.ItemFlag.NoItemFlags
         return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable

@@ -183,7 +183,7 @@ class RunSlots:
         return slot
 
     def turn_to(self, path: str) -> bool:
-        """The user has turned to a prompt; whether another slot is shown for it."""
+        """Note the prompt that the user turned to; return whether another slot is shown for it."""
         if path == self._prompt:
             return False
         self._prompt = path
@@ -193,7 +193,7 @@ class RunSlots:
         return True
 
     def rename(self, old: str, new: str) -> bool:
-        """A prompt has another file name: its slot goes along, if it can."""
+        """Move the slot of a renamed prompt file along, and return whether it could."""
         there = self._by_path.get(new)
         is_shown = self._prompt == old
         if old not in self._by_path or (there is not None and there.is_live):
@@ -209,7 +209,7 @@ class RunSlots:
         return True
 
     def is_of_open_prompt(self, slot: RunSlot) -> bool:
-        """Whether what the open prompt says of its model concerns a run."""
+        """Return whether the open prompt's model settings concern a run."""
         state = slot.shown.state
         paths = (slot.path, state.setup.path if state is not None else slot.path)
         return slot.follows_prompt and self._prompt in paths
@@ -225,7 +225,7 @@ class RunSlots:
 
 
 def slot_path(document: PromptDocument) -> str:
-    """The slot that runs of a prompt belong to."""
+    """Return the slot that runs of a prompt belong to."""
     path = document.source.path
     return "" if path is None else str(path)
 
@@ -332,7 +332,7 @@ class RunSessions(QObject):
         self._background.start(session.set_options(session.plan))
 
     def follow_prompt(self, old: str, new: str) -> None:
-        """A prompt has another file name: its run goes along.
+        """Move a run along with its prompt's new file name.
 
         Args:
             old: the path before; empty for one that was never saved.

@@ -153,7 +153,7 @@ class ToolsController(QObject):
             self._timer.start()
 
     def set_inputs(self, values: Mapping[str, Json]) -> None:
-        """Values that bound parameters get when a tool is tried."""
+        """Set the values that bound parameters get when a tool is tried."""
         self._inputs = dict(values)
 
     def reload(self) -> None:
@@ -193,12 +193,12 @@ class ToolsController(QObject):
         self._make_change(change)
 
     def trust_folder(self, folder: Path) -> None:
-        """The user trusts a folder: its tools may run from now on, as they were shown."""
+        """Trust a folder: its tools may run from now on, as they were shown."""
         self._trust.trust(folder, self.registry.wants)
         self.reload()
 
     def allow_source(self, key: str) -> None:
-        """The user allows what is new in a trusted folder, or has changed, as it is."""
+        """Allow what is new or changed in a trusted folder, as it is."""
 
         async def allow() -> None:
             self.session.current.allow_source(key)
@@ -206,11 +206,11 @@ class ToolsController(QObject):
         self._background.start(allow(), lambda _: self.reload())
 
     def allow_tool(self, tool: ToolId) -> None:
-        """The user allows a tool as it is now."""
+        """Allow a tool as it is now."""
         self._make_change(lambda: self.session.current.allow_tools(tool))
 
     def forget_folder(self, folder: Path) -> None:
-        """The user trusts a folder no more: what runs of it is ended."""
+        """Stop trusting a folder, and end what runs of it."""
         trusted_as = self._trust.current.trusted_as(folder)
         if trusted_as is not None:
             self._trust.forget(trusted_as)
@@ -434,11 +434,11 @@ class ToolsModel(RowTable[ToolEntry]):
         )
 
     def entry(self, row: int) -> ToolEntry | None:
-        """The tool of a row."""
+        """Return the tool of a row."""
         return self._rows[row] if 0 <= row < len(self._rows) else None
 
     def row_of(self, tool: ToolId) -> int:
-        """The row of a tool, -1 without one."""
+        """Return the row of a tool, -1 without one."""
         return next((row for row, item in enumerate(self._rows) if item.id == tool), -1)
 
     def head(self, column: int, role: int) -> object:
@@ -448,7 +448,7 @@ class ToolsModel(RowTable[ToolEntry]):
         return column_tip(column) if role == TIP else None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """The first column has a box to tick."""
+        """Return the flags: the first column has a box to tick."""
         if not index.isValid():
             return Qt.ItemFlag.NoItemFlags
         return _TICKED if index.column() == 0 else _PLAIN

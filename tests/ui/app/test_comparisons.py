@@ -75,7 +75,7 @@ def test_lines_are_taken_back_while_the_window_goes_on(
     assert not dialog.isModal()
     view = dialog.tabs.widget(0)
     assert isinstance(view, ComparisonView)
-    assert view.toPlainText().count("Take these lines back") == 1  # both changes are near
+    assert view.toPlainText().count("Revert these lines") == 1  # both changes are near
     QTest.keyClicks(page.editor, "!")  # the comparison is of an older text now
     view.part_chosen.emit(0)
     assert "Trips!" in page.editor.text()

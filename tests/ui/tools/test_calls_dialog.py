@@ -87,7 +87,7 @@ def test_saved_calls_are_tests_and_rows_become_saved_calls(
         dialog.show_ended(number, ToolOutcome(text, "ok", 0.01))
     dialog.show_all_ended()
     assert [result(dialog, row) for row in range(3)] == ["As it was", "$ is 22, not 2", "Done"]
-    assert "not as they were: 1" in dialog.status.text()
+    assert "changed: 1" in dialog.status.text()
     look_at(dialog, 1)
     assert (dialog.before.toPlainText(), dialog.now.toPlainText()) == ("2", "22")
     dialog.keep_button.click()

@@ -62,7 +62,7 @@ def experiment_offers(
 
 
 def place_of(text: str, caret: int, line: str) -> tuple[_KeyPath, bool]:
-    """The mapping or key at the caret, and whether a value is typed; flow style counts too."""
+    """Return the mapping or key at the caret (also in flow style) and whether a value is typed."""
     path: list[str | int] = list(path_at(text, caret))
     lead = _LEAD.match(line)
     at = lead.end() if lead is not None else 0
@@ -163,7 +163,7 @@ def _variables(document: PromptDocument) -> Iterator[CompletionItem]:
 
 
 def experiment_hover(document: PromptDocument, offset: int) -> str:
-    """The tooltip of a place: a key, an assertion, a value's name or a file, as rich text.
+    """Return the tooltip of a place: a key, an assertion, a value's name or a file, as rich text.
 
     Empty where there is nothing to say.
     """

@@ -90,7 +90,7 @@ def write_all(changes: Iterable[FileEdits], *, back: bool = False) -> None:
 
 
 def files_named(document: PromptDocument) -> Iterator[tuple[str, Span]]:
-    """Every file beside an experiment that it names, with its place."""
+    """Yield every file beside an experiment that it names, with its place."""
     path = document.source.path
     if path is None:
         return
@@ -112,12 +112,12 @@ def files_named(document: PromptDocument) -> Iterator[tuple[str, Span]]:
 
 
 def file_at(document: PromptDocument, offset: int) -> str | None:
-    """The file whose name is at a place."""
+    """Return the file whose name is at a place."""
     return next((name for name, span in files_named(document) if span.touches(offset)), None)
 
 
 def value_name_at(document: PromptDocument, offset: int) -> tuple[str, FrontMatterEntry] | None:
-    """The name of a row's value at a place, and its entry."""
+    """Return the name of a row's value at a place, and its entry."""
     for entry in document.entries:
         if is_value_name(entry.path) and entry.key.touches(offset):
             return str(entry.path[-1]), entry
@@ -125,7 +125,7 @@ def value_name_at(document: PromptDocument, offset: int) -> tuple[str, FrontMatt
 
 
 def input_names(document: PromptDocument) -> frozenset[str]:
-    """The inputs that a prompt declares or uses, or that the rows of an experiment name."""
+    """Return the inputs that a prompt declares or uses, or that the rows of an experiment name."""
     if document.is_experiment:
         paths = (each.path for each in document.entries)
         return frozenset(str(path[-1]) for path in paths if is_value_name(path))
@@ -149,7 +149,7 @@ def declaration_of(document: PromptDocument, name: str) -> tuple[PromptDocument,
 def rename_everywhere(
     prompt: PromptDocument, old: str, new: str, renamed: Collection[Path] = ()
 ) -> tuple[FileEdits, ...]:
-    """Edits that rename an input in the samples, sets, experiments and rows of its prompt.
+    """Return edits that rename an input in the samples, sets, experiments and rows of its prompt.
 
     The prompt's own edits are not among them.
 
@@ -173,7 +173,7 @@ def rename_everywhere(
 
 
 def rename_from(document: PromptDocument, old: str, new: str) -> tuple[FileEdits, ...]:
-    """Edits that rename an input from an experiment: in it, its rows, its prompts and their others.
+    """Return the edits that rename an input in an experiment, its rows and its prompts.
 
     Raises:
         ValueError: the new name is none, or is taken, or a file cannot follow; the text says which.
@@ -197,7 +197,7 @@ def rename_from(document: PromptDocument, old: str, new: str) -> tuple[FileEdits
 
 
 def experiments_of(prompt: Path) -> Iterator[PromptDocument]:
-    """The experiments beside a prompt, or a folder above, that name it."""
+    """Yield the experiments beside a prompt, or a folder above, that name it."""
     folders = (prompt.parent, prompt.parent.parent)
     found = dict.fromkeys(
         each for folder in folders for name in _FILE_NAMES for each in sorted(folder.glob(name))
@@ -214,7 +214,7 @@ def experiments_of(prompt: Path) -> Iterator[PromptDocument]:
 def _renamed_samples(
     prompt: PromptDocument, path: Path, old: str, new: str, renamed: Collection[Path]
 ) -> Iterator[FileEdits]:
-    """The key in the file of samples, which must be of this prompt alone and stay readable."""
+    """Yield the edits of the key in the file of samples, if it is this prompt's alone."""
     name = sample_file(prompt)
     if name is None:
         return
@@ -262,7 +262,7 @@ def _renamed_keys(file: Path, depth: int, old: str, new: str) -> Iterator[FileEd
 
 
 def _takes_samples(path: Path, file: Path, name: str) -> bool:
-    """Whether a prompt has its sample of an input in a file."""
+    """Return whether a prompt has its sample of an input in a file."""
     try:
         prompt = parse(read_bounded(path).decode("utf-8"), path)
         written = sample_file(prompt)
@@ -296,7 +296,7 @@ def _renamed_in(document: PromptDocument, old: str, new: str) -> Iterator[FileEd
 
 
 def _renamed_columns(document: PromptDocument, old: str, new: str) -> Iterator[FileEdits]:
-    """The heads of tables, and the keys of lines of JSON."""
+    """Yield the heads of tables, and the keys of lines of JSON."""
     path = document.source.path
     assert path is not None
     file = read_experiment(document.source.text, path)

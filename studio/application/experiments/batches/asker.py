@@ -78,11 +78,11 @@ class BatchWaves:
         self._timer: asyncio.TimerHandle | None = None
 
     def begin(self) -> None:
-        """A cell begins; until it waits or ends, no wave leaves."""
+        """Note that a cell begins; no wave is sent until it waits or ends."""
         self._cells += 1
 
     def end(self) -> None:
-        """A cell is over."""
+        """Note that a cell is over."""
         self._cells -= 1
         self._look()
 
@@ -189,7 +189,7 @@ class BatchWaves:
 
 
 def _older(name: str, response: str) -> BatchReply:
-    """The reply of which an older version kept the response alone."""
+    """Return the reply of which an older version kept the response alone."""
     return BatchReply(name, object_of(parse_json(response)))
 
 
@@ -273,7 +273,7 @@ class BatchedModel(WrappingModel[RemoteModel]):
                 return
 
     def _deltas(self, reply: BatchReply) -> tuple[ReplyDelta, ...]:
-        """The reply in pieces.
+        """Return the reply in pieces.
 
         Raises:
             ModelError: there is none.
@@ -359,7 +359,7 @@ class BatchAsker(Asker):
     def model(
         self, model: ChatModel, choice: ModelChoice | None, cell: LeasedCell, name: str
     ) -> WaitingModel:
-        """A model for one run of one cell; see `Turns`."""
+        """Return a model for one run of one cell; see `Turns`."""
         if (
             choice is None
             or not isinstance(model, RemoteModel)
@@ -385,12 +385,12 @@ class BatchAsker(Asker):
         self._waves = BatchWaves(store, result, self._carrier, shares=self._plan.options.cache)
 
     def begin_cell(self) -> None:
-        """A cell begins: no wave leaves before it waits, too."""
+        """Note that a cell begins; no wave is sent until it waits, too."""
         assert self._waves is not None  # `start` comes first
         self._waves.begin()
 
     def end_cell(self) -> None:
-        """A cell is over."""
+        """Note that a cell is over."""
         assert self._waves is not None  # `start` comes first
         self._waves.end()
 
@@ -407,7 +407,7 @@ class BatchAsker(Asker):
 
 
 def batch_plan(plan: ExperimentPlan) -> ExperimentPlan:
-    """The plan without pauses between cells, which would make a batch of each."""
+    """Return the plan without pauses between cells, which would make a batch of each."""
     return replace(plan, file=replace(plan.file, options=replace(plan.options, delay_ms=0)))
 
 

@@ -88,17 +88,17 @@ class CellRequest:
 
 
 def hash_of(request: BatchRequest) -> bytes:
-    """The hash of a request."""
+    """Return the hash of a request."""
     return sha256(request.line).digest()[:HASH_BYTES]
 
 
 def request_name(identity: bytes, key: CellKey, name: str) -> str:
-    """The `custom_id` of a cell's request."""
+    """Return the `custom_id` of a cell's request."""
     return f"{identity.hex()[:20]}-{key.variant}-{key.row}-{key.repeat}-{name}"
 
 
 def cell_of(custom_id: str) -> tuple[CellKey, str] | None:
-    """Cell and name of a request of ours; None for another's."""
+    """Return the cell and name of one of our requests; None for another's."""
     found = _NAME.fullmatch(custom_id)
     if found is None:
         return None
@@ -187,7 +187,7 @@ class BatchCarrier:
     async def _carry(
         self, line: BatchLine, requests: Sequence[CellRequest], refusals: int = 0
     ) -> None:
-        """A batch from its note to its end."""
+        """Send a batch, from its note to its end."""
         lines = b"\n".join(each.sent.line for each in requests)
         mark = f"{sha256(lines).hexdigest()[:32]}-{uuid4().hex[:8]}"
         kept = self._store.note(
@@ -243,7 +243,7 @@ class BatchCarrier:
     # Going on -------------------------------------------------------------------------------------
 
     async def _go_on(self, line: BatchLine, kept: KeptBatch, names: Collection[str]) -> None:
-        """A batch that an earlier process noted, from wherever it is to its end."""
+        """Continue a batch that an earlier process noted, from its present state to its end."""
         remote: RemoteBatch | None
         if kept.remote:
             remote = await _patiently(partial(line.api.look, kept.remote))
@@ -282,7 +282,7 @@ class BatchCarrier:
         raise AssertionError("the last try raises")
 
     async def _ended(self, line: BatchLine, remote: RemoteBatch) -> RemoteBatch:
-        """The batch once it is over, however it ends."""
+        """Return the batch once it is over, however it ends."""
         wait = _FIRST_SECONDS
         while remote.status == "going":
             await asyncio.sleep(wait)

@@ -127,7 +127,7 @@ class DaskPool:
         """
         client = self._client
         if client is None:
-            raise BatchLostError(tr("The scheduler is away."))
+            raise BatchLostError(tr("There is no connection to the scheduler."))
         future = client.submit(
             self._work.ask_cells, self._bundle.digest, cells, dict(shares), pure=False
         )
@@ -136,7 +136,7 @@ class DaskPool:
         except asyncio.CancelledError:
             if (task := asyncio.current_task()) is not None and task.cancelling():
                 raise
-            raise BatchLostError(tr("The scheduler went away.")) from None
+            raise BatchLostError(tr("The connection to the scheduler was lost.")) from None
         except self._lost as error:
             raise BatchLostError(str(error)) from error
         finally:
@@ -163,7 +163,7 @@ class DaskPool:
             except (WorkersError, OSError, TimeoutError) as error:
                 if asyncio.get_running_loop().time() >= until:
                     raise WorkersError(
-                        tr("The workers at {address} stay away: {reason}").format(
+                        tr("The workers at {address} do not answer: {reason}").format(
                             address=self._address.address, reason=reason_of(error)
                         )
                     ) from error
@@ -191,7 +191,7 @@ class DaskPool:
                 await client.close(timeout=2)
 
     async def _connect(self) -> None:
-        """A client, and workers that have the bundle and all that it needs."""
+        """Connect to the scheduler, and give the workers the bundle and all that it needs."""
         where = self._cluster if self._cluster is not None else self._address.address
         try:
             self._client = await self._dask.Client(
@@ -367,7 +367,7 @@ def _found(pool: DaskPool) -> str:
 
 
 def dispatcher_of(plan: ExperimentPlan, pool: WorkerPool) -> CellDispatcher:
-    """A dispatcher with the rates of a plan's connections; an embedded model has its own."""
+    """Return a dispatcher with the rates of a plan's connections; an embedded model has its own."""
     most = float(plan.options.concurrency or 0) or MOST
     names = {
         "echo" if each.choice is None else each.choice.connection.name

@@ -49,7 +49,7 @@ class CellPlugin(distributed.WorkerPlugin):  # type: ignore[misc]
 
 
 def ask_cells(digest: str, cells: list[dict[str, Any]], shares: dict[str, float]) -> list[Any]:
-    """The one task: run on a worker, in one of its threads."""
+    """Ask cells on a worker, in one of its threads: the only task."""
     plugin: CellPlugin = distributed.get_worker().plugins[plugin_name(digest)]
     return plugin.ask(cells, shares)
 
@@ -61,5 +61,5 @@ async def worker_report(variables: list[str], owners: list[str]) -> dict[str, An
 
 
 def plugin_name(digest: str) -> str:
-    """The name of the plugin that holds a bundle."""
+    """Return the name of the plugin that holds a bundle."""
     return f"cells-{digest[:16]}"

@@ -200,7 +200,7 @@ class CellDispatcher:
         return {name: max(1.0, rate / workers) for name, rate in self._rates.items()}
 
     def _learn(self, refused: Mapping[str, int], began: float) -> None:
-        """Fewer at once where a server refused some, a little more where it did not.
+        """Lower the rate where a server refused requests; raise it a little elsewhere.
 
         A cut is seen by workers with their next batches; until one can be over, no other is made.
         """

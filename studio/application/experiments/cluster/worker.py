@@ -113,7 +113,7 @@ def make_bundle(plan: ExperimentPlan, services: ExperimentServices) -> WorkBundl
 
 
 def read_bundle(folder: Path) -> tuple[ExperimentPlan, ExperimentServices]:
-    """The plan in an unpacked bundle, and services for it on this machine.
+    """Read the plan in an unpacked bundle, and make services for it on this machine.
 
     Args:
         folder: where the zip was unpacked; trust is kept in it and nowhere else.
@@ -150,7 +150,7 @@ def read_bundle(folder: Path) -> tuple[ExperimentPlan, ExperimentServices]:
 
 
 def _entry_at(plan: ExperimentPlan, entry: VariantEntry) -> int:
-    """Which entry of the file a column comes from; a provider's own file may have made several."""
+    """Return the index of a column's entry in the file; one entry may make several columns."""
     prompts = [each.prompt for each in plan.file.variants]
     found = plan.file.variants
     return found.index(entry) if entry in found else prompts.index(entry.prompt)
@@ -196,7 +196,7 @@ def _stated(plan: ExperimentPlan, services: ExperimentServices, root: Path) -> d
 
 
 def _root(plan: ExperimentPlan) -> Path:
-    """The folder that holds all that is named relative to the experiment and its prompts."""
+    """Return the folder that holds all that is named relative to the experiment and its prompts."""
     folders = [plan.folder.path, *(_folder_of(each, plan) for each in plan.variants)]
     return Path(os.path.commonpath(folders))
 
@@ -209,7 +209,7 @@ def _folder_of(variant: PlannedVariant, plan: ExperimentPlan) -> Path:
 def _files_of(
     variant: PlannedVariant, plan: ExperimentPlan, services: ExperimentServices, left_out: list[str]
 ) -> Iterator[tuple[str, bytes]]:
-    """Files that a variant's prompt names, by their names beside it."""
+    """Yield the files that a variant's prompt names, by their names beside it."""
     at = plan.variants.index(variant)
     references = references_of(
         variant.document.source.path, services.trust, masker=services.secrets.masker
@@ -224,7 +224,7 @@ def _files_of(
 
 
 def _media(plan: ExperimentPlan) -> Iterator[Path]:
-    """Local pictures and files among the values of the rows."""
+    """Yield the local pictures and files among the rows' values."""
     for at, variant in enumerate(plan.variants):
         names = [each.name for each in variant.document.inputs if each.kind in _MEDIA_KINDS]
         folder = _folder_of(variant, plan)
@@ -244,7 +244,7 @@ def _named_in(stated: Mapping[str, Json]) -> Iterator[str]:
 
 
 def _names(plan: ExperimentPlan) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Variables and owners of keys that the cells read."""
+    """Return the variables and owners of keys that the cells read."""
     variables: list[str] = []
     owners: list[str] = []
     for each in plan.variants:
@@ -268,7 +268,7 @@ def _alone(choice: ModelChoice) -> Connections:
 
 
 def _choice(path: Path, model: JsonObject) -> ModelChoice | None:
-    """The connection and model of a variant; None for `echo`."""
+    """Return the connection and model of a variant; None for `echo`."""
     if not path.exists():
         return None
     connections = read_connections(path)
@@ -373,7 +373,7 @@ class CellWorker:
 
 
 async def missing_names(variables: Sequence[str], owners: Sequence[str]) -> list[str]:
-    """Which variables and keys this machine lacks; their values stay here."""
+    """Return which variables and keys this machine lacks; their values stay here."""
     lacking = [name for name in variables if not os.environ.get(name, "").strip()]
     store = secret_store()
     for name in owners:

@@ -36,7 +36,7 @@ class ExportedCell:
 
 
 def row_title(row: ResultRow) -> str:
-    """A row in a few words: its description, else its first text."""
+    """Return a row in a few words: its description, else its first text."""
     described = row.facts.get("description")
     if isinstance(described, str) and described:
         return described
@@ -51,7 +51,7 @@ def row_title(row: ResultRow) -> str:
 
 
 def cells_of(ledger: ExperimentLedger, report: ExperimentReport) -> Iterator[ExportedCell]:
-    """Every cell that is over, by variant, row and repeat."""
+    """Yield every cell that is over, by variant, row and repeat."""
     rows = ledger.rows(report.head.id)
     for at, variant in enumerate(report.variants):
         for row in rows:
@@ -63,5 +63,5 @@ def cells_of(ledger: ExperimentLedger, report: ExperimentReport) -> Iterator[Exp
 
 
 def lost(results: tuple[AssertionResult, ...]) -> Iterator[AssertionResult]:
-    """The assertions that do not hold."""
+    """Return the assertions that do not hold."""
     return (each for each in results if not each.passed and each.weight > 0)

@@ -45,7 +45,7 @@ _LABELS = {"passed": "pass", "failed": "fail", "error": "error", "not_run": "not
 
 
 def as_junit(ledger: ExperimentLedger, report: ExperimentReport) -> str:
-    """JUnit's XML: a suite for each variant but the baseline, errors apart from failures."""
+    """Return JUnit's XML: a suite per variant but the baseline; errors apart from failures."""
     root = ElementTree.Element("testsuites", name=_xml(report.head.name))
     cases: dict[str, dict[str, list[ExportedCell]]] = {}
     for cell in cells_of(ledger, report):
@@ -104,7 +104,7 @@ def _failure(cell: ExportedCell) -> str:
 
 
 def as_json_lines(ledger: ExperimentLedger, report: ExperimentReport) -> str:
-    """A head, then a line for each cell."""
+    """Return a head, then a line for each cell."""
     return "\n".join(json.dumps(each, ensure_ascii=False) for each in _lines(ledger, report)) + "\n"
 
 
@@ -132,7 +132,7 @@ def _lines(ledger: ExperimentLedger, report: ExperimentReport) -> Iterator[dict[
 
 
 def summary_of(report: ExperimentReport) -> dict[str, Json]:
-    """The head of a result as JSON."""
+    """Return the head of a result as JSON."""
     return {
         "result": report.head.id,
         "name": report.head.name,
@@ -182,7 +182,7 @@ def _fields(record: object, names: Sequence[str]) -> dict[str, Json]:
 
 
 def as_csv(ledger: ExperimentLedger, report: ExperimentReport) -> str:
-    """A line for each cell. No text becomes a formula of a spreadsheet."""
+    """Return a line for each cell. No text becomes a formula of a spreadsheet."""
     out = StringIO()
     writer = csv.writer(out, lineterminator="\n")
     rows = ledger.rows(report.head.id)
@@ -216,12 +216,12 @@ def as_csv(ledger: ExperimentLedger, report: ExperimentReport) -> str:
 
 
 def safe_cell(text: str) -> str:
-    """A text that a spreadsheet shows and does not work out (OWASP: CSV injection)."""
+    """Return a text that a spreadsheet shows and does not work out (OWASP: CSV injection)."""
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def _facts(facts: Mapping[str, Json]) -> dict[str, Json]:
-    """The metadata of a row, as columns of its own."""
+    """Return the metadata of a row, as columns of its own."""
     return {f"metadata:{name}": each for name, each in object_of(facts.get("metadata")).items()}
 
 
@@ -230,7 +230,7 @@ def _text(value: Json) -> str:
 
 
 def as_markdown(_: ExperimentLedger, report: ExperimentReport) -> str:
-    """A table for the summary of a job, or a comment."""
+    """Return a table for the summary of a job, or a comment."""
     lines = [f"### {_cell(report.head.name)}", ""]
     lines += [f"{_cell(each)}  " for each in report.sentences]
     lines += [
@@ -255,7 +255,7 @@ def as_markdown(_: ExperimentLedger, report: ExperimentReport) -> str:
 
 
 def as_github(ledger: ExperimentLedger, report: ExperimentReport) -> str:
-    """An annotation for each lost row on its line; without a baseline for each that fails."""
+    """Return an annotation for each lost row's line; without a baseline for each failed row."""
     return "".join(_annotations(ledger, report))
 
 
@@ -283,13 +283,13 @@ def _annotations(ledger: ExperimentLedger, report: ExperimentReport) -> Iterator
 
 
 def _cell(text: str) -> str:
-    """A text that cannot leave its place in a table of Markdown."""
+    """Return a text that cannot leave its place in a table of Markdown."""
     escaped = re.sub(r"([\\`*_{}\[\]<>|#])", r"\\\1", " ".join(text.split()))
     return escaped.replace("::", ":\u200b:")
 
 
 def as_html(ledger: ExperimentLedger, report: ExperimentReport) -> str:
-    """One page that needs nothing else: the cells that fail or changed whole, others counted."""
+    """Return a self-contained page: failed or changed cells in full, the others counted."""
     shown: list[str] = []
     passed = 0
     changed = {
@@ -344,12 +344,12 @@ _STYLE = (
 
 
 def _xml(text: str) -> str:
-    """A text with what XML forbids replaced."""
+    """Return a text with what XML forbids replaced."""
     return _NOT_XML.sub("\ufffd", text)
 
 
 def as_otel(ledger: ExperimentLedger, report: ExperimentReport) -> str:
-    """One event for each assertion of each cell, as an OTLP request of logs."""
+    """Return one event for each assertion of each cell, as an OTLP request of logs."""
     records = [
         record for cell in cells_of(ledger, report) for record in _records(ledger, report, cell)
     ]
@@ -400,7 +400,7 @@ def _record(
 
 
 def _run_of(ledger: ExperimentLedger, report: ExperimentReport, cell: ExportedCell) -> str:
-    """The id of the kept run of a cell; empty where it was not kept."""
+    """Return the id of the kept run of a cell; empty where it was not kept."""
     journal = ledger.journal(report.head.id, cell.key)
     if journal is None:
         return ""

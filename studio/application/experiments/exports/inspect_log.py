@@ -30,7 +30,7 @@ _ANSWERED = "cell"
 
 
 def as_inspect(ledger: ExperimentLedger, report: ExperimentReport) -> str:
-    """One log with a sample for each cell."""
+    """Return one log with a sample for each cell."""
     head = report.head
     models = [
         str(model or connection)
@@ -76,7 +76,7 @@ def as_inspect(ledger: ExperimentLedger, report: ExperimentReport) -> str:
 
 
 def _rate(variant: VariantReport) -> JsonObject:
-    """The rows that a variant passes, as a metric of Inspect."""
+    """Return the rows that a variant passes, as a metric of Inspect."""
     return {
         "name": variant.name,
         "scorer": _ANSWERED,
@@ -125,7 +125,7 @@ def _sample(cell: ExportedCell, models: Sequence[str]) -> JsonObject:
 
 
 def _scores(cell: ExportedCell) -> Iterator[tuple[str, Json]]:
-    """The whole cell, then each assertion; C is correct and I incorrect, as Inspect writes it."""
+    """Yield the cell's score, then each assertion's; Inspect writes C (correct), I (incorrect)."""
     outcome = cell.outcome
     if outcome.error:
         return

@@ -31,7 +31,7 @@ from studio.core.text.values import Json
 
 
 def with_variants(text: str, variant: PlannedVariant, title: str, texts: Sequence[str]) -> str:
-    """An experiment's text with one more variant for each text of a section.
+    """Return an experiment's text with one more variant for each text of a section.
 
     Raises:
         ExperimentError: they cannot be added; write them by hand.
@@ -68,7 +68,7 @@ def with_variants(text: str, variant: PlannedVariant, title: str, texts: Sequenc
 
 
 def _with_named(text: str, variant: PlannedVariant, name: str, title: str, new: str) -> str:
-    """The text with one more entry under `variants`, at the end of them."""
+    """Return the text with one more entry under `variants`, at the end of them."""
     reading = read_yaml(text)
     data = reading.value
     assert isinstance(data, dict)
@@ -123,12 +123,12 @@ _CONTEXT = 2
 
 
 def improvement_diff(found: Improvement) -> list[str]:
-    """The lines of a unified diff of the section, without file names."""
+    """Return the lines of a unified diff of the section, without file names."""
     return section_diff(found.before, found.after)
 
 
 def section_diff(before: str, after: str) -> list[str]:
-    """The same for any two texts of a section."""
+    """Return the lines of a unified diff of any two texts of a section."""
     return unified_diff(f"{before}\n", f"{after}\n", context=_CONTEXT).splitlines()
 
 
@@ -168,7 +168,7 @@ def improvement_sentences(found: Improvement) -> Iterator[str]:
 
 
 def _unseen(found: Improvement) -> str:
-    """Rows won and lost on the unseen rows, with the exact p-value."""
+    """Return a sentence on the unseen rows won and lost, with the exact p-value."""
     report = found.report
     assert report is not None
     compared = next(each for each in report.variants if each.comparison is not None)
@@ -199,7 +199,7 @@ def _unseen(found: Improvement) -> str:
 
 
 def candidate_words(each: Candidate) -> str:
-    """A text of the search in one line."""
+    """Return a text of the search in one line."""
     match each.state:
         case "start":
             words = tr("as it is")
@@ -216,7 +216,7 @@ def candidate_words(each: Candidate) -> str:
 
 
 def lineage_figure(found: Improvement) -> ChartFigure:
-    """The texts in the order of their making, each joined with the one that it was made of.
+    """Return the texts in the order of their making, each joined with the one that it was made of.
 
     A text that was never scored has no height of its own: it is not among them.
     """
@@ -233,7 +233,7 @@ def lineage_figure(found: Improvement) -> ChartFigure:
             points.append(ChartPoint(name, float(parent.number), parent.score, "", is_muted))
         points.append(ChartPoint(name, float(each.number), each.score, words, is_muted))
     most = max(1.0, float(len(found.candidates) - 1))
-    title = tr("Mean score on the rows that choose, text by text")
+    title = tr("Mean score on the selection rows, by text")
     return ChartFigure(title, points=tuple(points), most=most, unit="#")
 
 

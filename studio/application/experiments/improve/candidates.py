@@ -40,7 +40,7 @@ _MOST_CHARACTERS = 60_000
 
 
 def section_text(document: PromptDocument, title: str) -> str:
-    """The text of a section, without the blank lines around it.
+    """Return the text of a section, without the blank lines around it.
 
     Raises:
         ExperimentError: there is no such section.
@@ -50,7 +50,7 @@ def section_text(document: PromptDocument, title: str) -> str:
 
 
 def with_section(document: PromptDocument, title: str, text: str) -> PromptDocument:
-    """The prompt with another text in place of a section; options of its provider stay.
+    """Return the prompt with another text in place of a section; options of its provider stay.
 
     Raises:
         ExperimentError: there is no such section.
@@ -146,12 +146,12 @@ def _roles(document: PromptDocument) -> list[tuple[str, str]]:
 
 
 def _lines_of_roles(text: str) -> list[tuple[str, str]]:
-    """Lines that are role markers in the dialect that knows the most of them."""
+    """Return the lines that are role markers in the dialect that knows the most of them."""
     return _roles(parse(f"system:\n{text}\n"))
 
 
 def _tags(text: str, kind: str) -> Iterator[str]:
-    """The tags of a template in order, with one blank at either end."""
+    """Yield the tags of a template in order, with one blank at either end."""
     pairs = _TAGS[kind]
     at = 0
     while True:
@@ -324,7 +324,7 @@ class SectionProposer:
         return text, candidate_refusal(self._document, self._title, text)
 
     def _examples(self, rows: Sequence[AnsweredRow]) -> Iterator[str]:
-        """Rows as JSON lines, those that fail first; secrets in them are masked."""
+        """Yield rows as JSON lines, those that fail first; secrets in them are masked."""
         for each in sorted(rows, key=lambda row: row.score)[:_MOST_EXAMPLES]:
             row: dict[str, Json] = {
                 "inputs": self._cut(json.dumps(each.values, ensure_ascii=False, default=str)),
@@ -342,7 +342,7 @@ class SectionProposer:
 
 
 def _between(reply: str) -> str | None:
-    """The text between the marks; None where they are not there."""
+    """Return the text between the marks; None where they are not there."""
     start, end = reply.find(_HEAD), reply.rfind(_TAIL)
     if start < 0 or end < start:
         return None

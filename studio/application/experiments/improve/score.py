@@ -54,7 +54,7 @@ class _LastingAsker(Asker):
             await super().open()
 
     async def close(self) -> None:
-        """Nothing: the search goes on."""
+        """Do nothing: the search goes on."""
 
     async def end(self) -> None:
         """Let go of everything."""
@@ -268,7 +268,7 @@ class RowScorer:
 
 
 def answered_row(row: ExperimentRow, outcomes: Sequence[CellOutcome]) -> AnsweredRow:
-    """A row's repeats as one: their mean score, and the first that does not pass to look at."""
+    """Return a row's repeats as one: their mean score and the first that fails as an example."""
     scores = [1.0 if each.passed else min(each.score, _ALMOST) for each in outcomes]
     failed = [each for each in outcomes if not each.passed]
     shown = next(iter(failed or outcomes), None)
@@ -304,7 +304,7 @@ _MOST_ROWS = 6
 def rows_to_show(
     ledger: ExperimentLedger, plan: ExperimentPlan, at: int
 ) -> tuple[AnsweredRow, ...]:
-    """Rows of the newest result that has a variant, those that fail first."""
+    """Return the rows of the newest result that has a variant, those that fail first."""
     name = plan.variants[at].name
     for head in ledger.results(str(plan.file.path or "")):
         names = ledger.variants(head.id)

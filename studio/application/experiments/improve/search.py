@@ -48,7 +48,7 @@ OnImproveProgress = Callable[[ImproveProgress], None]
 
 
 def gepa_module() -> ModuleType:
-    """The library of the search.
+    """Return the library of the search.
 
     Raises:
         ImproveError: it is not installed; the text says how to get it.
@@ -201,19 +201,19 @@ class SectionSearch:
             return
 
     def _is_over(self, _state: object) -> bool:
-        """Whether the search ends; GEPA asks before each round."""
+        """Return whether the search ends; GEPA asks before each round."""
         self._rounds += 1
         if self._ended:
             return True
         best = self._best().score
         if best is not None and best >= 1.0:
-            self._ended = tr("Every row that chooses passes.")
+            self._ended = tr("All selection rows pass.")
         elif len(self._candidates) > self._choices.proposals:
             count = self._choices.proposals
             words = tr("1 text was proposed.") if count == 1 else tr("{count} texts were proposed.")
             self._ended = words.format(count=count)
         elif self._rounds > 4 * self._choices.proposals + 20:
-            self._ended = tr("The rows that texts are made of pass already.")
+            self._ended = tr("The rows to learn from pass already.")
         else:
             self._ended = self._scorer.refusal()
         return bool(self._ended)
@@ -248,7 +248,7 @@ class SectionSearch:
         shown: Mapping[str, Sequence[Mapping[str, Any]]],
         _names: list[str],
     ) -> dict[str, str]:
-        """A text that may be scored; none where the proposer gives none. Never raises."""
+        """Return a text that may be scored; none where the proposer gives none. Never raises."""
         current = candidate[_SECTION]
         rows = [each["row"] for each in shown[_SECTION]]
         known = [each.text for each in self._candidates if each.state != "refused"]
@@ -276,7 +276,7 @@ class SectionSearch:
                     parent,
                     each.text,
                     "dropped",
-                    reason=tr("It was no better on the rows it was made of."),
+                    reason=tr("It was not better on the rows to learn from."),
                 )
             )
         loop.call_soon_threadsafe(self._say)
@@ -293,7 +293,7 @@ class SectionSearch:
     # The state ------------------------------------------------------------------------------------
 
     def _best(self) -> Candidate:
-        """The one with the highest score; of equals the first."""
+        """Return the one with the highest score; of equals the first."""
         scored = [each for each in self._candidates if each.score is not None]
         return max(
             scored, key=lambda each: (each.score or 0.0, -each.number), default=self._candidates[0]
@@ -351,4 +351,4 @@ class _Silence:
     """Takes what GEPA would print."""
 
     def log(self, _message: str) -> None:
-        """Nothing."""
+        """Do nothing."""

@@ -178,7 +178,7 @@ FEWEST_ROWS = 6
 
 
 def variant_to_improve(plan: ExperimentPlan, name: str = "") -> int:
-    """The variant whose prompt is improved, from 0: the named one, else the first that can be.
+    """Return the index of the variant to improve: the named one, else the first that can be.
 
     Raises:
         ImproveError: it is not there, or its prompt is not a file that can be written.
@@ -198,7 +198,7 @@ def variant_to_improve(plan: ExperimentPlan, name: str = "") -> int:
 
 
 def is_improvable(variant: PlannedVariant) -> bool:
-    """Whether the prompt of a variant is a file that can be written, as it is."""
+    """Return whether the prompt of a variant is a file that can be written, as it is."""
     entry, path = variant.entry.prompt, variant.document.source.path
     return (
         entry.text is None
@@ -212,7 +212,7 @@ def is_improvable(variant: PlannedVariant) -> bool:
 def split_rows(
     rows: Sequence[ExperimentRow], seed: int
 ) -> tuple[tuple[ExperimentRow, ...], tuple[ExperimentRow, ...], tuple[ExperimentRow, ...]]:
-    """Rows to learn from, to choose by, and the third that decides and is never seen before.
+    """Return rows to learn from, to choose by, and the third that decides and is never seen before.
 
     Rows with equal values, and those of one `metadata.group`, stay on one side.
 

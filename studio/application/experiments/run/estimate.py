@@ -97,7 +97,7 @@ def usual_spending(ledger: ExperimentLedger, plan: ExperimentPlan) -> dict[int, 
 
 
 def model_name(choice: ModelChoice | None) -> str:
-    """The model of a variant as results keep it."""
+    """Return the model of a variant as results keep it."""
     return choice.declaration.id if choice is not None else "echo"
 
 
@@ -107,7 +107,7 @@ def estimated_spending(
     to_send: Iterable[tuple[int, int]],
     price_share: float = 1.0,
 ) -> tuple[int, float | None]:
-    """Tokens and dollars of what will be sent, a call for each cell.
+    """Return the tokens and dollars of what will be sent, a call for each cell.
 
     Args:
         plan: what is run.
@@ -175,7 +175,7 @@ def requests_hash(plan: ExperimentPlan) -> str:
 
 
 def transform_of(row: ExperimentRow) -> str:
-    """The code that changes a row's answer before it is marked; empty where there is none."""
+    """Return the code that changes a row's answer before it is marked; empty for none."""
     options = row.case.options
     code = options.get("transform", options.get("postprocess"))
     return code if isinstance(code, str) else ""
@@ -360,7 +360,7 @@ class SentCells:
         )
 
     def resumable(self, result: int) -> bool:
-        """Whether an earlier result has exactly these cells."""
+        """Return whether an earlier result has exactly these cells."""
         if self._ledger.variants(result) != [each.name for each in self._plan.variants]:
             return False
         rows = [row.key for row in self._ledger.rows(result, with_values=False)]
@@ -390,11 +390,11 @@ class SentCells:
         return before if before is not None and before.state is CellState.DONE else None
 
     def is_free(self, key: CellKey) -> bool:
-        """Whether a cell is over without a request: by an earlier answer, or because of a fault."""
+        """Return whether a cell needs no request: it has an earlier answer, or a fault."""
         return self.fault_of(key) is not None or self.answered_before(key) is not None
 
     def note_answered(self, result: int, key: CellKey) -> None:
-        """A cell was answered: equal ones use its answer."""
+        """Note an answered cell: equal cells use its answer."""
         self._known.setdefault(self.identities[key], (result, key))
 
     def clear(self) -> None:
@@ -407,7 +407,7 @@ class SentCells:
 
 
 def _sent_text(sent: SentCell) -> str:
-    """The texts of the first request, for assertions and for reading."""
+    """Return the texts of the first request, for assertions and for reading."""
     messages = sent.body.get("messages", sent.body.get("input"))
     made = []
     for each in messages if isinstance(messages, list) else []:

@@ -90,7 +90,7 @@ class Conversations:
         )
 
     async def _turns_until(self, result: int, key: CellKey) -> tuple[JsonObject, ...]:
-        """The turns of a conversation, a cell's own included."""
+        """Return the turns of a conversation, a cell's own included."""
         if key in self._under_way:
             await self._under_way[key].wait()
         if key not in self._turns:

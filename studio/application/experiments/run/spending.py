@@ -34,7 +34,7 @@ class Pace:
         self._last = (0.0, 0)
 
     def note(self, over: int) -> None:
-        """So many are over now."""
+        """Note the number of finished cells."""
         now = self._clock()
         self._last = (now, over)
         if not self._seen or now - self._seen[-1][0] >= _APART:
@@ -173,14 +173,14 @@ class ExperimentSpending:
         if budget.tokens is not None and self._tokens >= budget.tokens:
             return tr("The budget of {count:,} tokens is used up.").format(count=budget.tokens)
         if allowed and minutes >= min(allowed):
-            words = tr("The {minutes:g} minutes are over.")
+            words = tr("The time limit of {minutes:g} minutes is reached.")
             if min(allowed) == 1:
-                words = tr("The minute is over.")
+                words = tr("The time limit of 1 minute is reached.")
             return words.format(minutes=min(allowed))
         return ""
 
     def may_begin(self, under_way: int) -> bool:
-        """Whether another cell fits into the budget beside those under way, at their worst."""
+        """Return whether the budget allows another cell beside those under way, at worst cost."""
         budget = self._budget
         if not under_way:
             return True
@@ -229,7 +229,7 @@ def progress_line(found: ExperimentProgress) -> str:
 
 
 def short_number(value: float) -> str:
-    """A number in two figures, or all before the point; never as a power of ten."""
+    """Return a number in two figures, or all before the point; never as a power of ten."""
     digits = max(0, 1 - math.floor(math.log10(abs(value)))) if value else 0
     text = f"{value:,.{digits}f}"
     return text.rstrip("0").rstrip(".") if digits else text

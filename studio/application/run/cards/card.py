@@ -61,7 +61,7 @@ BADGES = (
 
 
 def badge_word(badge: str) -> str:
-    """A badge of a card in the user's language."""
+    """Return a card's badge in the user's language."""
     return tr(badge)
 
 
@@ -176,7 +176,7 @@ class StoredCards(LazySequence[StepCard]):
 def stored_cards(
     steps: PersistentList[Step], cards_of: CardMaker
 ) -> tuple[PersistentList[StepCard], int]:
-    """The cards of those first steps that are not read yet, and how many steps they are."""
+    """Return the cards of those first steps that are not read yet, and how many steps they are."""
     root = steps.root
     if not isinstance(root, StoredSteps):
         return PersistentList(), 0
@@ -225,7 +225,7 @@ class CardList(Sequence[StepCard]):
         return hash((self.head, self.tail))
 
     def upto(self, length: int) -> CardList:
-        """Its first cards."""
+        """Return its first cards."""
         return CardList(self.head.upto(length), self.tail[: max(0, length - len(self.head))])
 
     def before(self, step: int) -> int:

@@ -77,7 +77,7 @@ class Timeline:
 def timeline_of(
     state: RunState | None, before: Timeline | None = None, streaming: Reply | None = None
 ) -> Timeline:
-    """The cards of a run.
+    """Return the cards of a run.
 
     Args:
         state: the run; None before the first.
@@ -106,7 +106,7 @@ def timeline_of(
 def cards_of_step(
     step: Step, state: RunState | None = None, streaming: Reply | None = None
 ) -> list[StepCard]:
-    """The cards of one step; with `state` it is the current one, whose live card is marked."""
+    """Return the cards of a step; `state` makes it the current one, with its live card marked."""
     cards = _cards_of_step(step, state, streaming)
     if not step.touches:
         return cards
@@ -182,7 +182,7 @@ def _lacks(step: Step) -> str:
 
 
 def answer_of(step: Step) -> str | None:
-    """The answer that a step came to: the user's, else the model's; None where it has none."""
+    """Return the answer of a step: the user's, else the model's; None without one."""
     if step.answer is not None:
         return step.answer
     return step.reading.answer if isinstance(step.reading, Final) else None
@@ -242,7 +242,7 @@ def _reply_cards(step: Step) -> list[StepCard]:
 
 
 def _reply_summary(step: Step, raw: str, reply: Reply) -> tuple[str, str, CardKind]:
-    """Title, summary and kind of the card of a reply."""
+    """Return the title, summary and kind of a reply's card."""
     match step.reading:
         case (Action() | Final()) as reading if reading.thought:
             return tr("Thought"), one_line(reading.thought), "thought"
@@ -258,7 +258,7 @@ def _reply_summary(step: Step, raw: str, reply: Reply) -> tuple[str, str, CardKi
 
 
 def _streaming_card(step: Step, streaming: Reply | None) -> StepCard:
-    """The reply that is being written; its newest words, not its first."""
+    """Return the reply that is being written; its newest words, not its first."""
     summary, facts = tr("Waiting for the model…"), ""
     if streaming is not None:
         written = len(streaming.text) + len(streaming.reasoning)
@@ -282,7 +282,7 @@ _ORDER = ("edited", "repaired", "replayed", "mocked", "retried", "cut", "forked"
 
 
 def _badges(step: Step, place: PausePoint, call: int | None = None) -> tuple[str, ...]:
-    """The marks of a step that belong to one of its cards: what was touched there."""
+    """Return the marks of a step that belong to one of its cards: what was touched there."""
     marks: set[str] = set()
     if place == PausePoint.REPLY:
         marks |= step.marks & _OF_REPLY
@@ -300,7 +300,7 @@ def _badges(step: Step, place: PausePoint, call: int | None = None) -> tuple[str
 
 
 def _is_of_older_studio(step: Step) -> bool:
-    """Whether what was edited is not known more closely than by step; the reply showed it then."""
+    """Return whether edits are known only by step, as in older journals; the reply showed them."""
     return (
         not step.edited_at and not any(call.edited for call in step.calls) and (step.answer is None)
     )
@@ -346,7 +346,7 @@ def _call_cards(step: Step, row: int, call: Call) -> list[StepCard]:
 
 
 def _is_approved(step: Step, row: int) -> bool:
-    """Whether the user let a call run."""
+    """Return whether the user let a call run."""
     return any(each.kind == "approved" and each.call == row for each in step.touches)
 
 
@@ -435,7 +435,7 @@ def checkpoint_of_card(tree: RunTree, cursor: int | None, card: StepCard) -> Che
 
 
 def step_at(state: RunState, number: int) -> Step:
-    """The step of that number; the current one for 0 and for numbers that are not there."""
+    """Return the step of that number; the current one for 0 and for numbers that are not there."""
     if 0 < number <= len(state.steps):
         return state.steps[number - 1]
     if state.step.number == 0 and state.steps:
@@ -444,12 +444,12 @@ def step_at(state: RunState, number: int) -> Step:
 
 
 def sent_in(state: RunState, step: Step) -> Sequence[Message]:
-    """The messages that a step sent; of a finished step that keeps none, the conversation's."""
+    """Return the messages that a step sent; the conversation's where a finished step keeps none."""
     return step.messages or state.conversation[: step.sent]
 
 
 def card_text(state: RunState, card: StepCard) -> str:
-    """The whole text of a card."""
+    """Return the whole text of a card."""
     step = step_at(state, card.step)
     if card.kind == "prompt":
         return _written(sent_in(state, step))
@@ -457,7 +457,7 @@ def card_text(state: RunState, card: StepCard) -> str:
 
 
 def added_card_text(state: RunState, card: StepCard) -> str:
-    """The whole text of a card; of a conversation that only grew, what came to it in this step."""
+    """Return a card's whole text; of a growing conversation, only what this step added."""
     step = step_at(state, card.step)
     if card.kind != "prompt":
         return _text_of(state, step, card)

@@ -113,7 +113,7 @@ def evaluated(source: str, state: RunState | None) -> tuple[ConsoleLine, Console
 
 
 def names_for(state: RunState | None) -> tuple[str, ...]:
-    """The names that expressions can write now: those of a run, and the arguments at hand."""
+    """Return the names that expressions can use now: those of a run and the arguments."""
     names = [name for name in NAMES if name != "prompt"]
     names += ["tokens.input", "tokens.output", "tokens.total"]
     calls = state.step.calls if state is not None else ()
@@ -159,7 +159,7 @@ class CallOutput:
     """All of it, or its newest part."""
 
     def plus(self, text: str, seconds: float) -> CallOutput:
-        """With one more piece, which came so many seconds after the call began."""
+        """Return the output with another piece, received so many seconds after the call began."""
         pieces = text.replace("\r\n", "\n").split("\n")
         lines = [*self.lines]
         if self.is_open:
@@ -172,7 +172,7 @@ class CallOutput:
         return CallOutput(tuple(lines[-_MOST_LINES:]), is_open, self.text + text)
 
     def heard(self, text: str, seconds: float) -> CallOutput:
-        """With what is new in a text that begins, or overlaps, as what was heard before."""
+        """Return the output with what is new in a text that overlaps the output so far."""
         if text.startswith(self.text):
             new = text[len(self.text) :]
             return self.plus(new, seconds) if new else self
@@ -191,7 +191,7 @@ class LiveOutput:
     """By step and row."""
 
     def of(self, step: int, row: int) -> tuple[OutputLine, ...]:
-        """The lines of a call."""
+        """Return the lines of a call."""
         return self.calls.get((step, row), CallOutput()).lines
 
     def heard(self, key: CallKey, text: str, seconds: float) -> LiveOutput:

@@ -81,7 +81,7 @@ def variables_at(state: RunState, moment: RunCursor | None) -> tuple[RunVariable
 def with_changes(
     rows: tuple[RunVariable, ...], before: tuple[RunVariable, ...]
 ) -> tuple[RunVariable, ...]:
-    """The rows, marked where they differ from those of the moment before."""
+    """Return the rows, marked where they differ from those of the moment before."""
     known = {row.name: row.value for row in before}
     return tuple(
         replace(row, is_changed=bool(before) and known.get(row.name) != row.value) for row in rows
@@ -163,7 +163,7 @@ def _call_of(step: Step, row: int | None) -> Call:
 
 
 def _observation(state: RunState, step: Step, kind: CardKind, call: Call | None) -> Json:
-    """The last observation up to the moment."""
+    """Return the last observation up to the moment."""
     is_known = kind not in (*_BEFORE_CALL, "action")
     if is_known and call is not None and call.observation is not None:
         return call.observation

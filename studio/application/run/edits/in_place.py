@@ -147,7 +147,7 @@ class EditResult:
 
 
 def command_of(spec: EditSpec, result: EditResult) -> Command:  # noqa: C901 - one flat match
-    """The command that an edit becomes.
+    """Return the command that an edit becomes.
 
     Raises:
         EditError: the text is not what is asked for; says what to fix.
@@ -222,14 +222,14 @@ def _needed(text: str, what: str) -> str:
 
 
 def arguments_text(arguments: JsonObject | None, raw: str) -> str:
-    """Arguments as text to edit: indented where they could be read, else as they came."""
+    """Return arguments as text to edit: indented where they could be read, else as they came."""
     if arguments is not None:
         return json_text(arguments)
     return raw or "{}"
 
 
 def with_text(message: Message, text: str) -> Message:
-    """A message with other words; its calls and media stay."""
+    """Return a message with another text; its calls and media stay."""
     others: list[Part] = []
     is_result = False
     for part in message.parts:
@@ -246,7 +246,7 @@ def with_text(message: Message, text: str) -> Message:
 
 
 def with_role(message: Message, role: Role) -> Message:
-    """The message, spoken by another."""
+    """Return the message with another role."""
     return replace(message, role=role)
 
 
@@ -256,7 +256,7 @@ def new_message() -> Message:
 
 
 def without(messages: Sequence[Message], index: int) -> tuple[Message, ...]:
-    """All messages but one."""
+    """Return all messages but one."""
     return (*messages[:index], *messages[index + 1 :])
 
 
@@ -295,7 +295,7 @@ def edits_to_keep(
 
 
 def _question(state: RunState) -> str:
-    """The user's message as the first request had it."""
+    """Return the user's message as the first request had it."""
     first = state.steps[0] if state.steps else state.step
     sent = first.messages or state.conversation[: first.sent]
     asked = [message.text for message in sent if message.role == "user"]
@@ -345,7 +345,7 @@ def _edit(document: PromptDocument, before: str, after: str) -> TextEdit:
 
 
 def has_template_code(text: str) -> bool:
-    """Whether a text would be read as template code in a file."""
+    """Return whether a text would be read as template code in a file."""
     return _TEMPLATE_MARK.search(text) is not None
 
 

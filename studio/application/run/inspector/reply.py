@@ -75,7 +75,7 @@ def reply_blocks(step: Step, error: StepError | None = None) -> Blocks:
 
 
 def streaming_blocks(reply: Reply, reading: Reading | None = None) -> Blocks:
-    """A reply that still runs, as far as it has come.
+    """Return a reply that still runs, as far as it has come.
 
     Args:
         reply: the text so far.
@@ -87,7 +87,7 @@ def streaming_blocks(reply: Reply, reading: Reading | None = None) -> Blocks:
 
 
 def is_passing(notice: str) -> bool:
-    """Whether a notice only says what goes on just then ("Reading 300 tokens …")."""
+    """Return whether a notice only reports progress ("Reading 300 tokens …")."""
     return notice.endswith("…")
 
 
@@ -114,7 +114,7 @@ def _streams(reply: Reply, reading: Reading | None) -> list[Block]:
 
 
 def read_pieces(text: str, spans: tuple[ReadSpan, ...]) -> tuple[Piece, ...]:
-    """A raw reply cut at its spans; where two overlap, the later one wins nothing back."""
+    """Read a raw reply, cut at its spans; of overlapping ones the earlier wins."""
     pieces: list[Piece] = []
     done = 0
     for item in sorted(spans, key=lambda item: (item.span.start, item.span.end)):
@@ -135,7 +135,7 @@ def read_pieces(text: str, spans: tuple[ReadSpan, ...]) -> tuple[Piece, ...]:
 
 
 def legend_of(step: Step) -> tuple[tuple[str, Style], ...]:
-    """The kinds of spans in a step's reply, with their names, in order of first place."""
+    """Return the kinds of spans in a step's reply, with their names, in order of first place."""
     if step.reading is None:
         return ()
     names: dict[ReadAs, str] = {
@@ -233,7 +233,7 @@ class ChatTurn:
 
 
 def turns_of(state: RunState) -> tuple[ChatTurn, ...]:
-    """All turns, the last one with the answer of now; one for a run that was never gone on with."""
+    """Return all turns, the current answer's last; one turn for a run that was never continued."""
     question = state.setup.question
     made: list[ChatTurn] = []
     if len(state.steps) <= _MOST_STEPS:
@@ -259,7 +259,7 @@ def _asked(step: Step) -> str:
 
 
 def thread_markdown(state: RunState) -> str:
-    """The turns before the last answer, and its question, as Markdown; empty without any."""
+    """Return the turns before the last answer, and its question, as Markdown; empty without any."""
     turns = turns_of(state)
     if len(turns) < 2:
         return ""
@@ -270,7 +270,7 @@ def thread_markdown(state: RunState) -> str:
 
 
 def _quoted(text: str) -> str:
-    """The user's words as a quotation; they are text and no Markdown."""
+    """Return the user's words as a quotation; they are text and no Markdown."""
     lines = text.strip().splitlines() or ["…"]
     words = [_MARKS.sub(lambda found: "\\" + found[0], line.strip()) for line in lines]
     return "\n".join(f"> **{line}**" if line else ">" for line in words)
@@ -323,7 +323,7 @@ def markdown_parts(text: str, most: int = PART_CHARACTERS) -> Iterator[str]:
 
 
 def _fence_after(line: str, fence: _Fence | None) -> _Fence | None:
-    """The fence that is open behind a line."""
+    """Return the fence that is open behind a line."""
     match = _FENCE.match(line)
     if match is None:
         return fence
@@ -334,7 +334,7 @@ def _fence_after(line: str, fence: _Fence | None) -> _Fence | None:
 
 
 def _pieces(line: str, most: int) -> Iterator[str]:
-    """A line, cut at spaces where it is very long."""
+    """Yield a line, cut at spaces where it is very long."""
     while len(line) > most:
         space = _SPACE.search(line, most)
         at = space.end() if space is not None and space.end() < 2 * most else most

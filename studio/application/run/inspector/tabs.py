@@ -42,7 +42,7 @@ _BODY_END = 40
 
 
 def opening(messages: Sequence[Message]) -> Sequence[Message]:
-    """The messages before the model's first word; all, where it has the first one."""
+    """Return the messages before the model's first one."""
     for index, message in enumerate(messages[:_BODY_END]):
         if message.role in ("assistant", "tool"):
             return messages[: max(1, index)]
@@ -112,7 +112,7 @@ _USAGE_HEADS: tuple[str, ...] = (
 
 
 def usage_heads() -> tuple[str, ...]:
-    """Column heads of the Usage tab."""
+    """Return the column heads of the Usage tab."""
     return tuple(map(tr, _USAGE_HEADS))
 
 
@@ -234,7 +234,7 @@ def _request(
 
 
 def _without_middle(body: Json) -> Json:
-    """A body to look at: of a long conversation the ends, with a line for what is left out.
+    """Return a body to look at: of a long conversation the ends, with a line for what is left out.
 
     A body of 20,000 messages is nothing that anyone reads; it would keep the window still for ten
     seconds. Copying takes the whole body.
@@ -252,7 +252,7 @@ def _without_middle(body: Json) -> Json:
 
 
 def _identity(call: WireCall | None) -> Blocks:
-    """The model and the ids that the server named in its answer."""
+    """Return the model and the ids that the server named in its answer."""
     if call is None:
         return ()
     named = (
@@ -280,7 +280,7 @@ def _answer_blocks(state: RunState) -> Blocks:
 
 
 def usage_rows(state: RunState) -> tuple[UsageRow, ...]:
-    """Figures of each step, of a long run of its newest ones, and their sum."""
+    """Return the figures of each step, of a long run of its newest ones, and their sum."""
     first = max(0, len(state.steps) - _USAGE_ROWS)
     steps = list(state.steps[first:])
     if state.step.number > len(state.steps):

@@ -221,7 +221,7 @@ def _call_blocks(
 
 
 def _cut_blocks(call: Call) -> list[Block]:
-    """That the answer was cut, by which rule, and the whole of it."""
+    """Return a note that the answer was cut, by which rule, and the whole answer."""
     outcome = call.outcome
     if outcome is None or not outcome.truncated:
         return []
@@ -239,7 +239,7 @@ def _cut_blocks(call: Call) -> list[Block]:
 
 
 def observation_block(text: str) -> Block:
-    """An observation: as colored JSON where it is JSON, else as the text it is."""
+    """Return an observation: as colored JSON where it is JSON, else as the text it is."""
     if len(text) < _LONGEST and text.lstrip()[:1] in ("{", "["):
         try:
             return json_block(parse_json(text))
@@ -251,7 +251,7 @@ def observation_block(text: str) -> Block:
 
 
 def _bounded(text: str, style: Style = "plain", *, at_end: bool = False) -> Block:
-    """A text to look at; copying takes all of it."""
+    """Return a text to look at; copying takes all of it."""
     left = len(text) - _LONGEST
     if left <= 0:
         return body(text, style)
@@ -295,7 +295,7 @@ def _time(call: Call) -> list[str]:
 def truth_blocks(
     step: Step, setup: RunSetup, messages: Sequence[Message], request: StepRequest
 ) -> Blocks:
-    """The tool truth table of a step: declared, sent, called, answered.
+    """Return the tool truth table of a step: declared, sent, called, answered.
 
     Args:
         step: the step.

@@ -73,7 +73,7 @@ def offers_of(state: RunState | None, *, can_reply: bool = True) -> Offers:
 
 
 def _fits(offer: Offer, possible: frozenset[type]) -> bool:
-    """Whether the machine takes what a button would send; what is asked for first leads there."""
+    """Return whether the machine accepts a button's input; a request for input leads to it."""
     if offer.ask:
         return True
     if offer.edit is not None:
@@ -111,7 +111,7 @@ def _after_end(state: RunState) -> Offers:
     if state.status == "interrupted":
         return Offers(
             tr("The program ended while this run was under way."),
-            tr("Everything up to its last event is here."),
+            tr("The run is complete up to its last event."),
         )
     if state.status == "stopped":
         return Offers(tr("The run was stopped."))
@@ -270,7 +270,7 @@ def _at_result(state: RunState) -> Offers:
         "observation",
         tr("Observation of {tool}").format(tool=call.tool),
         call.observation or "",
-        hint=tr("What the model gets; the tool's own result stays in the record."),
+        hint=tr("The result sent to the model; the tool's own result stays in the record."),
         call=state.call or 0,
         is_error=call.is_error,
     )
@@ -294,15 +294,15 @@ def _result_title(call: Call) -> str:
 
 
 def _after_result(state: RunState) -> Offer:
-    """Going on from a result, by what follows it: the next call, the next result, the model."""
+    """Return the offer to go on after a result: to the next call or result, or to the model."""
     calls, row = state.step.calls, state.call or 0
     waiting = next((call for call in calls if call.status == "asked"), None)
     if waiting is not None:
-        words = tr("On to {tool}").format(tool=waiting.tool)
+        words = tr("Go to {tool}").format(tool=waiting.tool)
         return go_on(words, tr("The next call of this reply; the model waits for all of them."))
     later = [call for call in calls[row + 1 :] if call.outcome is not None]
     if state.runs_at_once and later:
-        words = tr("On to the result of {tool}").format(tool=later[0].tool)
+        words = tr("Go to the result of {tool}").format(tool=later[0].tool)
         return go_on(words, tr("The next result of this reply."))
     if len(calls) == 1:
         return go_on(tr("Send the result to the model"), tr("Go on with this observation."))
@@ -423,7 +423,7 @@ def _while_pausing(state: RunState) -> Offers:
 
 
 def _is_whole(state: RunState, made: Offers) -> bool:
-    """Whether it is over and anything came of it."""
+    """Return whether the run is over and has steps or a reply."""
     return state.is_over and bool(made.title) and bool(state.steps or state.step.reply)
 
 

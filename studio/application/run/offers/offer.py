@@ -83,12 +83,12 @@ class Offers:
 
 
 def go_on(label: str, tip: str) -> Offer:
-    """The button that goes on to the next stop."""
+    """Return the offer to go on to the next stop."""
     return Offer(label, tip, (StepOn("over"),), is_primary=True)
 
 
 def steer(hint: str) -> Offer:
-    """A message of the user, for a request; `hint` says for which."""
+    """Return a message of the user, for a request; `hint` says for which."""
     spec = EditSpec(
         "steer",
         tr("Put in a message"),
@@ -103,7 +103,7 @@ def steer(hint: str) -> Offer:
 
 
 def write_reply(state: RunState, label: str, title: str) -> Offer:
-    """The reply, written by the user."""
+    """Return the offer to write the reply."""
     reply = state.step.reply or state.step.partial or Reply()
     spec = EditSpec(
         "reply",
@@ -116,7 +116,7 @@ def write_reply(state: RunState, label: str, title: str) -> Offer:
 
 
 def edit_call(state: RunState, call: Call) -> Offer:
-    """Another tool or other arguments for a call."""
+    """Return the offer of another tool or other arguments for a call."""
     names = tuple(spec.name for spec in state.setup.tools)
     tools = names if call.tool in names else (call.tool, *names)
     spec = EditSpec(
@@ -133,7 +133,7 @@ def edit_call(state: RunState, call: Call) -> Offer:
 
 
 def edit_answer(state: RunState) -> Offer:
-    """The answer, changed by the user."""
+    """Return the offer to change the answer."""
     spec = EditSpec(
         "answer",
         tr("Final answer"),
@@ -144,7 +144,7 @@ def edit_answer(state: RunState) -> Offer:
 
 
 def send_back_offer() -> Offer:
-    """The answer sent back with a word to the model."""
+    """Return the offer to send the answer back with a word to the model."""
     spec = EditSpec(
         "send_back",
         tr("Send it back"),
@@ -218,7 +218,7 @@ def _fixing_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
             "told",
             tr("Message to the model"),
             error.observation,
-            hint=tr("It reads this as the observation of its reply."),
+            hint=tr("The model reads this as the observation for its reply."),
         )
         offers.append(
             Offer(
@@ -230,7 +230,7 @@ def _fixing_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
     elif error.code == NO_VALUE:
         offers.insert(0, _give_values())
     elif error.kind in ("model", "render"):
-        tip = tr("Do the same once more, and go on.")
+        tip = tr("Repeat this step, and continue.")
         cause = _cause_offer(error)
         is_first = cause is None
         offers.insert(0, Offer(tr("Try again"), tip, (Continue(),), is_primary=is_first))
@@ -267,7 +267,7 @@ def was_cut(state: RunState) -> bool:
 
 
 def _longer_reply(state: RunState) -> Offer:
-    """The request once more, with room for twice as much."""
+    """Return the offer to send the request once more, with room for twice as much."""
     usage = state.step.reply.usage if state.step.reply is not None else None
     lines = (
         state.limits.reply,
@@ -344,7 +344,7 @@ def choose_model() -> Offer:
 
 
 def _give_values() -> Offer:
-    """The secrets that a run of the past sent, typed in by the user."""
+    """Return the offer to type in the secrets that a run of the past sent."""
     return Offer(
         tr("Give the value…"),
         tr("Type the secret that is not set here; it is kept until the studio ends."),
@@ -416,7 +416,7 @@ def _outcome_offers(state: RunState) -> tuple[Offer, ...]:
         ),
         Offer(
             tr("It ran"),
-            tr("Its work is done; the result is not known."),
+            tr("The tool did its work; its result is unknown."),
             (OutcomeTold(row, "ran"),),
         ),
         Offer(

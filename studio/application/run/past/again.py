@@ -59,7 +59,7 @@ class PastRun:
 
 
 def past_run(whole: Past, checkpoint: int | None = None) -> PastRun | None:
-    """A run as it was read from the history, at one of its places; None for an empty journal.
+    """Return a past run at one of its places, read from the history; None without events.
 
     Args:
         whole: the run.
@@ -72,7 +72,7 @@ def past_run(whole: Past, checkpoint: int | None = None) -> PastRun | None:
 
 
 def with_results_of(plan: RunPlan, past: PastRun) -> RunPlan:
-    """The plan, with tools that answer as the past run's did wherever they were called so."""
+    """Return the plan with tools that answer as in the past run where the calls are the same."""
     recording = Reenactment(branch_path(past.events, past.last)).recording
 
     async def open_toolbox() -> RunToolbox:
@@ -86,7 +86,7 @@ def exactly(
     references: ReferenceContext | None = None,
     options: RunOptions | None = None,
 ) -> RunPlan:
-    """The run once more: no model is asked, no tool is called, and all edits are made again.
+    """Return the plan of the same run without calls of models and tools, with all edits.
 
     Args:
         past: the run.
@@ -124,7 +124,7 @@ def exactly(
 def values_of(
     past: PastRun, now: Mapping[str, Json], references: ReferenceContext | None = None
 ) -> GivenInputs:
-    """The values to run a past run again with: its own, and those of inputs that came since.
+    """Return the values for repeating a past run: its own, and those of newer inputs.
 
     Args:
         past: the run.
@@ -139,6 +139,6 @@ def values_of(
 
 
 def is_other_prompt(past: PastRun, path: Path | None) -> bool:
-    """Whether a run is of another prompt than the file at `path`, one that can still be opened."""
+    """Return whether a run's prompt is not the file at `path` and can still be opened."""
     was = Path(past.setup.path) if past.setup.path else None
     return was is not None and was != path and was.is_file()

@@ -37,7 +37,7 @@ class ForkView:
         return f"{self.at + 1}/{len(self.ends)}"
 
     def beside(self, by: int) -> int | None:
-        """The last checkpoint of the way before or after the one that is shown."""
+        """Return the last checkpoint of the branch before or after the one that is shown."""
         wanted = self.at + by
         return self.ends[wanted] if 0 <= wanted < len(self.ends) else None
 
@@ -66,7 +66,7 @@ def forks_of(tree: RunTree, current: int | None) -> Mapping[ForkKey, ForkView]:
 
 
 def ways_of(tree: RunTree, current: int | None) -> tuple[Mapping[int, Checkpoint], int]:
-    """The ends of the ways by the number of their branch, and the number of the one shown.
+    """Return the ends of the branches by number, and the number of the one shown.
 
     Standing at the end of a way again begins a branch that has nothing of its own yet: it is that
     way still.
@@ -85,7 +85,7 @@ def ways_of(tree: RunTree, current: int | None) -> tuple[Mapping[int, Checkpoint
 
 
 def origins_of(tree: RunTree, current: int | None) -> Mapping[int, Checkpoint]:
-    """The place of another way at which each way begins, by its number; a first way has none."""
+    """Return where each branch leaves another one, by its number; the first one has no origin."""
     if len(tree.ends) < 2 or len(tree.ends) * len(tree.checkpoints) > _MOST:
         return {}
     ends, _ = ways_of(tree, current)
@@ -98,7 +98,7 @@ def origins_of(tree: RunTree, current: int | None) -> Mapping[int, Checkpoint]:
 
 
 def _way(tree: RunTree, end: Checkpoint) -> list[Checkpoint]:
-    """The places that lead to one, it and the newest first."""
+    """Return the places that lead to one, the newest first."""
     way: list[Checkpoint] = []
     at: Checkpoint | None = end
     while at is not None:
@@ -189,7 +189,7 @@ def _parted(origin: Checkpoint | None) -> str:
 
 
 def as_tree(branches: Sequence[BranchView]) -> tuple[BranchView, ...]:
-    """The ways as a tree is read: each behind the one that it parted from."""
+    """Return the branches in the order of a tree: each behind the one it parted from."""
     below: dict[int | None, list[BranchView]] = {}
     known = {one.number for one in branches}
     for one in branches:

@@ -99,7 +99,7 @@ class RunComparison:
         return words.format(where=where, count=len(self.differences), count2=len(self.rows))
 
     def texts(self, row: int) -> Sides:
-        """The whole texts of a row, with what differs marked."""
+        """Return the whole texts of a row, with what differs marked."""
         one = self.rows[row]
         return sides_of(
             _without_ids(card_text(self.left.state, one.left)) if one.left is not None else "",
@@ -107,7 +107,7 @@ class RunComparison:
         )
 
     def bodies(self, row: int) -> Sides:
-        """The requests of the iterations of a row, as they were sent, with what differs marked."""
+        """Return the requests of a row's iterations, as sent, with differences marked."""
         one = self.rows[row]
         return sides_of(_body(self.left, one.left), _body(self.right, one.right))
 
@@ -162,7 +162,7 @@ def _price(cost: float | None) -> str:
 
 
 def _errors(state: RunState) -> int:
-    """Calls that failed; of a very long run those of its newest steps."""
+    """Return the calls that failed; of a very long run those of its newest steps."""
     steps = steps_of(state)
     first = max(0, len(steps) - _MOST_COUNTED)
     calls = (call for step in steps[first:] for call in step.calls)
@@ -208,7 +208,7 @@ def _match(left: RunState, one: StepCard | None, right: RunState, two: StepCard 
 
 
 def _body(side: RunSide, card: StepCard | None) -> str:
-    """The request of a card's step, as it was sent."""
+    """Return the request of a card's step, as it was sent."""
     if card is None:
         return ""
     step = step_at(side.state, card.step)
@@ -240,7 +240,7 @@ class Sides:
 
 
 def sides_of(left: str, right: str) -> Sides:
-    """Two texts with the lines marked that differ, and the words in them."""
+    """Return two texts with the lines marked that differ, and the words in them."""
     if left == right or left.count("\n") + right.count("\n") > _MOST_LINES:
         return Sides(_whole(left), _whole(right))
     rows = compare_texts(left, right, 2 * _MOST_LINES, whole=True)
@@ -252,7 +252,7 @@ def _whole(text: str) -> Blocks:
 
 
 def _column(rows: Sequence[TextRow], own: LineKind, kind: BlockKind) -> Blocks:
-    """One side's lines; those that look alike are one block."""
+    """Return one side's lines; those that look alike are one block."""
     shown = (row for row in rows if row.kind in ("same", own))
     return tuple(
         Block("body" if each == "same" else kind, tuple(_pieces(tuple(group))))
@@ -261,7 +261,7 @@ def _column(rows: Sequence[TextRow], own: LineKind, kind: BlockKind) -> Blocks:
 
 
 def _pieces(rows: Sequence[TextRow]) -> Iterator[Piece]:
-    """Lines as runs of characters; the words that changed are marked."""
+    """Yield lines as runs of characters; the words that changed are marked."""
     plain = ""
     for number, row in enumerate(rows):
         plain += "\n" if number else ""

@@ -72,14 +72,14 @@ class RunRecord:
         return self.tree.cursor if self.at is None else self.checkpoints[self.at].id
 
     def at_checkpoint(self, identifier: int) -> RunRecord:
-        """The record, at the place of that id; unchanged where there is none."""
+        """Return the record, at the place of that id; unchanged where there is none."""
         for index, checkpoint in enumerate(self.checkpoints):
             if checkpoint.id == identifier:
                 return replace(self, at=index, seen=self.whole)
         return self
 
     def moved(self, by: int) -> RunRecord:
-        """The record, some places on or back; stays within its ends."""
+        """Return the record, some places on or back; stays within its ends."""
         count = len(self.checkpoints)
         if not count:
             return self

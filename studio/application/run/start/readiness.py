@@ -119,7 +119,7 @@ def _samples(
 
 
 def _no_question(document: PromptDocument, name: str) -> Problem:
-    """The user's question has a place in the prompt, and no words."""
+    """Report a prompt with a place for the user's question, which is empty."""
     uses = {item.name: item.span for item in reversed(document.variables)}
     place = uses.get(name) or uses.get("chat_history")
     message = f"The prompt asks for the user's {name!r}, and it is empty."

@@ -51,7 +51,7 @@ async def open_tools(
     *,
     is_safe: bool = False,
 ) -> Toolbox:
-    """The tools of a run, their servers started where the folder is trusted.
+    """Return the tools of a run, their servers started where the folder is trusted.
 
     Args:
         session: keeps the tools.
@@ -134,7 +134,7 @@ class Journal(Protocol):
     """The journal to which events of runs are written before they are shown."""
 
     def begin(self, setup: RunSetup) -> None:
-        """A run is about to begin."""
+        """Note that a run is about to begin."""
         ...
 
     def write(self, run: str, event: Event) -> None:
@@ -285,7 +285,7 @@ class RunSession:
         return {row: run.live_output(row) for row, call in calls if call.status == "running"}
 
     async def set_options(self, plan: RunPlan) -> None:
-        """Breakpoints and filters were changed while the run goes."""
+        """Set the breakpoints and filters, changed while the run goes."""
         if self._run is not None:
             self._run.gate.options = plan.options
 

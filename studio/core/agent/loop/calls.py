@@ -41,7 +41,7 @@ class RunToolbox(Protocol):
         ...
 
     def needs_approval(self, name: str) -> bool:
-        """Whether the user must be asked before the next call."""
+        """Return whether the user must be asked before the next call."""
         ...
 
     def why_approval(self, name: str) -> str:
@@ -117,22 +117,22 @@ class NoTools:
     def check(
         self, name: str, arguments: JsonObject, released: AbstractSet[str] = frozenset()
     ) -> tuple[str, ...]:
-        """No tool exists."""
+        """Return the fault: no tool exists."""
         return (f"there is no tool {name!r}",)
 
     def needs_approval(self, name: str) -> bool:
-        """Never."""
+        """Return False: no tool needs approval."""
         return False
 
     def why_approval(self, name: str) -> str:
-        """Never."""
+        """Return an empty text: no tool needs approval."""
         return ""
 
     def approve(self, name: str) -> None:
-        """Nothing to note."""
+        """Do nothing: there is nothing to note."""
 
     def origin(self, name: str) -> ResultOrigin:
-        """As if live."""
+        """Return the same origin as of a live call."""
         return "live"
 
     async def call(
@@ -142,11 +142,11 @@ class NoTools:
         call_id: str = "",
         released: AbstractSet[str] = frozenset(),
     ) -> ToolOutcome:
-        """No tool exists."""
+        """Return the fault: no tool exists."""
         return ToolOutcome(f"there is no tool {name!r}", "unknown-tool")
 
     def live_output(self, call_id: str) -> str:
-        """Nothing runs."""
+        """Return nothing: no tool runs."""
         return ""
 
 
@@ -155,7 +155,7 @@ _LOOK_BACK = 20
 
 
 def call_of(asked: RequestedCall) -> Call:
-    """The row of a call that a reply asks for."""
+    """Return the row of a call that a reply asks for."""
     return Call(
         asked.id,
         asked.tool,
@@ -173,31 +173,31 @@ def call_key(call: Call) -> tuple[str, str]:
 
 
 def is_repeated(state: RunState, call: Call) -> bool:
-    """Whether the last steps made this very call twice already."""
+    """Return whether the last steps made this same call twice."""
     before = state.past_calls[-_LOOK_BACK:]
     return before.count(call_key(call)) >= _REPEATS - 1
 
 
 def repetition(call: Call) -> ReadingWarning:
-    """The remark on a call that is repeated."""
+    """Return the remark on a repeated call."""
     message = f"{call.tool!r} is called with the same arguments for at least the third time."
     return ReadingWarning("repeated_action", message)
 
 
 def first_call(state: RunState, wanted: Callable[[Call], bool]) -> int | None:
-    """The first row that a test holds for."""
+    """Return the first row that a test holds for."""
     return next((at for at, call in enumerate(state.step.calls) if wanted(call)), None)
 
 
 def with_call(state: RunState, index: int, **changes: Any) -> RunState:  # noqa: ANN401 - as replace
-    """One row changed."""
+    """Return the state with one row changed."""
     calls = list(state.step.calls)
     calls[index] = replace(calls[index], **changes)
     return replace(state, step=replace(state.step, calls=tuple(calls)))
 
 
 def with_checks(state: RunState, event: CallsChecked) -> RunState:
-    """The undecided rows were checked; what bindings put in is shown in them."""
+    """Return the state with the undecided rows checked, and what bindings put in."""
     state = replace(state, step=replace(state.step, at_once=event.at_once))
     for index, check in enumerate(event.checks):
         call = state.step.calls[index]
@@ -228,7 +228,7 @@ def call_error_text(state: RunState, call: Call) -> str:
 
 
 def tell_bad_calls(state: RunState) -> RunState:
-    """Every row that cannot run gets its error as the result."""
+    """Give every row that cannot run its error as the result."""
     for index, call in enumerate(state.step.calls):
         if call.status == "asked" and call.problems:
             is_edited = state.error is not None and state.call == index and state.error.observation
@@ -244,7 +244,7 @@ def tell_bad_calls(state: RunState) -> RunState:
 
 
 def decided(state: RunState, event: CallDecided) -> RunState:
-    """Whether a row runs."""
+    """Return the state after the decision whether a row runs."""
     match event.decision:
         case "approve":
             return with_call(state, event.call, status="approved")
@@ -269,7 +269,7 @@ def decided(state: RunState, event: CallDecided) -> RunState:
 
 
 def tool_ended(state: RunState, event: ToolEnded) -> RunState:
-    """A tool has answered: a failure is an observation, never the end of the run."""
+    """Return the state after a tool's answer: a failure is an observation, not the run's end."""
     outcome = event.outcome
     text = outcome.text
     if outcome.is_error and not text.startswith("Error"):
@@ -347,13 +347,13 @@ def _check(
 
 
 def _denied(state: RunState, index: int, options: RunOptions) -> str | None:
-    """The reason of the first guard that forbids a call."""
+    """Return the reason of the first guard that forbids a call."""
     call = state.step.calls[index]
     return _forbidden("call", options, {"tool": call.tool, "args": call.arguments}, state)
 
 
 def denied_request(state: RunState, options: RunOptions) -> str | None:
-    """The reason of the first guard that forbids what is about to be sent."""
+    """Return the reason of the first guard that forbids what is about to be sent."""
     if not any(guard.on == "request" for guard in options.guards):
         return None
     prompt = "\n".join(message.text for message in state.step.messages)
@@ -361,14 +361,14 @@ def denied_request(state: RunState, options: RunOptions) -> str | None:
 
 
 def denied_reply(state: RunState, options: RunOptions) -> str | None:
-    """The reason of the first guard that forbids a reply."""
+    """Return the reason of the first guard that forbids a reply."""
     return _forbidden("reply", options, {}, state)
 
 
 def _forbidden(
     on: str, options: RunOptions, more: Mapping[str, Json], state: RunState
 ) -> str | None:
-    """The reason of the first guard that holds; a guard that cannot be read forbids too."""
+    """Return the reason of the first guard that holds; a guard that cannot be read forbids too."""
     guards = [guard for guard in options.guards if guard.on == on]
     if not guards:
         return None

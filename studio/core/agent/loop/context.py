@@ -25,12 +25,12 @@ from studio.core.wire.reply import Reply
 
 
 def user_message(text: str) -> Message:
-    """A message of the user."""
+    """Return a message of the user."""
     return Message("user", (TextPart(text),))
 
 
 def assistant_message(text: str, reply: Reply | None = None) -> Message:
-    """An answer of the model, with what its provider wants back."""
+    """Return an answer of the model, with what its provider wants back."""
     carried = reply.carried if reply is not None else ()
     return Message("assistant", (TextPart(text),) if text else (), carried=carried)
 
@@ -51,14 +51,14 @@ def exchange(step: Step) -> tuple[Message, ...]:
 
 
 def _arguments(call: Call) -> str:
-    """The arguments' text; as it came where the user (or a binding) changed nothing."""
+    """Return the arguments' text, unchanged where neither the user nor a binding changed it."""
     if call.arguments is None or "arguments" not in call.edited:
         return call.text or "{}"
     return json_text(call.arguments)
 
 
 def result_media(call: Call) -> tuple[MediaPart, ...]:
-    """Pictures, audio and documents of a call's answer; none of one that the user edited."""
+    """Return pictures, audio and documents of a call's answer; none of one that the user edited."""
     outcome = call.outcome
     if outcome is None or "observation" in call.edited:
         return ()
@@ -78,7 +78,7 @@ def _result(
 
 
 def legal(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """The same messages with every call answered and no answer without its call.
+    """Return the messages with every call answered and no answer without its call.
 
     Providers refuse a history in which a call has no result before the next message; people delete
     and edit messages. Missing results are put in, orphans left out.
@@ -136,7 +136,7 @@ _OLDER_SUMMARY = "[Context summary: "
 
 
 def size(messages: Sequence[Message]) -> int:
-    """Characters of a conversation as Prompty 2 counts them: text, role and 4 for each message."""
+    """Return a conversation's characters as Prompty 2 counts them: text, role and 4 per message."""
     return sum(_size(message) for message in messages)
 
 
@@ -154,7 +154,7 @@ def _size(message: Message) -> int:
 
 
 def extended(state: RunState, added: Sequence[Message]) -> RunState:
-    """The state with messages at the end of its conversation."""
+    """Return the state with messages at the end of its conversation."""
     counted = size(added) if state.setup.context_budget is not None else 0
     return replace(
         state,
@@ -164,7 +164,7 @@ def extended(state: RunState, added: Sequence[Message]) -> RunState:
 
 
 def replaced(state: RunState, messages: Sequence[Message]) -> RunState:
-    """The state with another conversation."""
+    """Return the state with another conversation."""
     if messages is state.conversation:
         return state
     counted = size(messages) if state.setup.context_budget is not None else 0
@@ -172,13 +172,13 @@ def replaced(state: RunState, messages: Sequence[Message]) -> RunState:
 
 
 def is_too_long(state: RunState) -> bool:
-    """Whether the conversation is over its budget; costs nothing, whatever its length."""
+    """Return whether the conversation is over its budget; costs nothing, whatever its length."""
     budget = state.setup.context_budget
     return budget is not None and state.characters > budget
 
 
 def trim(messages: Sequence[Message], budget: int) -> tuple[tuple[Message, ...], int]:
-    """The conversation within `budget` characters, and how many messages were dropped.
+    """Return the conversation within `budget` characters, and how many messages were dropped.
 
     System messages, the user's last message and the newest exchange stay, whatever the budget. Of
     the others the oldest are dropped, a call together with its results, and one system message
@@ -211,7 +211,7 @@ def trim(messages: Sequence[Message], budget: int) -> tuple[tuple[Message, ...],
 
 
 def _groups(messages: Sequence[Message]) -> list[list[Message]]:
-    """The messages in order, each with the tool results that answer it."""
+    """Return the messages in order, each with the tool results that answer it."""
     groups: list[list[Message]] = []
     for message in messages:
         if message.role == "tool" and groups:
@@ -235,7 +235,7 @@ def _sums_up(message: Message) -> bool:
 
 
 def _summary(dropped: Sequence[Message], reserved: int) -> Message:
-    """A system message about the dropped ones, not longer than what is reserved for it.
+    """Return a system message about the dropped ones, not longer than what is reserved for it.
 
     An earlier summary among them gets half of the room at most, so that it cannot crowd out the
     rest when a run is trimmed again and again.

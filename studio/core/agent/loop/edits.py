@@ -81,7 +81,7 @@ _DECISIONS: dict[str, TouchKind] = {
 
 
 def edit(state: RunState, event: Edit) -> Move:  # noqa: C901 - one arm per edit
-    """The run after an edit, still at its place unless the edit itself moves it."""
+    """Return the run after an edit, still at its place unless the edit itself moves it."""
     match event:
         case MessagesEdited(messages=messages):
             if state.setup.protocol == "native":
@@ -132,7 +132,7 @@ def edit(state: RunState, event: Edit) -> Move:  # noqa: C901 - one arm per edit
 
 
 def raised(limits: Limits, name: LimitName, to: float | None) -> Limits:
-    """The allowances with one of them changed."""
+    """Return the allowances with one of them changed."""
     match name:
         case "iterations":
             return replace(limits, iterations=None if to is None else int(to))
@@ -149,7 +149,7 @@ def raised(limits: Limits, name: LimitName, to: float | None) -> Limits:
 
 
 def _steered(state: RunState, event: Steered) -> Move:
-    """The user's message ends the request that is ready to be sent, or waits for the next one."""
+    """Add the user's message to the request that is ready to be sent, or to the next one."""
     if not event.joins or state.place != PausePoint.BEFORE_REQUEST:
         state = replace(state, steering=(*state.steering, event.text))
         return state, pending(state)
@@ -162,14 +162,14 @@ def _steered(state: RunState, event: Steered) -> Move:
 
 
 def _marked(state: RunState, mark: str, at: PausePoint | None = None) -> RunState:
-    """The state with a mark on its step, and where in the step the user changed something."""
+    """Return the state with its step marked, and where in the step the user changed something."""
     edited = state.step.edited_at | ({at} if at is not None else set())
     step = replace(state.step, marks=state.step.marks | {mark}, edited_at=edited)
     return replace(state, step=step)
 
 
 def _answered(state: RunState, text: str) -> RunState:
-    """The step keeps the user's answer, which later turns of the thread show."""
+    """Keep the user's answer in the step, which later turns of the thread show."""
     marked = _marked(state, "edited", PausePoint.ANSWER)
     return replace(marked, step=replace(marked.step, answer=text))
 
@@ -217,7 +217,7 @@ def _call(state: RunState, event: CallEdited) -> RunState:
 
 
 def _go_on(state: RunState, text: str) -> Move:
-    """The answer joins the conversation, the user says something more, and the loop goes on."""
+    """Add the answer and the user's next message to the conversation, and let the loop go on."""
     answer = assistant_message(state.answer or "")
     message = user_message(text)
     if state.setup.protocol == "native":

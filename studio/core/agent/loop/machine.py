@@ -94,7 +94,7 @@ from studio.core.wire.reply import Reply
 
 
 def advance(state: RunState, event: Event) -> Move:
-    """The state after a fact, and the effects that it calls for.
+    """Return the state after a fact, and the effects that it calls for.
 
     At a place (`state.place`) the effects are behind the gate: they are done once the place is
     passed, and an edit there replaces them.
@@ -318,7 +318,7 @@ def _error_passed(state: RunState, error: StepError) -> Move:
 
 
 def fold(events: Iterable[Event]) -> RunState:
-    """The state that a journal leads to; see `studio.core.agent.past.tree` for forks.
+    """Return the state that a journal leads to; see `studio.core.agent.past.tree` for forks.
 
     Raises:
         ValueError: the first event is not `Started`.

@@ -98,7 +98,7 @@ def chosen_tools(
     tools: Sequence[ToolSpec],
     scores: ToolScores = BY_WORDS,
 ) -> tuple[ToolSpec, ...]:
-    """The tools that fit the question best, in the order that they have; all without a limit.
+    """Return the tools that fit the question best, in their order; all without a limit.
 
     A word counts the more, the fewer tools have it. Of tools that fit alike the first are taken.
 
@@ -170,7 +170,7 @@ def _text(tool: ToolSpec) -> str:
 
 
 def _words(text: str) -> frozenset[str]:
-    """The words of a text in their stems, as far as a plural `s` goes."""
+    """Return the stems of a text's words, without a plural `s`."""
     found = (word.casefold() for word in _WORD.findall(text))
     return frozenset(word[:-1] if len(word) > 3 and word.endswith("s") else word for word in found)
 
@@ -179,24 +179,24 @@ def _words(text: str) -> frozenset[str]:
 
 
 def compose_template(document: PromptDocument) -> str:
-    """The template of the answer; empty where the prompt has none."""
+    """Return the template of the answer; empty where the prompt has none."""
     text = agent_settings(document).get("compose")
     return text if isinstance(text, str) else ""
 
 
 def compose_document(document: PromptDocument) -> PromptDocument:
-    """The prompt with the answer's template as its body: the same model, inputs and dialect."""
+    """Return the prompt with the answer's template as body: same model, inputs and dialect."""
     before = document.source.text[: document.body.start]
     return parse(before + compose_template(document), document.source.path)
 
 
 def must_compose(state: RunState, reading: Reading) -> bool:
-    """Whether a reply that ends the run carries no words, and a template is there to find them."""
+    """Return whether a final reply has no words and a template is there to find them."""
     return leaves_words(state.setup, reading) and not state.composing
 
 
 def leaves_words(setup: RunSetup, reading: Reading | None) -> bool:
-    """Whether a step that read this leaves the words of the answer to the step after it."""
+    """Return whether a step with this reading leaves the answer's words to the next step."""
     wordless = isinstance(reading, Final) and reading.composed_elsewhere and not reading.answer
     return wordless and bool(setup.compose)
 
@@ -282,14 +282,14 @@ def _recorded(document: PromptDocument, tools: Sequence[ToolSpec]) -> Iterator[T
 
 
 def run_model_of(model: ChatModel, *, priced: bool = True) -> RunModel:
-    """A model in the words of a journal; its price is left out where it is not wanted."""
+    """Return a model as a journal states it, without its price if that is not wanted."""
     place = place_of(model)
     price = price_source(model) if priced else ""
     return RunModel(model.label, place.model, place.provider, place.server, price)
 
 
 def with_inputs(setup: RunSetup, document: PromptDocument, inputs: Mapping[str, Json]) -> RunSetup:
-    """The setup of another run of the same document, model and options, where it has no tools.
+    """Return the setup for other inputs, if it offers no tools: all else stays the same.
 
     Which tools are offered depends on the question; nothing else of a setup does.
     """
@@ -332,7 +332,7 @@ def limits_of(document: PromptDocument) -> Limits:
 
 
 def _positive(settings: Mapping[str, Json], name: str, usual: float) -> float:
-    """A bound that the prompt sets; what is no positive number is as if it were not there."""
+    """Return a bound that the prompt sets; no bound if it is not a positive number."""
     value = settings.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
         return usual
@@ -340,7 +340,7 @@ def _positive(settings: Mapping[str, Json], name: str, usual: float) -> float:
 
 
 def question_of(document: PromptDocument, values: Mapping[str, Json]) -> str:
-    """The user's question: the input of a usual name, else the first text input."""
+    """Return the user's question: the input of a usual name, else the first text input."""
     for name in QUESTION_NAMES:
         if isinstance(value := values.get(name), str):
             return value
@@ -363,7 +363,7 @@ def first_step_values(
     tools: Sequence[ToolSpec],
     protocol: ProtocolName | None = None,
 ) -> dict[str, Json]:
-    """The reserved variables of the prompt's protocol (docs/design/file-format.md).
+    """Return the reserved variables of the prompt's protocol (docs/design/file-format.md).
 
     Args:
         document: the prompt.

@@ -59,7 +59,7 @@ from studio.core.wire.reply import Usage
 
 
 def new_state(setup: RunSetup) -> RunState:
-    """The state of a run that has not begun."""
+    """Return the state of a run that has not begun."""
     return RunState(
         setup, limits=setup.limits, plain_is_final=setup.plain_is_final, repairs=setup.repairs
     )
@@ -69,7 +69,7 @@ def new_state(setup: RunSetup) -> RunState:
 
 
 def used_up(state: RunState) -> LimitName | None:
-    """The allowance that leaves no room for another step."""
+    """Return the allowance that leaves no room for another step."""
     limits = state.limits
     used = state.iteration - state.composing  # the step that writes the answer is always let
     if limits.iterations is not None and used >= limits.iterations:
@@ -84,7 +84,7 @@ def used_up(state: RunState) -> LimitName | None:
 
 
 def limit_error(state: RunState, limit: LimitName) -> StepError:
-    """The `ERROR` of an allowance that is used up."""
+    """Return the `ERROR` of an allowance that is used up."""
     allowed = {
         "iterations": counted(state.limits.iterations or 0, "step"),
         "tokens": counted(state.limits.tokens or 0, "token"),
@@ -141,7 +141,7 @@ _HINTS = {
 
 
 def output_error(state: RunState, problems: tuple[str, ...]) -> StepError:
-    """The `ERROR` of an answer that is cut, filtered or empty, or not what the outputs declare."""
+    """Return the `ERROR` of an answer that is cut, filtered, empty, or not as declared."""
     flaw = flaw_of(state)
     code = flaw.code if flaw is not None else "output"
     hint = _HINTS.get(code, "Ask again with the errors, edit it, or accept it as it is.")
@@ -149,14 +149,14 @@ def output_error(state: RunState, problems: tuple[str, ...]) -> StepError:
 
 
 def with_messages(state: RunState, messages: Sequence[Message]) -> RunState:
-    """The messages that the current step will send."""
+    """Return the state with the messages that the current step will send."""
     state = replaced(state, messages)
     step = replace(state.step, messages=state.conversation, sent=len(messages))
     return replace(state, step=step)
 
 
 def request_of(state: RunState) -> ModelRequest:
-    """The snapshot that the current step sends; the same for every attempt."""
+    """Return the snapshot that the current step sends; the same for every attempt."""
     setup = state.setup
     return ModelRequest(
         messages=state.step.messages,
@@ -174,13 +174,13 @@ def request_of(state: RunState) -> ModelRequest:
 
 
 def _options(state: RunState) -> JsonObject:
-    """The prompt's options, with as many tokens of a reply as the user allowed since."""
+    """Return the prompt's options, with as many tokens of a reply as the user allowed since."""
     most = state.limits.reply
     return state.setup.options if most is None else {**state.setup.options, "maxOutputTokens": most}
 
 
 def add_usage(total: Usage, one: Usage | None) -> Usage:
-    """Tokens and money of one more model call."""
+    """Return the tokens and money of one more model call."""
     if one is None:
         return total
     cost = None if one.cost is None and total.cost is None else (total.cost or 0) + (one.cost or 0)
@@ -196,7 +196,7 @@ def add_usage(total: Usage, one: Usage | None) -> Usage:
 
 
 def replied(state: RunState, event: ModelReplied) -> RunState:
-    """A reply has ended: the run is at `REPLY`."""
+    """Return the state after a reply: the run is at `REPLY`."""
     marks = state.step.marks | _origin_mark(event.origin)
     if event.stopped_by == "user":
         marks |= {"cut"}
@@ -222,7 +222,7 @@ def replied(state: RunState, event: ModelReplied) -> RunState:
 
 
 def tries_ended(step: Step, at: float) -> tuple[tuple[float, float], ...]:
-    """The tries of a step's model call, once the last of them has ended."""
+    """Return the tries of a step's model call, with the end of the last of them."""
     if not step.tries:
         return ()
     began, _ = step.tries[-1]
@@ -235,7 +235,7 @@ def _origin_mark(origin: str) -> frozenset[str]:
 
 
 def with_reading(state: RunState, reading: Reading) -> RunState:
-    """The reply was read; an action's calls become rows."""
+    """Return the state with the reply's reading; an action's calls become rows."""
     reply = state.step.reply
     refused = reply.left_out if reply is not None else ()
     warnings = tuple(remark("refused_option", each.sentence) for each in refused)
@@ -254,7 +254,7 @@ def with_reading(state: RunState, reading: Reading) -> RunState:
 
 
 def fold_step(state: RunState) -> RunState:
-    """The step's calls and results join the conversation: the run is at `STEP_END`."""
+    """Add the step's calls and results to the conversation: the run is at `STEP_END`."""
     step = state.step
     appended: tuple[Message, ...] = ()
     if state.setup.protocol == "native":
@@ -272,7 +272,7 @@ def fold_step(state: RunState) -> RunState:
 
 
 def close_step(state: RunState) -> RunState:
-    """The current step goes to the finished ones, where it did not go there already (a limit)."""
+    """Move the current step to the finished ones, unless it is there already (a limit)."""
     step = state.step
     if len(state.steps) >= state.iteration:
         return state
@@ -286,7 +286,7 @@ def close_step(state: RunState) -> RunState:
 
 
 def answered(state: RunState, value: Json, problems: tuple[str, ...]) -> RunState:
-    """The answer was checked: the run is done."""
+    """Return the state after the check of the answer: the run is done."""
     step = state.step
     if state.setup.protocol == "native":
         step = replace(step, appended=(assistant_message(state.answer or "", step.reply),))
@@ -303,7 +303,7 @@ def answered(state: RunState, value: Json, problems: tuple[str, ...]) -> RunStat
 
 
 def stopped(state: RunState, event: Stopped) -> RunState:
-    """The run was ended from outside; a call under way has an unknown outcome."""
+    """Return the state of a run ended from outside; a call under way has an unknown outcome."""
     for index, call in enumerate(state.step.calls):
         if call.status == "running":
             state = with_call(state, index, status="unknown", origin="studio")
@@ -319,7 +319,7 @@ def messages_of(state: RunState, number: int) -> Sequence[Message]:
 
 
 def models_of(state: RunState) -> list[str]:
-    """The models that were asked, by name, each time that it was another one."""
+    """Return the names of the models asked, at each change."""
     first = state.setup.answered_by
     if state.switched_to is None:
         return [first.name]  # nobody was asked about it: no step has to be looked at
@@ -328,7 +328,7 @@ def models_of(state: RunState) -> list[str]:
 
 
 def steps_of(state: RunState) -> Sequence[Step]:
-    """All steps of a run, the current one included."""
+    """Return all steps of a run, the current one included."""
     done = bool(state.steps) and state.steps[-1].number == state.step.number
     return state.steps if done or state.step.number == 0 else state.steps.plus((state.step,))
 
@@ -368,12 +368,12 @@ def pending(state: RunState) -> Effects:
 
 
 def settle(state: RunState) -> Move:
-    """A state at a place, with what follows it."""
+    """Return a state at a place, with what follows it."""
     return state, pending(state)
 
 
 def at_error(state: RunState, error: StepError, call: int | None = None) -> Move:
-    """The run comes to `ERROR`."""
+    """Return the state of a run at `ERROR`."""
     return settle(replace(state, place=PausePoint.ERROR, call=call, error=error))
 
 
@@ -381,7 +381,7 @@ def at_error(state: RunState, error: StepError, call: int | None = None) -> Move
 
 
 def begin_step(state: RunState) -> Move:
-    """On to the next step, where the allowances leave room for one."""
+    """Go to the next step if the limits leave room for one."""
     limit = used_up(state)
     if limit is not None:
         return at_error(state, limit_error(state, limit))
@@ -404,7 +404,7 @@ def _native_ready(state: RunState) -> Move:
 
 
 def rendered(state: RunState, messages: tuple[Message, ...]) -> Move:
-    """The prompt was rendered; what its template has no place for follows it."""
+    """Return the state with the rendered prompt, then what its template has no place for."""
     if state.setup.protocol == "native":
         # An author's own calls may lack their results; what the loop adds never does.
         return _native_ready(replaced(state, legal(messages)))
@@ -415,18 +415,18 @@ def rendered(state: RunState, messages: tuple[Message, ...]) -> Move:
 
 
 def request_ready(state: RunState) -> Move:
-    """The run comes to `BEFORE_REQUEST`."""
+    """Return the state of a run at `BEFORE_REQUEST`."""
     state = with_messages(state, state.conversation)
     return settle(replace(state, place=PausePoint.BEFORE_REQUEST, call=None))
 
 
 def next_step(state: RunState) -> Move:
-    """From `STEP_END` to the next step."""
+    """Go from `STEP_END` to the next step."""
     return begin_step(close_step(state))
 
 
 def offered(state: RunState, repairs: tuple[Repair, ...]) -> tuple[Repair, ...]:
-    """The repairs that the run may be offered."""
+    """Return the repairs that the run may be offered."""
     return () if state.setup.repair == "never" else repairs
 
 
@@ -434,7 +434,7 @@ def offered(state: RunState, repairs: tuple[Repair, ...]) -> tuple[Repair, ...]:
 
 
 def calls_checked(state: RunState) -> Move:
-    """To `ERROR` where a call cannot run, else to the first decision."""
+    """Go to `ERROR` if a call cannot run, else to the first decision."""
     bad = first_call(state, lambda call: call.status == "asked" and bool(call.problems))
     if bad is None:
         return next_call(state)
@@ -450,7 +450,7 @@ def calls_checked(state: RunState) -> Move:
 
 
 def next_call(state: RunState) -> Move:
-    """On to the next row that needs a decision, the approved calls, or the end of the step."""
+    """Go to the next row that needs a decision, the approved calls, or the end of the step."""
     state = replace(state, error=None)
     index = first_call(state, lambda call: call.status == "asked")
     if index is not None:
@@ -462,7 +462,7 @@ def next_call(state: RunState) -> Move:
 
 
 def results_ready(state: RunState) -> Move:
-    """After a result: wait for siblings, ask about lost ones, or show the first result."""
+    """Wait for sibling results, ask about lost ones, or show the first result."""
     if first_call(state, lambda call: call.status in ("running", "approved")) is not None:
         return replace(state, place=None), ()
     lost = first_call(state, lambda call: call.status == "unknown")
@@ -474,7 +474,7 @@ def results_ready(state: RunState) -> Move:
 
 
 def outcome_unknown(state: RunState, index: int) -> Move:
-    """Only the user can say what became of a call."""
+    """Return the error of an interrupted call: only the user can say what became of it."""
     tool = state.step.calls[index].tool
     message = f"The call of {tool!r} was interrupted; it is unknown whether it did its work."
     error = StepError("outcome_unknown", "outcome_unknown", message, "Say what became of it.")
@@ -482,7 +482,7 @@ def outcome_unknown(state: RunState, index: int) -> Move:
 
 
 def next_result(state: RunState, after: int) -> Move:
-    """Parallel calls: `OBSERVATION` of the next row that ran, else the end of the step."""
+    """Go to `OBSERVATION` of the next parallel call that ran, else to the end of the step."""
     for index in range(after + 1, len(state.step.calls)):
         if state.step.calls[index].outcome is not None:
             return settle(replace(state, place=PausePoint.OBSERVATION, call=index, error=None))

@@ -127,11 +127,11 @@ class RecordedModel:
             yield delta
 
     async def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there is nothing to close."""
 
 
 def _deltas(reply: Reply) -> list[ReplyDelta]:
-    """The pieces that make up a reply again."""
+    """Return the pieces that make up a reply again."""
     made: list[ReplyDelta] = []
     if reply.reasoning:
         made.append(ReasoningDelta(reply.reasoning))
@@ -157,7 +157,7 @@ class RecordedSpecs(NoTools):
     def check(
         self, name: str, arguments: JsonObject, released: AbstractSet[str] = frozenset()
     ) -> tuple[str, ...]:
-        """As the tools checked the call then: by the schema that was offered."""
+        """Check a call as the tools did then, by the schema that was offered."""
         spec = next((item for item in self.specs if item.name == name), None)
         if spec is None:
             return super().check(name, arguments, released)
@@ -183,7 +183,7 @@ class RecordedTools(ToolboxAround):
         self._recorded: set[str] = set()
 
     def needs_approval(self, name: str) -> bool:
-        """The toolbox's word; a recorded outcome needs none, but that is known only at the call."""
+        """Return the toolbox's word; a recorded outcome needs none, but only a call shows that."""
         return self._live and self._inner.needs_approval(name)
 
     def origin(self, name: str) -> ResultOrigin:
@@ -197,7 +197,7 @@ class RecordedTools(ToolboxAround):
         call_id: str = "",
         released: AbstractSet[str] = frozenset(),
     ) -> ToolOutcome:
-        """The recorded outcome of this very call, each once; else the tool itself."""
+        """Return the recorded outcome of this very call, each once; else the tool itself."""
         held = self._outcomes.get((name, json_text(arguments)))
         if held:
             self._recorded.add(name)
@@ -297,7 +297,7 @@ class Reenactment:
         return bool(self._due or self._said)
 
     def saw(self, event: Event) -> None:
-        """A fact of the new run; one that the past does not have next ends the retelling."""
+        """Compare a fact of the new run with the past: the first other one ends the reenactment."""
         if not isinstance(event, _WORLD):
             return
         while self._due and self._due[0].floats:

@@ -52,12 +52,12 @@ def branch_path(events: Sequence[Event], seq: int) -> list[Event]:
 
 
 def state_at(events: Sequence[Event], seq: int) -> RunState:
-    """The state right after event `seq`."""
+    """Return the state right after event `seq`."""
     return fold(branch_path(events, seq))
 
 
 def is_checkpoint(event: Event, state: RunState) -> bool:
-    """Whether an event brought a run to a place; `state` is the one after it."""
+    """Return whether an event brought a run to a place; `state` is the one after it."""
     return not isinstance(event, _NOT_A_MOVE) and state.place is not None and not state.is_over
 
 
@@ -85,7 +85,7 @@ class Past(Protocol):
         ...
 
     def state_at(self, seq: int) -> RunState:
-        """The state right after event `seq`."""
+        """Return the state right after event `seq`."""
         ...
 
 
@@ -113,7 +113,7 @@ class PastStates:
             self._kept[event.seq] = state
 
     def at(self, seq: int) -> RunState:
-        """The state right after event `seq`.
+        """Return the state right after event `seq`.
 
         Raises:
             ValueError: the way there does not begin with `Started`.
@@ -158,7 +158,7 @@ class RunTree:
     _branches: int = 0
 
     def copy(self) -> RunTree:
-        """A tree of its own, for a run that goes on from here."""
+        """Return a tree of its own, for a run that goes on from here."""
         return replace(
             self,
             checkpoints=list(self.checkpoints),
@@ -192,7 +192,7 @@ class RunTree:
         return made
 
     def branch_end(self, seq: int, last: int) -> int:
-        """The last event of the branch that event `seq` is on: the one before it was left.
+        """Return the last event of the branch that event `seq` is on: the one before it was left.
 
         Args:
             seq: an event.
@@ -202,13 +202,13 @@ class RunTree:
         return self.forks[at] - 1 if at < len(self.forks) else last
 
     def get(self, checkpoint: int) -> Checkpoint | None:
-        """The checkpoint of that id."""
+        """Return the checkpoint of that id."""
         return self._by_id.get(checkpoint)
 
     def find(
         self, iteration: int, place: PausePoint = PausePoint.BEFORE_REQUEST
     ) -> Checkpoint | None:
-        """The newest checkpoint at a place of a step, for `RUN@STEP` of the command line."""
+        """Find the newest checkpoint at a place of a step, for `RUN@STEP` of the command line."""
         fitting = (
             item
             for item in reversed(self.checkpoints)
@@ -217,7 +217,7 @@ class RunTree:
         return next(fitting, None)
 
     def children(self, checkpoint: int | None) -> tuple[Checkpoint, ...]:
-        """The checkpoints that follow one; of None, the first."""
+        """Return the checkpoints that follow one; of None, the first."""
         return tuple(item for item in self.checkpoints if item.parent == checkpoint)
 
 
@@ -262,7 +262,7 @@ class Walk:
     """States on the way."""
 
     def state_at(self, seq: int) -> RunState:
-        """The state right after event `seq`."""
+        """Return the state right after event `seq`."""
         return self.past.at(seq)
 
 

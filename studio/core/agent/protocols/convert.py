@@ -64,7 +64,7 @@ class _Pieces:
 
 
 def convert_fix(document: PromptDocument, to: ProtocolName) -> Fix | None:
-    """The edit that makes a prompt speak another protocol; None where it speaks it already."""
+    """Return the edit that converts a prompt to another protocol; None if it uses it already."""
     now = choose_protocol(document).protocol
     if now == to:
         return None
@@ -100,7 +100,7 @@ def _new_body(document: PromptDocument, to: ProtocolName) -> str:
 
 
 def _sections(document: PromptDocument) -> Iterator[tuple[str, str]]:
-    """(role, text) of each part of the body; a body without markers is one part."""
+    """Yield each part of the body as (role, text); a body without markers is one part."""
     body = document.source
     if not document.sections:
         yield "", body.slice(document.body)
@@ -112,7 +112,7 @@ def _sections(document: PromptDocument) -> Iterator[tuple[str, str]]:
 
 
 def _without_ours(text: str, format_: TemplateFormat) -> str:
-    """A section without what an earlier rewriting put in, whole or line by line."""
+    """Return a section without what an earlier rewriting put in, whole or line by line."""
     for protocol in get_args(ProtocolName):
         pieces = _pieces(protocol, format_)
         for piece in (pieces.teach, pieces.tail):
@@ -122,7 +122,7 @@ def _without_ours(text: str, format_: TemplateFormat) -> str:
 
 
 def _strip(text: str) -> str:
-    """A section without what teaches a format; the lines about the question stay."""
+    """Return a section without what teaches a format; the lines about the question stay."""
     made: list[str] = []
     for part in _HEADING.split(text):
         if not any(pattern.search(part) for pattern in _TEACHES):
@@ -135,7 +135,7 @@ def _strip(text: str) -> str:
 
 
 def _without_mentions(part: str) -> str:
-    """A part without its lines about the format; a part that is mostly such lines goes."""
+    """Return a part without its lines about the format; a part that is mostly such lines goes."""
     lines = part.split("\n")
     kept = [line for line in lines if not _MENTIONS.search(line)]
     texts = [line for line in lines if line.strip() and not line.startswith("#")]
@@ -144,14 +144,14 @@ def _without_mentions(part: str) -> str:
 
 
 def _without_lessons(part: str) -> str:
-    """The question's part without the loops and lines of the old format."""
+    """Return the question's part without the loops and lines of the old format."""
     lines = _HISTORY_LOOP.sub("", part).split("\n")
     kept = [line for line in lines if not any(item.search(line) for item in _TEACHES)]
     return _without_mentions("\n".join(kept)) + "\n"
 
 
 def _opening(part: str) -> str:
-    """The first line of a part that teaches, where it is plain words about something else."""
+    """Return the first line of a part that teaches, if it is plain words on something else."""
     first = part.split("\n", 1)[0]
     is_about_it = _MENTIONS.search(first) or any(item.search(first) for item in _TEACHES)
     return "" if part.startswith("#") or is_about_it else f"{first}\n"
@@ -171,7 +171,7 @@ def _variable(name: str, format_: TemplateFormat) -> str:
 
 
 def _braces(text: str, format_: TemplateFormat) -> str:
-    """Literal braces as the template language wants them."""
+    """Return literal braces as the template language wants them."""
     return text.replace("{", "{{").replace("}", "}}") if format_ == "fstring" else text
 
 

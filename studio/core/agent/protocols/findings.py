@@ -55,7 +55,7 @@ class ReadRules:
     """Further labels that end a ReAct run, without colon ("Answer", "AI")."""
 
     def tool(self, name: str) -> ToolSpec | None:
-        """The tool of that exact name."""
+        """Return the tool of that exact name."""
         return next((tool for tool in self.tools if tool.name == name), None)
 
 
@@ -84,12 +84,12 @@ class LoopProtocol(Protocol):
         ...
 
     def trailing(self, state: RunState) -> tuple[Message, ...]:
-        """Messages that follow the rendered ones (bad replies with their errors, steering)."""
+        """Return the messages that follow the rendered ones: bad replies with errors, steering."""
         ...
 
 
 def only_parameter(tool: ToolSpec | None) -> str | None:
-    """The name of a tool's one and only parameter (or of its only required one)."""
+    """Return the name of a tool's one and only parameter (or of its only required one)."""
     if tool is None:
         return None
     properties = tool.parameters.get("properties")
@@ -104,7 +104,7 @@ def only_parameter(tool: ToolSpec | None) -> str | None:
 
 
 def takes_text(tool: ToolSpec | None) -> bool:
-    """Whether a tool's only parameter is a string (or says nothing of its type)."""
+    """Return whether a tool's only parameter is a string (or says nothing of its type)."""
     name = only_parameter(tool)
     if tool is None or name is None:
         return False
@@ -127,13 +127,13 @@ SKIPPED = "The tool was not run."
 
 
 def format_feedback(protocol: ProtocolName, message: str) -> str:
-    """The one-line observation after a reply that could not be read."""
+    """Return the one-line observation after a reply that could not be read."""
     facts = PROTOCOLS[protocol]
     return f"{facts.result_label} Error: {message.rstrip('.')}. {facts.correction}".lstrip()
 
 
 def unknown_tool(name: str, known: Sequence[str]) -> str:
-    """The observation for a tool that does not exist."""
+    """Return the observation for a tool that does not exist."""
     if not known:
         return f"Error: {name} is not a valid tool; no tools are available."
     near = nearest(name, known)
@@ -142,12 +142,12 @@ def unknown_tool(name: str, known: Sequence[str]) -> str:
 
 
 def bad_call(problems: Sequence[str]) -> str:
-    """The observation for arguments that cannot be used."""
+    """Return the observation for arguments that cannot be used."""
     return "Error: " + "; ".join(problem.rstrip(".") for problem in problems) + "."
 
 
 def rejected(reason: str) -> str:
-    """The observation for a call that the user (or a rule) did not allow."""
+    """Return the observation for a call that the user (or a rule) did not allow."""
     return (
         f"Error: The call was not allowed: {reason}"
         if reason
@@ -177,7 +177,7 @@ class TextWithoutReasoning:
     """Whether the last block never ends."""
 
     def piece(self, start: int, end: int) -> str:
-        """The text between two places, blocks left out."""
+        """Return the text between two places, blocks left out."""
         pieces: list[str] = []
         for span in self.spans:
             if span.end <= start or span.start >= end:
@@ -238,7 +238,7 @@ _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 def open_thinking(
     reply: Reply, thinking: TextWithoutReasoning, *, decides: bool
 ) -> FormatError | None:
-    """The error of a reply that is nothing but thinking without an end, with a way to end it.
+    """Report a reply of nothing but unended thinking, with a way to end it.
 
     Args:
         reply: the reply.
@@ -321,7 +321,7 @@ def _patterns(extra_final: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern
 def find_labels(
     text: str, *, lenient: bool, extra_final: tuple[str, ...] = (), start: int = 0
 ) -> Iterator[Label]:
-    """Labels from `start` on, in order of place.
+    """Yield the labels from `start` on, in order of place.
 
     Strictly: the exact word and a colon after blanks at most. Leniently also: any case, bold,
     numbered, a list or heading mark before it, a full-width colon.
@@ -341,7 +341,7 @@ _MESSAGES = resource_table("words", "reading_warnings.txt")["warnings"]
 
 
 def remark(code: str, *words: str, span: Span | None = None) -> ReadingWarning:
-    """The remark of that code about `words`."""
+    """Return the remark of that code about `words`."""
     return ReadingWarning(code, _MESSAGES[code].format(*words), span)
 
 
@@ -395,11 +395,11 @@ class Findings:
         return tuple(self._warnings)
 
     def raw(self, start: int, end: int) -> str:
-        """A piece of the reply without the thinking in it."""
+        """Return a piece of the reply without its thinking."""
         return self._thinking.piece(start, end)
 
     def piece(self, start: int, end: int) -> str:
-        """The same, blanks around it left out."""
+        """Return a piece of the reply, without blanks around it."""
         return self.raw(start, end).strip()
 
     def mark(self, label: ReadAs, start: int, end: int) -> str:
@@ -446,7 +446,7 @@ class Findings:
         answer: str = "",
         repairs: tuple[Repair, ...] = (),
     ) -> FormatError:
-        """The reading of a reply that cannot be acted on."""
+        """Return the error of a reply that cannot be acted on."""
         return FormatError(
             code=code,
             message=message,

@@ -86,7 +86,7 @@ class _Reader:
     # Finding the object ---------------------------------------------------------------------------
 
     def _find_root(self) -> _Root | FormatError | None:
-        """The first object that names an action, or the error of a broken one."""
+        """Find the first object that names an action, or the error of a broken one."""
         at = self._text.find("{")
         for _ in range(_MOST_ROOTS):
             if at < 0:
@@ -218,7 +218,7 @@ class _Reader:
         return value[key]
 
     def _is_end(self, tool: str) -> bool:
-        """Whether the word ends the run; a real tool of that very name wins."""
+        """Return whether the word ends the run; a real tool of that name takes precedence."""
         if self._found.rules.tool(tool) is not None:
             return False
         word = _bare_word(tool)
@@ -284,7 +284,7 @@ class _Reader:
     # Marking --------------------------------------------------------------------------------------
 
     def _thought(self, end: int) -> str:
-        """The prose before the object."""
+        """Return the prose before the object."""
         text = _TICKS.sub("", self._found.raw(0, end)).strip().removesuffix("[").strip()
         text = re.sub(r"\n?[ \t]*Action:\s*\Z", "", text).strip()
         text = text.removeprefix("Thought:").strip()
@@ -307,7 +307,7 @@ class _Reader:
 
 
 def _key(value: Mapping[str, Json], keys: tuple[str, ...]) -> str | None:
-    """The first of `keys` that the object has, compared without case."""
+    """Return the first of `keys` that the object has, compared without case."""
     lowered = {key.strip().lower(): key for key in value}
     return next((lowered[key] for key in keys if key in lowered), None)
 

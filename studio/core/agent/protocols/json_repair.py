@@ -104,7 +104,7 @@ def ends_inside(text: str, start: int) -> bool:
 
 
 def repair_of(text: str, start: int, end: int, value: Json, names: tuple[str, ...]) -> Repair:
-    """The offer to put `value` in the place of a piece of the reply."""
+    """Return the offer to put `value` in the place of a piece of the reply."""
     titles = [_TITLES.get(name, name) for name in names]
     title = ", ".join(titles)
     return Repair(
@@ -187,7 +187,7 @@ class _Reader:
         return self._word()
 
     def _peek(self) -> str:
-        """The next character that is neither blank nor comment."""
+        """Return the next character that is neither blank nor comment."""
         text = self._text
         while self.at < len(text):
             if text[self.at].isspace():

@@ -21,7 +21,7 @@ from studio.core.wire.reply import Reply
 
 
 def history_rows(steps: Sequence[Step]) -> list[Json]:
-    """One row `thought`, `action`, `arguments`, `observation` per call (published ReAct prompt)."""
+    """Return a row `thought`, `action`, `arguments`, `observation` per call (ReAct prompt)."""
     rows: list[Json] = []
     for step in steps:
         thought = step.reading.thought if step.reading is not None else ""
@@ -40,7 +40,7 @@ def history_rows(steps: Sequence[Step]) -> list[Json]:
 
 
 def react_scratchpad(steps: Sequence[Step]) -> str:
-    """The steps as ReAct text, ending where the next thought begins."""
+    """Return the steps as ReAct text, ending where the next thought begins."""
     lines: list[str] = []
     for step in steps:
         if isinstance(step.reading, Action):
@@ -56,7 +56,7 @@ def react_scratchpad(steps: Sequence[Step]) -> str:
 
 
 def json_scratchpad(steps: Sequence[Step]) -> str:
-    """The steps as fenced JSON actions, each with its output (published JSON-action prompt)."""
+    """Return the steps as fenced JSON actions with outputs (published JSON-action prompt)."""
     blocks: list[str] = []
     for step in steps:
         if isinstance(step.reading, Action):
@@ -70,7 +70,7 @@ def json_scratchpad(steps: Sequence[Step]) -> str:
 
 
 def _whole(reply: str) -> str:
-    """A reply whose fence the prompt had opened, with that fence: an odd one turns all after it."""
+    """Return a reply with the fence that the prompt opened: an odd one garbles what follows."""
     fences = [line for line in reply.splitlines() if line.lstrip().startswith("```")]
     if len(fences) % 2 == 0:
         return reply
@@ -82,7 +82,7 @@ def _fenced(value: Json) -> str:
 
 
 def chat_lines(state: RunState) -> str:
-    """The conversation with the user as lines `- Human: …` and `- AI: …`."""
+    """Return the conversation with the user as lines `- Human: …` and `- AI: …`."""
     lines = [f"- Human: {state.setup.question}"] if state.setup.question else []
     for message in state.injected:
         lines.append(f"- {'AI' if message.role == 'assistant' else 'Human'}: {message.text}")
@@ -107,7 +107,7 @@ def bad_exchanges(steps: Sequence[Step], most: int) -> Iterator[Message]:
 
 
 def _tool_variables(state: RunState, looped: frozenset[str], *, quoted: bool) -> dict[str, Json]:
-    """The tools of a run as a template shows them: lists where it loops over them, else texts."""
+    """Return a run's tools as a template shows them: lists where it loops over them, else texts."""
     tools = state.setup.tools
     names: list[Json] = [tool.name for tool in tools]
     shown = [f'"{tool.name}"' if quoted else tool.name for tool in tools]
@@ -127,7 +127,7 @@ class NativeLoop:
     rerenders: bool = False
 
     def variables(self, state: RunState, looped: frozenset[str]) -> dict[str, Json]:
-        """`tools` and `tool_names`; the conversation grows by messages."""
+        """Return `tools` and `tool_names`; the conversation grows by messages."""
         return _tool_variables(state, looped, quoted=False)
 
     def read(self, reply: Reply, rules: ReadRules) -> Reading:
@@ -135,7 +135,7 @@ class NativeLoop:
         return read_native(reply, rules)
 
     def trailing(self, state: RunState) -> tuple[Message, ...]:
-        """Nothing: everything is in the conversation."""
+        """Return nothing: everything is in the conversation."""
         return ()
 
 
@@ -147,7 +147,7 @@ class ReactLoop:
     rerenders: bool = True
 
     def variables(self, state: RunState, looped: frozenset[str]) -> dict[str, Json]:
-        """`question`, `tools`, `tool_names`, `history`; for older prompts `agent_scratchpad`."""
+        """Return `question`, `tools`, `tool_names`, `history`, old prompts' `agent_scratchpad`."""
         scratchpad = react_scratchpad(state.steps)
         question = state.setup.question
         return {
@@ -164,7 +164,7 @@ class ReactLoop:
         return read_react(reply, rules)
 
     def trailing(self, state: RunState) -> tuple[Message, ...]:
-        """Bad replies that the history of the template has no place for, then steering."""
+        """Return the bad replies, which the template's history has no place for, then steering."""
         return (*bad_exchanges(state.steps, state.format_errors), *state.injected)
 
 
@@ -176,7 +176,7 @@ class JsonActionLoop:
     rerenders: bool = True
 
     def variables(self, state: RunState, looped: frozenset[str]) -> dict[str, Json]:
-        """`tools`, `tool_names`, `examples`, `chat_history`, `agent_scratchpad`, `question`."""
+        """Return `tools`, `tool_names`, `examples`, `question`, and the history by its names."""
         return {
             "question": state.setup.question,
             "input": state.setup.question,
@@ -192,7 +192,7 @@ class JsonActionLoop:
         return read_json_action(reply, rules)
 
     def trailing(self, state: RunState) -> tuple[Message, ...]:
-        """Nothing: the scratchpad and the chat history hold everything."""
+        """Return nothing: the scratchpad and the chat history hold everything."""
         return ()
 
 
@@ -204,12 +204,12 @@ _LOOPS: dict[ProtocolName, LoopProtocol] = {
 
 
 def loop_of(name: ProtocolName) -> LoopProtocol:
-    """The protocol of that name."""
+    """Return the protocol of that name."""
     return _LOOPS[name]
 
 
 def rules_of(state: RunState) -> ReadRules:
-    """The rules that a run reads its replies by."""
+    """Return the rules that a run reads its replies by."""
     setup = state.setup
     return ReadRules(
         tools=setup.tools,

@@ -56,7 +56,7 @@ _PREFIX = re.compile(r"^(?:functions?|tools?|default_api|mcp|api)[.:/_]+", re.IG
 
 
 def read_named_values(text: str) -> dict[str, Json] | None:
-    """The values of `a="b", c=3`; None where the text is not that, from its start to its end."""
+    """Read the values of `a="b", c=3`; None where the text is anything else or more."""
     made: dict[str, Json] = {}
     at = _end_of_blanks(text, 0)
     while at < len(text):
@@ -76,7 +76,7 @@ def read_named_values(text: str) -> dict[str, Json] | None:
 
 
 def read_call(text: str) -> tuple[str, JsonObject | str] | None:
-    """The tool and the arguments of `tool(…)` or `tool[…]`.
+    """Read the tool and the arguments of `tool(…)` or `tool[…]`.
 
     Returns:
         Arguments by name, or the text of a single one; None where the text is no call.
@@ -102,7 +102,7 @@ def read_call(text: str) -> tuple[str, JsonObject | str] | None:
 
 
 def hidden_arguments(text: str, tool: ToolSpec | None) -> tuple[JsonObject, str] | None:
-    """Arguments that a text holds as a JSON object or as named values, and which slip that is.
+    """Return the arguments in a text (JSON object or named values), and the kind of slip.
 
     Named values count only where each is a parameter of the tool: `x = 5` may well be meant.
     """
@@ -119,7 +119,7 @@ def hidden_arguments(text: str, tool: ToolSpec | None) -> tuple[JsonObject, str]
 
 
 def arguments_of(tool: ToolSpec | None, given: JsonObject | str) -> JsonObject | None:
-    """Arguments by name; a single value goes into the only parameter, where there is one."""
+    """Return arguments by name; a single value goes into the only parameter, where there is one."""
     if not isinstance(given, str):
         return given
     name = only_parameter(tool)
@@ -127,7 +127,7 @@ def arguments_of(tool: ToolSpec | None, given: JsonObject | str) -> JsonObject |
 
 
 def named_tool(name: str, rules: ReadRules) -> ToolSpec | None:
-    """The tool that a name means, spelled exactly, or with another case or a prefix."""
+    """Return the tool that a name means, spelled exactly, or with another case or a prefix."""
     exact = rules.tool(name)
     if exact is not None:
         return exact
@@ -136,7 +136,7 @@ def named_tool(name: str, rules: ReadRules) -> ToolSpec | None:
 
 
 def near_name(name: str, known: Sequence[str]) -> str:
-    """The one known name that differs by case, separators or a prefix (`functions.`) only."""
+    """Return the only known name that differs just by case, separators or prefix (`functions.`)."""
     if name in known:
         return ""
     wanted = {_bare(name), _bare(_PREFIX.sub("", name)), _bare(re.split(r"[.:/]", name)[-1])}
@@ -173,7 +173,7 @@ class _Asked:
 
 
 def find_text_calls(reply: Reply, text: str, rules: ReadRules) -> FormatError | None:
-    """The error of a reply whose text holds what should be native calls; None where it has none.
+    """Find the error of a reply with native calls written as text; None where it has none.
 
     Args:
         reply: the reply.
@@ -224,7 +224,7 @@ def _start(text: str, rules: ReadRules) -> int | None:
 
 
 def _read(text: str, start: int, rules: ReadRules) -> tuple[list[_Asked], int, bool]:
-    """The calls from a place on, where the last one ends, and whether each of them is whole."""
+    """Read the calls from a place on, the end of the last, and whether each is complete."""
     asked: list[_Asked] = []
     at = start
     for _ in range(_MOST):
@@ -245,7 +245,7 @@ def _read(text: str, start: int, rules: ReadRules) -> tuple[list[_Asked], int, b
 
 
 def _one(text: str, at: int, rules: ReadRules) -> tuple[list[_Asked], int] | None:
-    """The calls of one piece, and where it ends."""
+    """Return the calls of one piece, and where it ends."""
     function = _FUNCTION.match(text, at)
     if function is not None:
         return _function(text, function, rules)
@@ -263,7 +263,7 @@ def _one(text: str, at: int, rules: ReadRules) -> tuple[list[_Asked], int] | Non
 
 
 def _program(text: str, at: int, rules: ReadRules) -> tuple[list[_Asked], int] | None:
-    """A call in the syntax of Python, up to the end of its line or to a closing tag."""
+    """Return a call in the syntax of Python, up to the end of its line or to a closing tag."""
     end = next((found.start() for found in _CLOSING.finditer(text, at)), len(text))
     line = text[at:end].strip()
     if line.startswith("[") and line.endswith("]"):
@@ -281,7 +281,7 @@ def _program(text: str, at: int, rules: ReadRules) -> tuple[list[_Asked], int] |
 
 
 def _function(text: str, found: re.Match[str], rules: ReadRules) -> tuple[list[_Asked], int] | None:
-    """`<function=name>` with JSON, or with one tag for each parameter."""
+    """Read `<function=name>` with JSON or a tag for each parameter, and where it ends."""
     tool = named_tool(found["name"], rules)
     name = tool.name if tool is not None else found["name"]
     at = _blank(text, found.end())
@@ -301,13 +301,13 @@ def _function(text: str, found: re.Match[str], rules: ReadRules) -> tuple[list[_
 
 
 def _typed(text: str) -> Json:
-    """A parameter's value: numbers and words of JSON are those, all else is text."""
+    """Return a parameter's value: numbers and words of JSON are those, all else is text."""
     read = read_value(f"{text} ", 0) if re.fullmatch(r"-?\d+(\.\d+)?|true|false", text) else None
     return read[0] if read is not None else text
 
 
 def _calls_in(value: Json, rules: ReadRules) -> Iterator[_Asked]:
-    """The calls that JSON holds: `{"name", "arguments"}`, or a list of such."""
+    """Yield the calls that JSON holds: `{"name", "arguments"}`, or a list of such."""
     if isinstance(value, list):
         for item in value:
             yield from _calls_in(item, rules)
@@ -445,7 +445,7 @@ def _read_call(call: ToolCall, index: int, rules: ReadRules, was_cut: bool) -> R
 def _not_plain(
     call: ToolCall, call_id: str, index: int, decoded: Decoded, rules: ReadRules
 ) -> RequestedCall:
-    """JSON with raw line breaks, or JSON that is not an object."""
+    """Return JSON with raw line breaks, or JSON that is not an object."""
     text = call.arguments
     value = decoded.value
     if isinstance(value, dict):
@@ -464,5 +464,5 @@ def _not_plain(
 
 
 def _native(repair: Repair, index: int) -> Repair:
-    """The same repair, of a native call's arguments instead of the text."""
+    """Return the same repair, of a native call's arguments instead of the text."""
     return replace(repair, span=None, call=index)

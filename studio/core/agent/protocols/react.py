@@ -66,7 +66,7 @@ def find_slip(
 
 
 def _final_as_action(found: Findings, label: Label, end: int, thought: str) -> FormatError:
-    """`Action: Final Answer`, the answer in its arguments."""
+    """Report `Action: Final Answer` with the answer in its arguments."""
     text = found.text
     args = next(find_labels(text, lenient=True, start=end), None)
     is_args = args is not None and args.kind in ("args", "final")
@@ -97,7 +97,7 @@ def _single(text: str) -> str:
 
 
 def _no_action(found: Findings, label: Label, end: int, thought: str) -> FormatError | None:
-    """`Action: None`, then the final answer."""
+    """Report `Action: None` before the final answer."""
     text = found.text
     final = next(
         (item for item in find_labels(text, lenient=True, start=end) if item.kind == "final"), None
@@ -116,7 +116,7 @@ def _no_action(found: Findings, label: Label, end: int, thought: str) -> FormatE
 def _arguments_beside(
     found: Findings, start: int, one_line: re.Match[str], thought: str
 ) -> FormatError:
-    """`Action: tool {…}` in one line."""
+    """Report `Action: tool {…}` in one line."""
     text, at = found.text, start + one_line.end()
     name = one_line["name"]
     message = "The arguments stand beside the tool's name, without 'Args:'"
@@ -137,7 +137,7 @@ def _arguments_beside(
 
 
 def _call(found: Findings, start: int, end: int, thought: str) -> FormatError | None:
-    """`Action: tool(a="b")`, maybe over several lines."""
+    """Report `Action: tool(a="b")`, maybe over several lines."""
     text = found.text
     after = next(find_labels(text, lenient=True, start=end), None)
     limit = after.start if after is not None else len(text)
@@ -322,7 +322,7 @@ class _Reader:
         return text.strip()
 
     def _name_line(self, start: int) -> tuple[int, int]:
-        """The line that names the tool: the label's own, or the next one that is not blank."""
+        """Return the line with the tool's name: the label's own, or the next that is not blank."""
         end = line_end(self._text, start)
         if self._text[start:end].strip():
             return start, end
@@ -357,7 +357,7 @@ class _Reader:
 
 
 def clean_name(raw: str) -> str:
-    """A tool's name without the quotes, backticks, stars, brackets and notes put around it."""
+    """Return a tool's name without quotes, backticks, stars, brackets and notes around it."""
     name, before = raw.strip(), ""
     for _ in range(_MOST_WRAPPINGS):
         if name == before:
@@ -371,7 +371,7 @@ def clean_name(raw: str) -> str:
 
 
 def _to_the_first_decision(labels: Iterable[Label]) -> list[Label]:
-    """Labels up to the first that acts or answers."""
+    """Return labels up to the first that acts or answers."""
     found: list[Label] = []
     for label in islice(labels, _MOST_LABELS):
         found.append(label)

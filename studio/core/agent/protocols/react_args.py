@@ -48,7 +48,7 @@ class ArgsReader:
         self._text = found.text
 
     def read(self, start: int, tool: str, thought: str) -> ReadArgs | FormatError:
-        """The arguments after the tool's name at `start`, which is a line's end."""
+        """Read the arguments after the tool's name at `start`, which is a line's end."""
         lenient = not any(find_labels(self._text[start:], lenient=False))
         label = next(find_labels(self._text, lenient=lenient, start=start), None)
         if label is not None and label.kind == "args":
@@ -75,7 +75,7 @@ class ArgsReader:
     def _other_label(
         self, start: int, between: str, named: re.Match[str], tool: str, thought: str
     ) -> FormatError:
-        """Arguments under a label that is not known are never taken as none."""
+        """Report arguments under an unknown label: they never count as none."""
         at, end = start + named.end(), start + len(between.rstrip("`\n\r\t "))
         place, word = start + named.start("word"), named["word"]
         decoded = decode_at(self._text, at)
@@ -139,7 +139,7 @@ class ArgsReader:
     def _bare_value(
         self, at: int, limit: int, tool: str, thought: str
     ) -> ReadArgs | FormatError | None:
-        """JSON that is not an object: null means none; another value is wrapped after a click."""
+        """Return JSON that is not an object: null means none; others are wrapped after a click."""
         decoded = decode_at(self._text, at)
         if not isinstance(decoded, Decoded) or self._text[decoded.end : limit].strip("`\n\r\t "):
             return None
@@ -164,7 +164,7 @@ class ArgsReader:
     def _hidden(
         self, hidden: tuple[JsonObject, str], at: int, end: int, tool: str, thought: str
     ) -> FormatError:
-        """A text that holds the arguments: as JSON in a string, or as named values."""
+        """Report a text that holds the arguments: as JSON in a string, or as named values."""
         arguments, slip = hidden
         repair = repair_of(self._text, at, end, arguments, (slip,))
         self._found.mark("args", at, end)
@@ -188,7 +188,7 @@ class ArgsReader:
     def _plain_text(
         self, start: int, limit: int, tool: str, thought: str
     ) -> ReadArgs | FormatError | None:
-        """Free text up to the next label, unless it is JSON gone wrong."""
+        """Read free text up to the next label, unless it is JSON gone wrong."""
         text = self._text[start:limit]
         half = _HALF_STOP.search(text)
         if half is not None:

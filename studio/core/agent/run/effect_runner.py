@@ -294,7 +294,7 @@ class EffectRunner:
         return ModelNotAtHand(own, wanted)
 
     def _new_performer(self) -> Performer:
-        """A performer for one effect; the next one makes it mute, should it outlive its end."""
+        """Return a performer for one effect; the next one mutes it, should it outlive its end."""
 
         def emit(event: Event) -> None:
             if self._performer is performer:
@@ -362,7 +362,7 @@ class EffectRunner:
         self._gate.rendered = performer.rendered
 
     def _without_lost(self, calls: tuple[int, ...]) -> tuple[int, ...]:
-        """The calls that can be made; of one that was interrupted the user is asked first.
+        """Return the calls that can be made; of one that was interrupted the user is asked first.
 
         That is a call with effects on another branch, which died with the program or was stopped;
         it is not asked about twice where the gate did.

@@ -177,7 +177,7 @@ class Performer:
         self.emit(Rendered(messages, tuple(item.message for item in prepared.problems)))
 
     def _supplies(self, name: str, owns: AbstractSet[str]) -> bool:
-        """Whether the loop gives a variable: its own ones always, others unless they are inputs."""
+        """Return whether the loop supplies a variable: always its own, others unless inputs."""
         declared = self.plan.document.input(name)
         return name in owns or declared is None or not (declared.required or declared.has_default)
 
@@ -264,7 +264,7 @@ class Performer:
         return reply, False, self.seconds
 
     def _invents(self, request: ModelRequest, reply: Reply) -> bool:
-        """Whether the model has begun to write the observation that only a tool can give."""
+        """Return whether the model began to write an observation, which only a tool can give."""
         label = PROTOCOLS[request.protocol].result_label
         if not label or label not in reply.text:
             return False
@@ -393,7 +393,7 @@ def _since(started: float) -> float:
 
 
 def plain(message: Message) -> Message:
-    """A message as a journal keeps it: the text, without the pieces it was rendered from."""
+    """Return a message as a journal keeps it: the text, without the pieces it was rendered from."""
     parts = tuple(
         replace(part, segments=(), span=None)
         if isinstance(part, TextPart | ToolResultPart)

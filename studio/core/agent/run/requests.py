@@ -226,7 +226,7 @@ def facts_of(state: RunState, command: Command) -> tuple[Event, ...]:  # noqa: C
 
 
 def _row(state: RunState, call: int, status: CallStatus | None = None) -> int:
-    """The row, where there is one that is as far as the command needs it."""
+    """Return the row, if it has reached the state that the command needs."""
     if not 0 <= call < len(state.step.calls):
         raise NotAllowedError(f"there is no call {call}")
     held = state.step.calls[call]
@@ -257,7 +257,7 @@ def _repair(state: RunState, command: TakeRepair) -> ReplyEdited:
 
 
 def repaired(reply: Reply, repair: Repair) -> Reply:
-    """The reply with a repair made."""
+    """Return the reply with a repair made."""
     if repair.span is not None:
         text = reply.text[: repair.span.start] + repair.after + reply.text[repair.span.end :]
         return replace(reply, text=text, tool_calls=(*reply.tool_calls, *repair.calls))
@@ -274,7 +274,7 @@ _MOST_REPAIRS = 20
 
 
 def repair_switched_on(state: RunState) -> ReplyEdited | None:
-    """The first offered repair all of whose steps are made without asking in this run."""
+    """Return the first offered repair that this run makes without asking."""
     if state.place != PausePoint.ERROR or state.error is None or state.step.reply is None:
         return None
     if len(state.step.repairs) >= _MOST_REPAIRS:
@@ -291,7 +291,7 @@ def repair_switched_on(state: RunState) -> ReplyEdited | None:
 
 
 def passing(state: RunState, place: PausePoint, *, headless: bool, accepted: bool) -> Event:
-    """The fact that passing a place makes; a flawed answer is accepted by a user, or not at all."""
+    """Return the fact of passing a place; only a user can accept a flawed answer."""
     is_answer = state.error is not None and state.error.kind == "output"
     error = None if is_answer and accepted else ending_error(state, headless=headless)
     if error is None and place == PausePoint.ERROR and is_answer and not accepted:

@@ -173,7 +173,7 @@ class Run:
         return self._is_accepted
 
     def _ends(self) -> bool:
-        """Whether it is over; a run of the past may have gone on with one more message."""
+        """Return whether it is over; a past run may continue with one more message."""
         if self.state.status == "done":
             self._reenacted()
         return self.state.is_over
@@ -303,7 +303,7 @@ class Run:
         self._passed_gate = True
 
     def _decided(self, command: Command) -> None:
-        """The run goes on as it was going."""
+        """Let the run go on as before, after a decision."""
         if isinstance(command, commands.Approve):
             self._plan.toolbox.approve(self.state.step.calls[command.call].tool)
             if command.how is not None:

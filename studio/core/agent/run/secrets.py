@@ -70,7 +70,7 @@ class RunSecrets:
     """References of secrets that the run sent which is gone through again."""
 
     def fact(self, event: Event, state: RunState) -> Event:
-        """The event as it may be known to anybody."""
+        """Return the event in a form that anyone may see."""
         found: set[str] = set()
         made: Event = masked(event, self.masker, found)
         if found and isinstance(made, _GIVEN):
@@ -96,7 +96,7 @@ class RunSecrets:
         return replace(references, environment={**held, **gone})
 
     def request(self, request: ModelRequest, released: AbstractSet[str]) -> ModelRequest:
-        """The request, able to give the values where it is really sent."""
+        """Return the request that can reveal the secrets where it is sent."""
         if self.references is not None and "${" in str(request.options):
             request = replace(request, resolve_option=self.option)
         if not released:
@@ -107,7 +107,7 @@ class RunSecrets:
         )
 
     def option(self, text: str) -> str:
-        """A text of the prompt's own options with the values of the variables that it names.
+        """Return a text of the prompt's own options with the values of the variables that it names.
 
         Raises:
             MissingValueError: one of them has no value, or the folder is not trusted.
@@ -137,13 +137,13 @@ class RunSecrets:
 
 
 def _variable(reference: str) -> str:
-    """The variable that a reference names; empty where it names a key of the key store."""
+    """Return the variable that a reference names; empty where it names a key of the key store."""
     name = reference.removeprefix("${env:")
     return name.removesuffix("}") if name != reference else ""
 
 
 def missing_value(reference: str) -> ModelError:
-    """The fault of a request that holds a secret which cannot be looked up here."""
+    """Return the fault of a request that holds a secret which cannot be looked up here."""
     name = _variable(reference)
     if not name:
         return ModelError(
@@ -161,7 +161,7 @@ def missing_value(reference: str) -> ModelError:
 def revealed_inputs(
     inputs: Mapping[str, Json], released: AbstractSet[str], references: ReferenceContext | None
 ) -> Mapping[str, Json]:
-    """The values that a run of the past was started with, for a new one.
+    """Return the values that a run of the past was started with, for a new one.
 
     Raises:
         ModelError: one of them was a secret that has no value here.
@@ -181,7 +181,7 @@ def run_secrets(
     document: PromptDocument,
     reenactment: Reenactment | None = None,
 ) -> RunSecrets:
-    """The secrets of a run of a document; one that is not trusted decides nothing about them."""
+    """Return the secrets of a document's run; an untrusted document decides none of them."""
     known = references.masker if references is not None else None
     known = known if known is not None else Masker()
     if references is None or references.trusted:

@@ -48,7 +48,7 @@ class Expression:
     """Its value for some values; raises `ExpressionError` where it has none."""
 
     def holds(self, environment: Environment) -> bool:
-        """Whether its value counts as true.
+        """Return whether its value counts as true.
 
         Raises:
             ExpressionError: it has none.
@@ -77,7 +77,7 @@ def check_message(template: str) -> None:
 
 
 def fill(template: str, environment: Environment) -> str:
-    """A log point's message with each `{expression}` replaced by its value.
+    """Return a log point's message with each `{expression}` replaced by its value.
 
     Raises:
         ExpressionError: one of the expressions cannot be read, or has no value.

@@ -117,7 +117,7 @@ def _why(text: str, error: ValueError | RecursionError) -> Undecoded:
 
 
 def is_cut(text: str, error: json.JSONDecodeError) -> bool:
-    """Whether the decoder wanted more text than there is."""
+    """Return whether the decoder needed more text."""
     if error.msg.startswith("Unterminated string"):
         return True
     rest = text[error.pos :]
@@ -131,7 +131,7 @@ def is_cut(text: str, error: json.JSONDecodeError) -> bool:
 
 
 def has_lone_surrogate(value: Json) -> bool:
-    """Whether any string in it holds half a surrogate pair."""
+    """Return whether any string in it holds a lone surrogate."""
     try:
         json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:
@@ -142,7 +142,7 @@ def has_lone_surrogate(value: Json) -> bool:
 
 
 def json_text(value: Json) -> str:
-    """A value as JSON in one line, characters as they are (lone surrogates escaped)."""
+    """Return a value as JSON in one line, characters as they are (lone surrogates escaped)."""
     text = json.dumps(value, ensure_ascii=False)
     try:
         text.encode("utf-8")

@@ -31,7 +31,7 @@ class LazySequence(Sequence[T]):
 
     @abstractmethod
     def _make(self, index: int) -> T:
-        """The item at an index that there is."""
+        """Return the item at an index that exists."""
 
     @overload
     def __getitem__(self, at: int) -> T: ...
@@ -77,7 +77,7 @@ class PersistentList(LazySequence[T]):
 
     @classmethod
     def over(cls, base: Sequence[T]) -> PersistentList[T]:
-        """A trail whose items are those of another sequence, asked for one at a time."""
+        """Return a list of another sequence's items, read one at a time."""
         return cls._view(_SharedStore(base, []), len(base))
 
     @classmethod
@@ -95,7 +95,7 @@ class PersistentList(LazySequence[T]):
         return super()._part(indexes)
 
     def upto(self, length: int) -> PersistentList[T]:
-        """Its first items; shares everything."""
+        """Return its first items; shares everything."""
         return self._view(self._held, min(max(0, length), self._length))
 
     def _make(self, index: int) -> T:
@@ -112,7 +112,7 @@ class PersistentList(LazySequence[T]):
         return super().__iter__()
 
     def plus(self, more: Iterable[T]) -> PersistentList[T]:
-        """This trail with further items at its end."""
+        """Return the list with further items at its end."""
         added = more if isinstance(more, tuple | list) else tuple(more)
         if not added:
             return self
@@ -160,7 +160,7 @@ class PersistentList(LazySequence[T]):
         return min(seen, len(held.base))
 
     def _parts(self) -> list[tuple[_SharedStore[T], int]]:
-        """Its lists, the newest first, each with how many items are seen of it and those before."""
+        """Return the lists, newest first, with the number of items seen in each and before it."""
         parts: list[tuple[_SharedStore[T], int]] = [(self._held, self._length)]
         base: object = self._held.base
         while isinstance(base, PersistentList):

@@ -49,7 +49,7 @@ class PausePoint(StrEnum):
 
     @classmethod
     def of(cls, text: str) -> PausePoint | None:
-        """The point that a word (`tool_call`) or an old code (`P3`) names; None for any other."""
+        """Return the point named by a word (`tool_call`) or an old code (`P3`); None for others."""
         wanted = text.strip().lower().replace("-", "_")
         return next((each for each in cls if wanted in (each.word, each.value.lower())), None)
 
@@ -213,7 +213,7 @@ class RunModel:
     """Source of the price of its tokens; "unknown", or empty for a free model."""
 
     def is_same(self, other: RunModel) -> bool:
-        """Whether the two are one model; by its name alone where older journals know no more."""
+        """Return whether both are one model; older journals know no more than its name."""
         if self.name.removesuffix(_RECORDED) != other.name.removesuffix(_RECORDED):
             return False
         return not self.id or not other.id or (self.id, self.server) == (other.id, other.server)
@@ -792,7 +792,7 @@ else:
     import dataclasses
 
     def replace(value, /, **changes):  # noqa: ANN001, ANN003, ANN201 - typed above
-        """A copy of a frozen dataclass with some fields changed."""
+        """Return a copy of a frozen dataclass with some fields changed."""
         held = getattr(value, "__dict__", None)
         if held is None:
             return dataclasses.replace(value, **changes)

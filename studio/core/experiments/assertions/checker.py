@@ -75,7 +75,7 @@ def _bound_memory() -> None:
 
 
 def _told(error: BaseException) -> str:
-    """An error in one line, with the line of the user's code."""
+    """Return an error in one line, with the line of the user's code."""
     frames = [
         each for each in traceback.extract_tb(error.__traceback__) if each.filename != __file__
     ]
@@ -136,7 +136,7 @@ Promise.resolve(script.runInNewContext({console}, {timeout: SECONDS}))
 
 
 def _by_node(node: str, code: str, values: str) -> object:
-    """The same by Node.js, a process for each; it is no sandbox, so the folder must be trusted."""
+    """Return the same by Node.js, a process each: no sandbox, so the folder must be trusted."""
     script = _NODE.replace("SECONDS", str(int(JAVASCRIPT_SECONDS * 1000)))
     most = f"--max-old-space-size={JAVASCRIPT_BYTES // 1024**2}"
     given = json.dumps({"bodies": _bodies(code), "values": values})
@@ -162,7 +162,7 @@ def _by_node(node: str, code: str, values: str) -> object:
 
 
 def _module(path: Path, function: str) -> str:
-    """The code of a file as an expression that calls what it exports."""
+    """Return the code of a file as an expression that calls what it exports."""
     text = read_text(path)
     if "export default" in text:
         text = text.replace("export default", "module.exports =", 1)

@@ -45,7 +45,7 @@ class CodeRunner(Protocol):
 
 
 def verdict_of_code(spec: AssertionSpec, value: Json) -> Verdict:
-    """A verdict of what the code gave: true or false, a score, or {pass, score, reason}.
+    """Return a verdict of what the code gave: true or false, a score, or {pass, score, reason}.
 
     Raises:
         UndecidedError: it gave anything else.
@@ -88,7 +88,7 @@ UNTRUSTED = "Python runs only for experiments in folders that you trust."
 
 
 def checker_command() -> list[str]:
-    """The command of the child; in a frozen app the program is it itself."""
+    """Return the command of the child; in a frozen app the program is it itself."""
     if getattr(sys, "frozen", False):
         return [sys.executable, "experiment", "check-answers"]
     return [sys.executable, "-P", "-m", "studio.core.experiments.assertions.checker"]

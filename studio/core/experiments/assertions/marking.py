@@ -54,7 +54,7 @@ class Judge(Protocol):
     async def grade(
         self, spec: AssertionSpec, value: Json, answer: CellAnswer, context: AssertionContext
     ) -> Verdict:
-        """Whether an answer meets a rubric.
+        """Return whether an answer meets a rubric.
 
         Raises:
             UndecidedError: the judge failed, or answered nonsense.
@@ -152,7 +152,7 @@ async def mark_answer(
 
 
 def _summed(results: Sequence[AssertionResult], threshold: float | None) -> tuple[bool, float]:
-    """Verdict and score; an assertion of weight 0 only measures."""
+    """Return the verdict and the score; an assertion of weight 0 only measures."""
     weight = sum(each.weight for each in results)
     score = sum(each.score * each.weight for each in results) / weight if weight else 1.0
     if threshold is not None and results:
@@ -188,7 +188,7 @@ def _result(spec: AssertionSpec, label: str, verdict: Verdict) -> AssertionResul
 def judged_by(
     specs: Sequence[AssertionSpec], options: Mapping[str, Json]
 ) -> tuple[AssertionSpec, ...]:
-    """Assertions with the judge that their test names (`options`), where they name none."""
+    """Return assertions with the judge that their test names (`options`), where they name none."""
     provider, rubric = options.get("provider"), options.get("rubricPrompt")
     if not provider and not rubric:
         return tuple(specs)
@@ -204,7 +204,7 @@ def judged_by(
 
 
 def reads_prompt(specs: Sequence[AssertionSpec]) -> bool:
-    """Whether an assertion looks at the text that was sent: code and judges do."""
+    """Return whether an assertion looks at the text that was sent: code and judges do."""
     return any(
         each.type in _CODE or each.type in JUDGED or each.transform or reads_prompt(each.nested)
         for each in specs
@@ -212,7 +212,7 @@ def reads_prompt(specs: Sequence[AssertionSpec]) -> bool:
 
 
 def lacks_judge(specs: Sequence[AssertionSpec]) -> str:
-    """The type of an assertion that a model decides and that names none; empty for none."""
+    """Return the type of an assertion that a model decides and that names none; empty for none."""
     for each in specs:
         if each.type in BY_MODEL and not each.provider:
             return each.type
@@ -312,7 +312,7 @@ class _Marking:
 
 
 def rendered_value(value: Json, context: AssertionContext) -> Json:
-    """A value with the row's variables put in; in a list and a mapping, each text of it.
+    """Return a value with the row's variables put in; in a list and a mapping, each text of it.
 
     Raises:
         UndecidedError: a text is a template that cannot be read.
@@ -332,12 +332,12 @@ def rendered_value(value: Json, context: AssertionContext) -> Json:
 
 
 def results_as_json(results: Sequence[AssertionResult]) -> str:
-    """Results as they are kept."""
+    """Return results as they are kept."""
     return json.dumps([_as_json(each) for each in results], ensure_ascii=False)
 
 
 def results_of_json(text: str) -> tuple[AssertionResult, ...]:
-    """Kept results again."""
+    """Read kept results."""
     return tuple(_of_json(each) for each in json.loads(text))
 
 

@@ -30,12 +30,12 @@ def decide_bleu(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict
 
 
 def decide_gleu(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """The answer and a reference share most of their words and sequences."""
+    """Check that the answer and a reference share most of their words and sequences."""
     return _scored(spec, "GLEU", gleu(answer.text, _references(spec, value)), 0.5)
 
 
 def decide_rouge(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """The answer and the reference share most of their words."""
+    """Check that the answer and the reference share most of their words."""
     if not isinstance(value, str):
         raise UndecidedError("The value is the text that the answer is compared with.")
     return _scored(spec, "ROUGE", rouge(answer.text, value), 0.75)
@@ -56,7 +56,7 @@ def _references(spec: AssertionSpec, value: Json) -> list[str]:
 
 
 def bleu(candidate: str, references: Sequence[str]) -> float:
-    """BLEU of sequences of one to four words (Papineni et al., 2002); 0 for an empty text."""
+    """Return the BLEU of sequences of 1 to 4 words (Papineni et al., 2002); 0 for an empty text."""
     words = _lowered(candidate)
     if words == [""]:
         return 0.0
@@ -73,7 +73,7 @@ def bleu(candidate: str, references: Sequence[str]) -> float:
 
 
 def gleu(candidate: str, references: Sequence[str]) -> float:
-    """Google's BLEU: the smaller of precision and recall, of the reference that fits best."""
+    """Return Google's BLEU: the smaller of precision and recall, of the best reference."""
     words = _without_dots(candidate)
     return max(_gleu(words, _without_dots(each)) for each in references) if words else 0.0
 
@@ -91,7 +91,7 @@ def _gleu(words: Words, reference: Words) -> float:
 
 
 def rouge(candidate: str, reference: str) -> float:
-    """ROUGE-1: the F-measure of the tokens in common, each counted as often as both have it."""
+    """Return ROUGE-1: the F-measure of common tokens, each counted as often as both have it."""
     mine, other = (Counter(treebank_tokens(each.lower())) for each in (candidate, reference))
     shared = (mine & other).total()
     if not shared:
@@ -162,7 +162,7 @@ _ENDINGS: tuple[tuple[regex.Pattern[str], str], ...] = (
 
 
 def treebank_tokens(text: str) -> list[str]:
-    """Words and signs of a sentence as the Penn Treebank splits them."""
+    """Return the words and signs of a sentence as the Penn Treebank splits them."""
     text = " ".join(text.replace("\x85", " ").split())
     if not text:
         return []
@@ -176,7 +176,7 @@ def treebank_tokens(text: str) -> list[str]:
 
 
 def _quotes_marked(text: str) -> str:
-    """The text with its double quotes as two signs: those that open, and those that close."""
+    """Return the text with double quotes as two signs: opening ones and closing ones."""
     is_inside = False
 
     def mark(found: regex.Match[str]) -> str:
@@ -188,7 +188,7 @@ def _quotes_marked(text: str) -> str:
 
 
 def _opens(text: str, found: regex.Match[str]) -> bool:
-    """Whether a quote outside of quotes opens some."""
+    """Return whether a quote outside of quotes opens some."""
     at, before = found.start(), text[found.start() - 1 : found.start()]
     if at and (before in ".!?" or not _BEFORE_OPENING.match(before)):
         return False

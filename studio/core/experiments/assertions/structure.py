@@ -23,7 +23,7 @@ _MOST_OBJECTS = 200
 
 
 def decide_json(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """The whole answer is JSON (`is-json`), or some of it (`contains-json`), and fits a schema."""
+    """Check that the answer is or contains JSON (`is-json`, `contains-json`) of a schema."""
     schema = _schema(value)
     if spec.type == "is-json":
         try:
@@ -44,7 +44,7 @@ def decide_json(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict
 
 
 def objects_in(text: str) -> Iterator[tuple[Json, Span]]:
-    """Every JSON object and list of a text that is in no other."""
+    """Yield every outermost JSON object and list of a text."""
     decoder = json.JSONDecoder()
     at = tries = 0
     while tries < _MOST_OBJECTS:
@@ -117,13 +117,13 @@ class XmlElement:
     """Whether it contains words."""
 
     def add(self, name: str) -> XmlElement:
-        """A new element in it."""
+        """Add a new element to it."""
         made = XmlElement()
         self.children.setdefault(name, []).append(made)
         return made
 
     def has(self, path: Sequence[str]) -> bool:
-        """Whether there is such an element: `a.b`, or `a.0.b` where there are several `a`."""
+        """Return whether there is such an element: `a.b`, or `a.0.b` if there are several `a`."""
         found = [self]
         for name in path:
             if len(found) > 1:
@@ -142,7 +142,7 @@ class XmlElement:
 
 
 def decide_xml(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """The answer is XML (`is-xml`), or some of it (`contains-xml`), with the elements wanted."""
+    """Check that the answer is or contains XML (`is-xml`, `contains-xml`) with some elements."""
     wanted = _wanted(value)
     if spec.type == "is-xml":
         return _whole(answer.text, wanted)
@@ -213,7 +213,7 @@ def _whole(text: str, wanted: Sequence[str]) -> Verdict:
 
 
 def _written(name: str) -> str:
-    """A name with the prefix that it is written with; expat gives `namespace name prefix`."""
+    """Return a name with its written prefix; expat gives `namespace name prefix`."""
     parts = name.split(" ")
     return f"{parts[2]}:{parts[1]}" if len(parts) == 3 else parts[-1]
 
@@ -242,7 +242,7 @@ class _OpenTag:
 
 
 def xml_parts(text: str) -> Iterator[tuple[XmlElement, Span]]:
-    """Every outermost XML of a text; elements side by side are one."""
+    """Yield every outermost XML element of a text; adjacent ones are one part."""
     parts: list[list[tuple[str, XmlElement, Span]]] = []
     outside = _OpenTag("", 0, XmlElement())
     stack = [outside]
@@ -303,7 +303,7 @@ _SIGNS: tuple[tuple[int, regex.Pattern[str]], ...] = (
 
 
 def decide_contains_html(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """There is HTML in the answer: two signs of it, or one that is clear."""
+    """Check that the answer contains HTML: two signs of it, or one that is clear."""
     text = answer.text
     if len(text) > _LONGEST_HTML:
         return Verdict(False, "The answer is too long to look for HTML in it.")

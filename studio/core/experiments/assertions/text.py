@@ -33,7 +33,7 @@ TextDecision = Callable[[AssertionSpec, Json, CellAnswer], Verdict]
 
 
 def decide_equals(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """The whole answer is the text, or the same JSON."""
+    """Check that the whole answer is the text, or the same JSON."""
     if isinstance(value, Mapping | list):
         try:
             found = parse_json(answer.text)
@@ -84,7 +84,7 @@ def decide_contains_all(spec: AssertionSpec, value: Json, answer: CellAnswer) ->
 
 
 def decide_starts_with(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """The answer begins, or ends, with the text."""
+    """Check that the answer begins, or ends, with the text."""
     wanted = as_text(value)
     if spec.type == "ends-with":
         size = len(answer.text)
@@ -101,7 +101,7 @@ def decide_starts_with(spec: AssertionSpec, value: Json, answer: CellAnswer) -> 
 
 
 def decide_regex(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """The pattern is found in the answer; it means what JavaScript's means."""
+    """Check that the pattern is found in the answer; it means what JavaScript's means."""
     written = as_text(value)
     try:
         pattern = schema_pattern(_as_javascript(written))
@@ -123,7 +123,7 @@ _ASCII = {"w": "A-Za-z0-9_", "d": "0-9"}
 
 
 def _as_javascript(pattern: str) -> str:
-    """A pattern that means what it means in JavaScript without flags.
+    """Return a pattern with the meaning that it has in JavaScript without flags.
 
     There `$` is the end only, and the classes of letters and digits are those of ASCII.
     """
@@ -153,7 +153,7 @@ def _as_javascript(pattern: str) -> str:
 
 
 def decide_levenshtein(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """Few edits lead from the answer to the text."""
+    """Check that few edits lead from the answer to the text."""
     wanted = as_text(value)
     most = _USUAL_DISTANCE if spec.threshold is None else spec.threshold
     if len(wanted) * len(answer.text) > _LONGEST_DISTANCE:
@@ -178,7 +178,7 @@ def levenshtein(one: str, other: str) -> int:
 
 
 def decide_refusal(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """The model declined: it says so, the answer reads so, or there is none."""
+    """Check that the model declined: it says so, the answer reads so, or there is none."""
     if answer.is_refusal or not answer.text.strip():
         return Verdict(True, "The model declined to answer.")
     found = _REFUSAL.search(answer.text[:2000])
@@ -188,7 +188,7 @@ def decide_refusal(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verd
 
 
 def decide_word_count(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """The answer has as many words as wanted: exactly, or between `min` and `max`."""
+    """Check that the answer has as many words as wanted: exactly, or between `min` and `max`."""
     count = len(javascript_words(answer.text))
     low, high = 0.0, math.inf
     if isinstance(value, Mapping):
@@ -217,7 +217,7 @@ TEXT_DECISIONS: Mapping[str, TextDecision] = {
 
 
 def as_text(value: Json) -> str:
-    """A value as promptfoo compares it."""
+    """Return a value as promptfoo compares it."""
     if isinstance(value, str):
         return value
     if isinstance(value, float) and value.is_integer():
@@ -226,7 +226,7 @@ def as_text(value: Json) -> str:
 
 
 def as_texts(value: Json) -> list[str]:
-    """A list of texts; one text is split at its commas, quotes kept together."""
+    """Return a list of texts; one text is split at its commas, quotes kept together."""
     if isinstance(value, list | tuple):
         return [as_text(each) for each in value]
     row = next(csv.reader(StringIO(as_text(value)), skipinitialspace=True), [])
@@ -234,12 +234,12 @@ def as_texts(value: Json) -> list[str]:
 
 
 def javascript_words(text: str) -> list[str]:
-    """The words between what is space in JavaScript."""
+    """Return the words between what JavaScript takes for space."""
     return _WORD.findall(text)
 
 
 def as_number(value: Json) -> float:
-    """A number.
+    """Return a number.
 
     Raises:
         UndecidedError: it is none.

@@ -16,7 +16,7 @@ _MARKERS = re.compile(r"[\s,]+")
 
 
 def decide_tool_used(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """The tools were called: one, each of a list, or as often as `{name, min, max}` says."""
+    """Check that tools were called: one, each of a list, or as often as `{name, min, max}` says."""
     called = [each.tool for each in answer.calls]
     if isinstance(value, Mapping):
         pattern = as_text(value.get("name", value.get("pattern", "*")))
@@ -32,7 +32,7 @@ def decide_tool_used(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Ve
 
 
 def decide_tool_sequence(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """The tools were called in this order; `exact` allows no others between."""
+    """Check that the tools were called in this order; `exact` allows no others between."""
     mode = "in_order"
     steps = value
     if isinstance(value, Mapping):
@@ -48,7 +48,7 @@ def decide_tool_sequence(spec: AssertionSpec, value: Json, answer: CellAnswer) -
 
 
 def decide_tool_arguments(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """A call of the tool has these arguments, or among others where the mode is `partial`."""
+    """Check that a call of the tool has these arguments; in mode `partial` also among others."""
     if not isinstance(value, Mapping):
         raise UndecidedError("The value is {name: …, args: {…}, mode: partial or exact}.")
     name = as_text(value.get("name", value.get("tool", "")))
@@ -65,7 +65,7 @@ def decide_tool_arguments(spec: AssertionSpec, value: Json, answer: CellAnswer) 
 
 
 def decide_step_count(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """As many steps as wanted: at most a number, or `{min, max, type, pattern}`."""
+    """Check the number of steps: at most a number, or `{min, max, type, pattern}`."""
     count, what = answer.steps, "model calls"
     low, high = 0.0, float("inf")
     if isinstance(value, Mapping):
@@ -82,7 +82,7 @@ def decide_step_count(spec: AssertionSpec, value: Json, answer: CellAnswer) -> V
 
 
 def decide_tool_f1(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """The called tools are the expected ones, as the F1 of both sets."""
+    """Check that the called tools are the expected ones, as the F1 of both sets."""
     wanted, called = set(as_texts(value)), {each.tool for each in answer.calls}
     both = len(wanted & called)
     score = 1.0 if not wanted and not called else 2 * both / max(1, len(wanted) + len(called))
@@ -91,7 +91,7 @@ def decide_tool_f1(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verd
 
 
 def decide_valid_calls(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """Every call names a tool and has arguments that fit it; there is one at least."""
+    """Check that there is a call, and that each names a tool and has arguments that fit it."""
     if not answer.calls:
         return Verdict(False, "The model called no tool.")
     bad: Sequence[MadeCall] = [each for each in answer.calls if not each.is_valid]
@@ -109,7 +109,7 @@ def _list(value: Json) -> list[Json]:
 
 
 def _holds(given: Json, wanted: Json) -> bool:
-    """Whether everything that is wanted is there; more may be."""
+    """Return whether all that is wanted is there; more may be."""
     if isinstance(wanted, Mapping):
         return isinstance(given, Mapping) and all(
             key in given and _holds(given[key], item) for key, item in wanted.items()
@@ -122,7 +122,7 @@ def _called(tools: Sequence[str]) -> str:
 
 
 def decide_latency(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """The answer came in time."""
+    """Check that the answer came in time."""
     if not answer.is_timed:
         raise UndecidedError("The answer came in a batch, which has no latency.")
     most = _most(spec, value, "latency", "milliseconds")
@@ -132,7 +132,7 @@ def decide_latency(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verd
 
 
 def decide_cost(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """The answer was cheap enough."""
+    """Check that the answer was cheap enough."""
     if answer.cost is None:
         raise UndecidedError("The price of the model is not known.")
     if spec.threshold is None and value is None:
@@ -144,7 +144,7 @@ def decide_cost(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict
 
 
 def decide_tokens(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """It used few tokens: all, or `{input: …, output: …}`."""
+    """Check that the run used few tokens: all, or `{input: …, output: …}`."""
     total = answer.input_tokens + answer.output_tokens
     if isinstance(value, Mapping):
         for name, used in (
@@ -167,14 +167,14 @@ def decide_tokens(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdi
 
 
 def decide_no_error(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """The run met no format error and no failed call."""
+    """Check that the run met no format error and no failed call."""
     if answer.errors:
         return Verdict(False, f"The run met {counted(answer.errors, 'error')} on its way.")
     return Verdict(True, "The run met no error.")
 
 
 def decide_trace_errors(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """Few errors on the way: `max_count`, or a share of the steps (`max_percentage`)."""
+    """Check the number of errors on the way: `max_count`, or a share (`max_percentage`)."""
     most = 0.0
     if isinstance(value, Mapping):
         if "max_percentage" in value:
@@ -188,7 +188,7 @@ def decide_trace_errors(spec: AssertionSpec, value: Json, answer: CellAnswer) ->
 
 
 def decide_finish(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """The last reply ended for the reason."""
+    """Check that the last reply ended for the reason."""
     wanted = as_text(value)
     return Verdict(
         answer.finish_reason == wanted,
@@ -197,7 +197,7 @@ def decide_finish(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdi
 
 
 def decide_final_answer(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """There is an answer; with a value, it contains that."""
+    """Check that there is an answer; with a value, that it contains the value."""
     if not answer.text.strip():
         return Verdict(False, "The run gave no answer.")
     if value is None:

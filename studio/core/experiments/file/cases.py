@@ -56,7 +56,7 @@ _WITHOUT_VALUE = frozenset(
 def read_assertions(
     node: YamlNode, templates: Mapping[str, YamlNode], depth: int = 0
 ) -> Iterator[AssertionSpec]:
-    """The assertions of a list.
+    """Yield the assertions of a list.
 
     Args:
         node: the list, or one assertion.
@@ -75,7 +75,7 @@ def read_assertions(
 
 
 def _referenced(item: YamlNode, templates: Mapping[str, YamlNode]) -> YamlNode | None:
-    """The assertion itself, or the template that its `$ref` names."""
+    """Return the assertion itself, or the template that its `$ref` names."""
     reference = item.get("$ref").value
     if not isinstance(reference, str):
         return item
@@ -145,7 +145,7 @@ def _assertion(
 
 
 def _needs_no_value(name: str, item: YamlNode) -> bool:
-    """Whether an assertion is whole without a `value`, as a rubric whose prompt says it all."""
+    """Return whether an assertion needs no `value`, as a rubric whose prompt says it all."""
     if name == "llm-rubric":
         return any("rubricPrompt" in path for path in item.places)
     return name in _WITHOUT_VALUE
@@ -161,7 +161,7 @@ def _unknown_type(kind: YamlNode, name: str, *, negated: bool) -> None:
 
 
 def assertion_of_column(text: str, span_line: int = 0) -> AssertionSpec:
-    """An assertion as a cell of a CSV file states it: `contains: Paris`, `is-json`, or a text.
+    """Return an assertion as a CSV cell states it: `contains: Paris`, `is-json`, or a text.
 
     Source: promptfoo, "Test case configuration": a text without a type means `equals`.
 
@@ -222,7 +222,7 @@ SHAPES = read_shapes(
 
 
 def key_names(shape: str) -> tuple[str, ...]:
-    """The keys of a mapping, by the name of its shape."""
+    """Return the keys of a mapping, by the name of its shape."""
     return tuple(key.name for key in SHAPES[shape])
 
 
@@ -275,7 +275,7 @@ def read_cases(
 def read_case(
     node: YamlNode, templates: Mapping[str, YamlNode], source: SourceText
 ) -> ExperimentCase:
-    """One case; also `defaultTest`."""
+    """Return one case; also `defaultTest`."""
     node.check_keys((*key_names("case"), *FOREIGN_KEYS["test"]), "A test")
     node.check_foreign("test")
     _check_options(node.get("options"))
@@ -314,7 +314,7 @@ def _check_options(node: YamlNode) -> None:
 def read_scenarios(
     node: YamlNode, templates: Mapping[str, YamlNode], source: SourceText
 ) -> Iterator[ExperimentCase]:
-    """Every test of a scenario with every one of its configurations."""
+    """Yield every test of a scenario with every one of its configurations."""
     for scenario in node.items():
         if not isinstance(scenario.value, Mapping):
             scenario.wrong("A scenario is a mapping with `config` and `tests`.")
@@ -331,7 +331,7 @@ def read_scenarios(
 
 
 def merged_case(outer: ExperimentCase, inner: ExperimentCase) -> ExperimentCase:
-    """A case with what holds around it; its own values count."""
+    """Return a case with what holds around it; its own values count."""
     drops = inner.options.get("disableDefaultAsserts") is True
     asserted = outer.assertions if not inner.assertions else (*outer.assertions, *inner.assertions)
     return replace(
@@ -356,12 +356,12 @@ def _references(node: YamlNode, what: str) -> tuple[str, ...] | None:
 
 
 def file_reference(node: YamlNode, what: str) -> FileReference:
-    """The file that a text names, `file://` or not."""
+    """Return the file that a text names, `file://` or not."""
     return FileReference(node.text(what).removeprefix("file://"), node.span)
 
 
 def _over(outer: JsonObject, inner: JsonObject) -> JsonObject:
-    """Both, the inner ones counting; no copy for each of many rows where one of them is empty."""
+    """Return both, inner ones first; not copied for each of many rows when one is empty."""
     return {**outer, **inner} if outer and inner else inner or outer
 
 
@@ -400,7 +400,7 @@ def expand_rows(
     default: ExperimentCase,
     whole: frozenset[str] = frozenset(),
 ) -> tuple[ExperimentRow, ...]:
-    """Every row of an experiment.
+    """Return every row of an experiment.
 
     Args:
         cases: of the file and its datasets, in order.
@@ -419,7 +419,7 @@ def expand_rows(
 
 
 def _spread(case: ExperimentCase, whole: frozenset[str]) -> Iterator[ExperimentCase]:
-    """A case for each combination of the values that are lists, whose first item is a text.
+    """Yield a case for each combination of the values that are lists, whose first item is a text.
 
     Source: promptfoo 0.123, `generateVarCombinations`: any other list is one value.
     """
@@ -439,7 +439,7 @@ def _spread(case: ExperimentCase, whole: frozenset[str]) -> Iterator[ExperimentC
 
 
 def row_hash(variables: Mapping[str, Json]) -> str:
-    """A short name of values; the same for equal values, whatever answer is expected of them.
+    """Return a short name of values, which does not depend on the expected answer.
 
     So a row is the same one before and after its answer is accepted as the expected one.
     """

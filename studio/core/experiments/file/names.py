@@ -9,6 +9,6 @@ SUFFIXES = (".experiment.yaml", ".experiment.yml")
 
 
 def is_experiment(path: Path | str) -> bool:
-    """Whether a file is one by its name; a promptfoo configuration is."""
+    """Return whether a file's name is one of experiments, or a promptfoo configuration."""
     name = Path(path).name.lower()
     return name.endswith(SUFFIXES) or name in ("promptfooconfig.yaml", "promptfooconfig.yml")

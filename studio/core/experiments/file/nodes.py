@@ -54,13 +54,13 @@ _FOREIGN_CODE = re.compile(r"file://.+\.(?:ts|mts|cts|rb|go)(?::\w+)?\s*")
 
 
 def foreign_words(place: ForeignPlace, name: str) -> str:
-    """The refusal of a key, with what to do."""
+    """Return the refusal of a key, with what to do."""
     where = f"{place}.{name}" if place in ("options", "config") else name
     return f"`{where}` is not followed here: {FOREIGN_KEYS[place][name]}."
 
 
 def foreign_type(name: str) -> str:
-    """The refusal of a type of assertion; empty for one that is not promptfoo's alone."""
+    """Return the refusal of an assertion type that only promptfoo has; else empty."""
     if name not in FOREIGN_TYPES and not name.startswith(_REDTEAM):
         return ""
     return (
@@ -70,7 +70,7 @@ def foreign_type(name: str) -> str:
 
 
 def foreign_prompt(written: str) -> str:
-    """The refusal of a prompt that a program or a service makes; empty for any other."""
+    """Return the refusal of a prompt made by a program or service; empty for others."""
     if _FOREIGN_PROMPT.fullmatch(written.strip()) is None:
         return ""
     return (
@@ -80,7 +80,7 @@ def foreign_prompt(written: str) -> str:
 
 
 def foreign_code(value: object) -> str:
-    """The refusal of an assertion's code in a language that is not run; empty for any other."""
+    """Return the refusal of assertion code in a language that is not run; else empty."""
     if not isinstance(value, str) or _FOREIGN_CODE.fullmatch(value) is None:
         return ""
     return f"{value!r} is not run here: write it as JavaScript or Python."
@@ -158,14 +158,14 @@ class YamlNode:
         return YamlNode(value, (*self.path, key), self.places, self.findings)
 
     def items(self) -> Iterator[YamlNode]:
-        """The items of a list; a single value counts as a list of one."""
+        """Yield the items of a list; a single value counts as a list of one."""
         if isinstance(self.value, list):
             yield from (self.get(index) for index in range(len(self.value)))
         elif self.value is not None:
             yield self
 
     def fields(self) -> Iterator[tuple[str, YamlNode]]:
-        """The entries of a mapping."""
+        """Yield the entries of a mapping."""
         if isinstance(self.value, Mapping):
             yield from ((str(key), self.get(str(key))) for key in self.value)
 
@@ -174,7 +174,7 @@ class YamlNode:
         self.findings.error(code, message, self.span)
 
     def text(self, what: str) -> str:
-        """A text; empty where there is none. Numbers count as written."""
+        """Return a text; empty where there is none. Numbers count as written."""
         if self.value is None:
             return ""
         if isinstance(self.value, str):
@@ -185,7 +185,7 @@ class YamlNode:
         return ""
 
     def number(self, what: str, least: float = -LARGEST, most: float = LARGEST) -> float | None:
-        """A number within bounds; None where there is none."""
+        """Return a number within bounds; None where there is none."""
         if self.value is None:
             return None
         if isinstance(self.value, int | float) and not isinstance(self.value, bool):
@@ -199,7 +199,7 @@ class YamlNode:
         return None
 
     def whole(self, what: str, least: int = 0, most: int = LARGEST) -> int | None:
-        """A whole number within bounds; None where there is none."""
+        """Return a whole number within bounds; None where there is none."""
         found = self.number(what, least, most)
         if found is None:
             return None
@@ -209,7 +209,7 @@ class YamlNode:
         return int(found)
 
     def object(self, what: str) -> JsonObject:
-        """A mapping; empty where there is none."""
+        """Return a mapping; empty where there is none."""
         if self.value is None:
             return {}
         if isinstance(self.value, Mapping):
@@ -218,7 +218,7 @@ class YamlNode:
         return {}
 
     def texts(self, what: str) -> tuple[str, ...]:
-        """A list of texts; one text counts as a list, split at commas."""
+        """Return a list of texts; one text counts as a list, split at commas."""
         if isinstance(self.value, str):
             return tuple(each.strip() for each in self.value.split(",") if each.strip())
         return tuple(filter(None, (item.text(what) for item in self.items())))
@@ -247,7 +247,7 @@ def _it_is(number: float) -> str:
 
 
 def read_nodes(text: str, findings: ExperimentFindings) -> YamlNode:
-    """The root of a YAML text; syntax errors go to `findings`."""
+    """Read the root of a YAML text; syntax errors go to `findings`."""
     reading = read_yaml(text)
     findings.problems += reading.problems
     places = {entry.path: entry for entry in reading.entries}

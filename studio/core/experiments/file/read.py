@@ -67,7 +67,7 @@ _REVISION = re.compile(r"^(?P<path>.+\.prompty)@(?P<revision>[\w./~^@{}-]+)$")
 
 
 def read_variants(root: YamlNode) -> tuple[VariantEntry, ...]:
-    """Every column, in order; their names are unique."""
+    """Read every column, in order; their names are unique."""
     found = _named(root.get("variants")) if "variants" in root else _product(root)
     return tuple(_unique(list(found)))
 
@@ -101,7 +101,7 @@ def _name(
     prompts: list[PromptEntry],
     providers: list[tuple[ProviderEntry, tuple[str, ...]]],
 ) -> str:
-    """The shorter of prompt and model, where only one of them differs."""
+    """Return the shorter of prompt and model, if only one of them differs."""
     model = provider.label or provider.id
     if len(providers) == 1:
         return prompt.label
@@ -212,7 +212,7 @@ def _prompt_of(node: YamlNode, written: str, label: str) -> PromptEntry:
 
 
 def _provider(node: YamlNode) -> Iterator[tuple[ProviderEntry, tuple[str, ...]]]:
-    """A provider, with the prompts that it is for (none: all)."""
+    """Yield a provider, with the prompts that it is for (none: all)."""
     if isinstance(node.value, str):
         yield from _provider_of(node, node.value, "", {}, ())
         return
@@ -255,7 +255,7 @@ def is_provider_file(name: str) -> bool:
 
 
 def read_providers(root: YamlNode) -> tuple[ProviderEntry, ...]:
-    """The providers of such a file: one, or a list."""
+    """Read the providers of such a file: one, or a list."""
     return tuple(entry for item in root.items() for entry, _ in _provider(item))
 
 

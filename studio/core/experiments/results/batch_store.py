@@ -161,23 +161,23 @@ class BatchStore:
         return KeptRequest(hash_[:HASH_BYTES], hash_[HASH_BYTES:], _batch(*batch), held)
 
     def batches(self, experiment: int) -> list[KeptBatch]:
-        """All batches of a result, the oldest first."""
+        """Return all batches of a result, the oldest first."""
         found = self._database.read(
             f"SELECT {_COLUMNS} FROM batch WHERE experiment = ? ORDER BY id", experiment
         )
         return [_batch(*each) for each in found]
 
     def under_way(self, experiment: int) -> list[KeptBatch]:
-        """Batches of a result that may still be answered, or were not read to their end."""
+        """Return a result's batches that may still be answered, or were not read to their end."""
         return [each for each in self.batches(experiment) if not each.is_over]
 
     def remotes(self) -> set[str]:
-        """The identifiers at their providers of all batches in the file."""
+        """Return the providers' identifiers of all batches in the file."""
         found = self._database.read("SELECT remote FROM batch WHERE remote <> ''")
         return {remote for (remote,) in found}
 
     def members(self, batch: int) -> list[tuple[bytes, CellKey, str]]:
-        """Identity, cell and name of each request of a batch whose cell is not over."""
+        """Return identity, cell and name of a batch's requests whose cells are not over."""
         return [
             (bytes(identity), CellKey(repeat, row, variant), name)
             for identity, repeat, row, variant, name in self._database.read(

@@ -171,7 +171,7 @@ def facts_of(calls: tuple[MadeCall, ...], **others: Json) -> dict[str, Json]:
 
 
 def calls_of(facts: Mapping[str, Json]) -> tuple[MadeCall, ...]:
-    """The kept tool calls."""
+    """Return the kept tool calls."""
     return tuple(
         MadeCall(
             str(each.get("tool", "")),
@@ -186,7 +186,7 @@ def calls_of(facts: Mapping[str, Json]) -> tuple[MadeCall, ...]:
 def done_outcome(
     answer: CellAnswer, marks: CellMarks, cost: float | None, *, is_cached: bool = False
 ) -> CellOutcome:
-    """A cell with an answer and its marks; the judges' cost is added to its own."""
+    """Return a cell with an answer and its marks; the judges' cost is added to its own."""
     undecided = marks.is_undecided and not _is_lost_anyway(marks)
     whole = cost
     if not is_cached and marks.cost:
@@ -216,12 +216,12 @@ def done_outcome(
 
 
 def _is_lost_anyway(marks: CellMarks) -> bool:
-    """Whether an assertion that could be decided fails the cell already."""
+    """Return whether an assertion that can be decided fails the cell already."""
     return any(each.state == "failed" and each.weight > 0 for each in marks.results)
 
 
 def answer_of(outcome: CellOutcome) -> CellAnswer:
-    """The kept answer, to be marked again."""
+    """Return the kept answer, to be marked again."""
     facts = outcome.facts
     errors, cost = facts.get("errors"), facts.get("asked_cost", outcome.cost)
     return CellAnswer(

@@ -77,7 +77,7 @@ class PairedComparison:
 
 
 def row_passes(total: RowTotal, rule: PassRule, threshold: float | None = None) -> bool:
-    """Whether a row passes with its repeats.
+    """Return whether a row passes with its repeats.
 
     Args:
         total: its repeats; those without an answer do not count.
@@ -105,7 +105,7 @@ def row_verdicts(
     rule: PassRule,
     thresholds: Mapping[int, float | None],
 ) -> dict[int, dict[str, RowVerdict]]:
-    """The verdict of each row, by variant and the row's key; rows without answers are left out."""
+    """Return each row's verdict by variant and the row's key; rows without answers are left out."""
     made: dict[int, dict[str, RowVerdict]] = {}
     for total in totals:
         if not total.done or total.undecided == total.done:
@@ -119,7 +119,7 @@ def row_verdicts(
 def compare(
     variant: Mapping[str, RowVerdict], baseline: Mapping[str, RowVerdict]
 ) -> PairedComparison:
-    """A variant beside a baseline; `corrected` is the p-value itself."""
+    """Return a variant beside a baseline; `corrected` is the p-value itself."""
     both = [key for key in variant if key in baseline]
     won = tuple(key for key in both if variant[key].passed and not baseline[key].passed)
     lost = tuple(key for key in both if baseline[key].passed and not variant[key].passed)
@@ -140,7 +140,7 @@ def compare(
 
 
 def corrected(comparisons: Sequence[PairedComparison]) -> list[PairedComparison]:
-    """Several comparisons with one baseline, their p-values corrected by Holm."""
+    """Return several comparisons with one baseline, their p-values corrected by Holm."""
     from dataclasses import replace
 
     values = holm([each.p_value for each in comparisons])
@@ -208,7 +208,7 @@ class GateSubject:
 
 
 def check_gates(gates: Gates, subject: GateSubject) -> list[GateCheck]:
-    """Every gate of a variant, in the order of the file."""
+    """Return every gate of a variant, in the order of the file."""
     total, name = subject.total, subject.name
     made: list[GateCheck] = []
     if gates.pass_rate is not None:

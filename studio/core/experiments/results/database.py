@@ -73,7 +73,7 @@ class LedgerDatabase:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """All or nothing.
+        """Run the block in one transaction: all or nothing.
 
         Raises:
             LedgerError: it cannot be written; nothing of it is.
@@ -95,13 +95,13 @@ class LedgerDatabase:
                 ) from error
 
     def read(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        """A few rows, by the connection that writes."""
+        """Read a few rows, by the connection that writes."""
         with self.reading() as run:
             return run.execute(sql, values).fetchall()
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """The connection that writes, for reading alone.
+        """Lend the writing connection for reading alone.
 
         Raises:
             LedgerError: the file cannot be read, or was closed.
@@ -115,7 +115,7 @@ class LedgerDatabase:
                 ) from error
 
     def scan(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        """Many rows, by a connection of its own: a run goes on writing meanwhile.
+        """Read many rows by a connection of its own: a run goes on writing meanwhile.
 
         Raises:
             LedgerError: the file cannot be read.
@@ -139,17 +139,17 @@ Place = tuple[int, int, int, int]
 
 
 def as_text(value: Mapping[str, Json]) -> str:
-    """A mapping as it is kept."""
+    """Return a mapping as it is kept."""
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def packed(text: str) -> bytes:
-    """A text as it is kept."""
+    """Return a text as it is kept."""
     return zlib.compress(text.encode("utf-8", "surrogatepass"))
 
 
 def unpacked(data: bytes) -> str:
-    """A kept text."""
+    """Return a kept text."""
     return zlib.decompress(data).decode("utf-8", "surrogatepass")
 
 
@@ -190,7 +190,7 @@ def keep_journal(run: sqlite3.Connection, where: Place, journal: bytes) -> None:
 
 
 def kept_journal(run: sqlite3.Connection, where: Place) -> bytes | None:
-    """A kept run; None where it was not kept."""
+    """Return a kept run; None where it was not kept."""
     found = run.execute(
         "SELECT dictionary, data FROM journal WHERE experiment = ? AND repeat = ? AND row = ?"
         " AND variant = ?",

@@ -167,7 +167,7 @@ class ExperimentLedger:
                 lock.release()
 
     def is_run(self, experiment: int) -> bool:
-        """Whether a living process runs a result, this one included."""
+        """Return whether a live process runs a result, this one included."""
         return is_held(self._run_path(experiment))
 
     def _run_path(self, experiment: int) -> Path:
@@ -216,7 +216,7 @@ class ExperimentLedger:
         return [CellKey(*each) for each in found]
 
     def give_back(self, experiment: int, keys: Iterable[CellKey]) -> None:
-        """Cells that were leased and not asked for wait again."""
+        """Release cells that were leased and not asked for, so that they wait again."""
         with self._transaction() as run:
             run.executemany(
                 "UPDATE cell SET state = 0, owner = NULL WHERE experiment = ? AND repeat = ?"
@@ -250,7 +250,7 @@ class ExperimentLedger:
         return int(count)
 
     def waiting_keys(self, experiment: int) -> list[CellKey]:
-        """The cells that are not over."""
+        """Return the cells that are not over."""
         found = self._scan(
             "SELECT repeat, row, variant FROM cell WHERE experiment = ? AND state < 2", experiment
         )
@@ -314,7 +314,7 @@ class ExperimentLedger:
                 add_outcome(run, experiment, key.variant, outcome)
 
     def journal(self, experiment: int, key: CellKey) -> bytes | None:
-        """The kept run of a cell; None where it was not kept."""
+        """Return the kept run of a cell; None where it was not kept."""
         where = (experiment, key.repeat, key.row, key.variant)
         with self._database.reading() as run:
             return kept_journal(run, where)
@@ -354,7 +354,7 @@ class ExperimentLedger:
         )
 
     def known(self, identities: Sequence[bytes]) -> dict[bytes, tuple[int, CellKey]]:
-        """Which identities have an answer in any result, and where."""
+        """Return which identities have an answer in any result, and where."""
         made: dict[bytes, tuple[int, CellKey]] = {}
         for at in range(0, len(identities), _AT_ONCE):
             part = identities[at : at + _AT_ONCE]
@@ -368,7 +368,7 @@ class ExperimentLedger:
         return made
 
     def identities(self, experiment: int) -> dict[CellKey, bytes]:
-        """The identities of all cells of a result."""
+        """Return the identities of all cells of a result."""
         found = self._scan(
             "SELECT repeat, row, variant, identity FROM cell WHERE experiment = ?", experiment
         )
@@ -392,7 +392,7 @@ class ExperimentLedger:
     # Looking --------------------------------------------------------------------------------------
 
     def results(self, file: str = "") -> list[ResultHead]:
-        """Results, the newest first."""
+        """Return the results, the newest first."""
         rows = self._read(
             "SELECT id, name, file, started, finished, state, repeats, spec, accepted, label"
             " FROM experiment WHERE ? IN ('', file) ORDER BY id DESC",
@@ -418,7 +418,7 @@ class ExperimentLedger:
         )
 
     def result(self, experiment: int) -> ResultHead:
-        """One result.
+        """Return one result.
 
         Raises:
             LedgerError: there is none of that number.
@@ -429,14 +429,14 @@ class ExperimentLedger:
         return found
 
     def variants(self, experiment: int) -> list[str]:
-        """Names of the columns."""
+        """Return the names of the columns."""
         rows = self._read("SELECT name FROM variant WHERE experiment = ? ORDER BY ord", experiment)
         return [name for (name,) in rows]
 
     def rows(
         self, experiment: int, first: int = 1, last: int = 2**31, *, with_values: bool = True
     ) -> list[ResultRow]:
-        """Rows of a range; without their values where only the rest is looked at."""
+        """Return the rows of a range; without their values where only the rest is looked at."""
         found = self._read(
             "SELECT ord, key, facts FROM row WHERE experiment = ? AND ord BETWEEN ? AND ?"
             " ORDER BY ord",
@@ -461,7 +461,7 @@ def _facts(kept: bytes, *, with_values: bool) -> dict[str, Json]:
 def _cells(
     experiment: int, cells: Iterable[tuple[CellKey, bytes]], counts: Counter[int]
 ) -> Iterator[tuple[int, int, int, int, bytes]]:
-    """The rows of cells, counted by variant on the way."""
+    """Yield the rows of cells, counted by variant on the way."""
     for key, identity in cells:
         counts[key.variant] += 1
         yield experiment, key.repeat, key.row, key.variant, identity

@@ -146,7 +146,7 @@ class RatingStore:
             )
 
     def preferences(self, experiment: int) -> list[tuple[int, int, int, int | None]]:
-        """Row, both variants, and which was better."""
+        """Return each row with both variants and which was better."""
         return self._read(
             "SELECT row, one, other, winner FROM preference WHERE experiment = ?"
             " ORDER BY row, one, other",

@@ -142,7 +142,7 @@ class LedgerScans:
         return {repeat: text for repeat, text in found if text}
 
     def shares(self, experiment: int) -> list[tuple[CellKey, float]]:
-        """The scores of cells that are neither 0 nor 1."""
+        """Return the scores of cells that are neither 0 nor 1."""
         found = self._scan(
             "SELECT repeat, row, variant, score FROM cell WHERE experiment = ?"
             " AND score > 0 AND score <> 1",
@@ -151,7 +151,7 @@ class LedgerScans:
         return [(CellKey(*where), score) for *where, score in found]
 
     def row_totals(self, experiment: int) -> list[RowTotal]:
-        """The repeats of each row and variant, added up."""
+        """Return the repeats of each row and variant, added up."""
         return [
             RowTotal(row, variant, done, passed or 0, score or 0.0, errors, undecided, ms or 0.0)
             for row, variant, done, passed, score, errors, undecided, ms in self._scan(
@@ -164,12 +164,12 @@ class LedgerScans:
         ]
 
     def variant_totals(self, experiment: int) -> list[VariantTotal]:
-        """All cells of each variant, added up."""
+        """Return all cells of each variant, added up."""
         found = self._read(KEPT, experiment) or self._scan(TOTALS, experiment)
         return [VariantTotal(*each) for each in found]
 
     def rows_over(self, experiment: int, variant: int, ms: float) -> list[int]:
-        """Rows with a cell of a variant that took longer."""
+        """Return the rows with a cell of a variant that took longer."""
         rows = self._scan(
             "SELECT DISTINCT row FROM cell WHERE experiment = ? AND variant = ? AND state = 2"
             " AND ms > ?",
@@ -190,7 +190,7 @@ class LedgerScans:
             yield CellKey(*where), tuple(results_of_json(unpacked(results)))
 
     def times(self, experiment: int, variant: int) -> list[float]:
-        """Times of the cells of a variant that have an answer, in milliseconds."""
+        """Return the times of a variant's answered cells, in milliseconds."""
         rows = self._scan(
             "SELECT ms FROM cell WHERE experiment = ? AND variant = ? AND state = 2",
             experiment,
@@ -199,7 +199,7 @@ class LedgerScans:
         return [float(ms or 0.0) for (ms,) in rows]
 
     def left_out(self, experiment: int) -> dict[int, tuple[str, ...]]:
-        """Options that servers refused, so that they were not sent, by variant."""
+        """Return the options that servers refused, which were therefore not sent, by variant."""
         found = self._scan(
             "SELECT DISTINCT variant, json_extract(facts, '$.left_out') FROM cell"
             " WHERE experiment = ? AND facts LIKE '%\"left_out\"%'",
@@ -211,7 +211,7 @@ class LedgerScans:
         return {variant: tuple(names) for variant, names in made.items() if names}
 
     def same_variants(self, experiment: int) -> dict[int, int]:
-        """Variants whose cells all send the same as those of an earlier one, with that one."""
+        """Return the variants whose cells all send what an earlier one sends, with that one."""
         digests: defaultdict[int, Any] = defaultdict(hashlib.sha256)
         cells = self._scan(
             "SELECT variant, row, repeat, identity FROM cell WHERE experiment = ?"

@@ -214,7 +214,7 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
 def langchain_prompt(source: ExportSource) -> ExportResult:
-    """The file; the proof reads its templates again and renders them."""
+    """Return the file; the proof reads its templates again and renders them."""
     losses = tuple(model_losses(source))
     source = with_model(source)
     template = as_format_strings(chat_template(source))
@@ -252,7 +252,7 @@ class _LangChain:
         self.losses += self._settings_lost()
 
     def text(self) -> str:
-        """The source of the file."""
+        """Return the source of the file."""
         document = self.document
         path = document.source.path
         name = document.name or (path.stem if path else "Prompt")
@@ -290,12 +290,12 @@ class _LangChain:
         return "\n".join(lines) + "\n"
 
     def _packages(self) -> str:
-        """The packages that pip installs."""
+        """Return the packages that pip installs."""
         needs = ["jinja2"] if self.format == "jinja2" else []
         return " ".join(["langchain-core", self.model.package, *needs])
 
     def defaults(self) -> dict[str, Json]:
-        """Defaults of inputs, so that only what has none must be given."""
+        """Return the defaults of inputs, so that only what has none must be given."""
         used = used_inputs(self.document)
         threads = {item.name for item in self.document.inputs if item.kind == "thread"}
         return {
@@ -317,7 +317,7 @@ class _LangChain:
         return declared.required or declared.has_sample
 
     def _row(self, item: JsonObject) -> str:
-        """One entry of the list of messages."""
+        """Return one entry of the list of messages."""
         if THREAD in item:
             return f"MessagesPlaceholder({python_literal(item[THREAD])}, optional=True)"
         role = str(item.get("role"))
@@ -335,7 +335,7 @@ class _LangChain:
         return {key: value for key, value in item.items() if key != "name"}
 
     def _trimmed(self, content: Json) -> Json:
-        """Line ends at the ends of a message are gone, also those around statements of Jinja2."""
+        """Trim line ends at a message's ends, also those around Jinja2 statements."""
         is_jinja = self.format == "jinja2" and not self.is_plain and isinstance(content, str)
         if not is_jinja or not isinstance(content, str):
             return content
@@ -365,7 +365,7 @@ class _LangChain:
         return blocks
 
     def _message(self, role: str, item: JsonObject) -> str:
-        """A message object: LangChain renders nothing in it."""
+        """Return a message object: LangChain renders nothing in it."""
         name = CLASSES.get(role, "HumanMessage")
         if not self.is_plain and any(
             find_variables(text, self.format)[0] for text in texts_in([item])
@@ -402,7 +402,7 @@ class _LangChain:
 
 
 def _calls(value: Json) -> list[Json]:
-    """Tool calls with their arguments as objects."""
+    """Return tool calls with their arguments as objects."""
     made: list[Json] = []
     for call in value if isinstance(value, list) else []:
         inner = call.get("function") if isinstance(call, Mapping) else None
@@ -425,7 +425,7 @@ def _braces(value: Json) -> Json:
 
 
 def _local_files(block: Json) -> Iterator[str]:
-    """Pictures that are files: LangChain sends the path, and reads nothing."""
+    """Yield the pictures that are files: LangChain sends the path, and reads nothing."""
     inner = block.get("image_url") if isinstance(block, Mapping) else None
     yield from _local_file("image", inner.get("url") if isinstance(inner, Mapping) else None)
 

@@ -76,7 +76,7 @@ def script_part(name: str) -> str:
 
 
 def import_lines(source: str) -> str:
-    """The import lines that the rest of a script needs, in the usual order."""
+    """Return the import lines that the rest of a script needs, in the usual order."""
     used = set(re.findall(r"[A-Za-z_]\w*", source))
     standard = [f"import {name}" for name in _STANDARD if name.partition(".")[0] in used]
     if "Path" in used:
@@ -113,7 +113,7 @@ _NAMES = """\
 
 
 def build_source(*, has_names: bool) -> str:
-    """The function that makes the messages.
+    """Build the function that makes the messages.
 
     Args:
         has_names: whether a message may name who speaks.
@@ -156,7 +156,7 @@ RUNS: dict[ProtocolName, tuple[str, ...]] = {
 
 
 def chat_tool(tool: ToolSpec) -> JsonObject:
-    """A tool as chat completions take it."""
+    """Return a tool as chat completions take it."""
     return {"type": "function", "function": function_definition(tool)}
 
 
@@ -168,7 +168,7 @@ def stops(source: ExportSource, protocol: ProtocolName) -> tuple[str, ...]:
 
 
 def quoted(text: str) -> str:
-    """A text as Python source."""
+    """Return a text as Python source."""
     return python_literal(text)
 
 
@@ -199,7 +199,7 @@ def script_round_trips(script: _Script, text: str) -> tuple[RoundTrip, ...]:
 
 
 def _constants(text: str) -> dict[str, Json]:
-    """The literals that a script sets at its top level."""
+    """Return the literals that a script sets at its top level."""
     found: dict[str, Json] = {}
     for node in ast.parse(text).body:
         target = node.targets[0] if isinstance(node, ast.Assign) else None
@@ -236,7 +236,7 @@ _LOOP_NAMES = ("history", "agent_scratchpad", "tools", "tool_names", "examples",
 
 
 def python_script(source: ExportSource) -> ExportResult:
-    """The script; the proof reads its messages and tools out of it again."""
+    """Return the script; the proof reads its messages and tools out of it again."""
     document = source.document
     problems: list[Problem] = list(document.problems)
     if document.model.api_type in ("embedding", "image"):
@@ -287,7 +287,7 @@ class _Script:
         return None if self.template.is_plain else self.template.format
 
     def _has_names(self) -> bool:
-        """Whether a message may name who speaks; those of a conversation may."""
+        """Return whether a message may have a name; those of a conversation may."""
         return any("name" in item or THREAD in item for item in self.items)
 
     def losses(self) -> Iterator[str]:
@@ -310,7 +310,7 @@ class _Script:
             yield "The template cannot be rendered at each step, so the model sees no earlier step."
 
     def text(self) -> str:
-        """The source of the script."""
+        """Return the source of the script."""
         form = self.form
         _, renderer = RENDERERS[form] if form else ("", "")
         has_tools = bool(self.specs)
@@ -432,7 +432,7 @@ class _Script:
         return f"{table}\n{_assigned('BINDINGS', bindings)}"
 
     def _inputs(self) -> dict[str, Json]:
-        """Defaults, with the values of now; samples are no values."""
+        """Return the defaults, with the values of now; samples are no values."""
         prepared = self.source.prepared
         loop = _LOOP_NAMES if self.protocol != "native" else ()
         found = used_inputs(self.document, tuple(loop))
@@ -447,7 +447,7 @@ class _Script:
 
 
 def _assigned(name: str, value: Json) -> str:
-    """A constant of the script; an empty one says its type, so that a type checker knows it."""
+    """Return a constant of the script; an empty one states its type for type checkers."""
     kind = ""
     if value in ({}, []):
         kind = ": dict" if isinstance(value, Mapping) else ": list"

@@ -104,7 +104,7 @@ def stub_name(tool: ToolSpec) -> str:
 
 
 def _read(path: Path) -> tuple[str, ast.Module] | str:
-    """The file's text and tree, or why it cannot be used."""
+    """Read the file's text and tree, or return why it cannot be used."""
     try:
         text = read_text(path, _MOST_BYTES, encoding="utf-8-sig")
         return text, ast.parse(text)
@@ -116,7 +116,7 @@ def _read(path: Path) -> tuple[str, ast.Module] | str:
 
 
 def _public(tree: ast.Module) -> list[str]:
-    """Functions that are tools: those of `__all__`, otherwise every public one."""
+    """Return the functions that are tools: those of `__all__`, otherwise every public one."""
     functions = [
         node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
@@ -133,7 +133,7 @@ def _public(tree: ast.Module) -> list[str]:
 
 
 def _top_level(tree: ast.Module) -> set[str]:
-    """Every name that the file makes."""
+    """Return every name that the file makes."""
     found: set[str] = set()
     for node in tree.body:
         match node:
@@ -151,7 +151,7 @@ def _top_level(tree: ast.Module) -> set[str]:
 
 
 def _must_stay_a_file(tree: ast.Module, folder: Path) -> bool:
-    """Whether the file runs something as a program, or imports its neighbours."""
+    """Return whether the file runs something as a program, or imports other files beside it."""
     for node in ast.walk(tree):
         if isinstance(node, ast.If) and "__name__" in ast.dump(node.test):
             return True
@@ -168,7 +168,7 @@ def _must_stay_a_file(tree: ast.Module, folder: Path) -> bool:
 
 
 def _inline(text: str, tree: ast.Module, name: str) -> str:
-    """The file's source without its docstring, `__future__` imports and `__all__`."""
+    """Return the file's source without its docstring, `__future__` imports and `__all__`."""
     lines = re.split(r"\r\n|\r|\n", text)  # as Python counts them: a form feed ends no line
     dropped: set[int] = set()
     for index, node in enumerate(tree.body):
@@ -189,7 +189,7 @@ def _inline(text: str, tree: ast.Module, name: str) -> str:
 
 
 def _data_files(tree: ast.Module, folder: Path) -> list[str]:
-    """Files beside the tools that they name in a text."""
+    """Return the files beside the tools that they name in a text."""
     found: list[str] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):

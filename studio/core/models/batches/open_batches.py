@@ -161,7 +161,7 @@ class BatchApi(Protocol):
         ...
 
     def request(self, name: str, body: JsonObject) -> BatchRequest:
-        """A request as a line of a batch."""
+        """Return a request as a line of a batch."""
         ...
 
     async def send(self, part: BatchPart, uploaded: Callable[[str], None]) -> RemoteBatch:
@@ -218,12 +218,12 @@ class BatchApi(Protocol):
 
 
 def unstreamed(body: JsonObject) -> JsonObject:
-    """A body as a batch takes it: the same, but for the words that ask for a stream."""
+    """Return a body as a batch takes it: the same, but for the words that ask for a stream."""
     return {key: value for key, value in body.items() if key not in _STREAMED}
 
 
 def as_line(value: Mapping[str, object]) -> bytes:
-    """JSON in one line of UTF-8."""
+    """Return JSON in one line of UTF-8."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
 
 
@@ -284,7 +284,7 @@ class RemoteBatches(ABC):
 
     @abstractmethod
     def _read(self, batch: JsonObject) -> RemoteBatch:
-        """A batch as the server describes it."""
+        """Read a batch as the server describes it."""
 
     @abstractmethod
     def _reply(self, line: JsonObject) -> BatchReply | None:
@@ -299,7 +299,7 @@ class RemoteBatches(ABC):
         await self._client.exchange("post", f"{self._path}/{batch}/cancel")
 
     async def replies(self, batch: RemoteBatch) -> AsyncGenerator[BatchReply, None]:
-        """The lines of all results, whatever the batch ended by; see `BatchApi`."""
+        """Yield the lines of all results, whatever the batch ended by; see `BatchApi`."""
         for path in batch.results:
             async with aclosing(self._server.downloads.lines(path)) as lines:
                 async for line, value in lines:
@@ -319,7 +319,7 @@ class RemoteBatches(ABC):
         await self._server.close()
 
     async def _listed(self) -> AsyncGenerator[list[JsonObject], None]:
-        """The pages of the list of batches, the newest first, as far as it is worth looking."""
+        """Yield the pages of the list of batches, newest first, while they are worth reading."""
         path = f"{self._path}?limit={_PAGE}"
         after = ""
         for _ in range(_MOST_PAGES):
@@ -401,7 +401,7 @@ class OpenAIBatches(RemoteBatches):
         return _OPENAI_BOUNDS
 
     def request(self, name: str, body: JsonObject) -> BatchRequest:
-        """A request as a line of a batch."""
+        """Return a request as a line of a batch."""
         line = {"custom_id": name, "method": "POST", "url": self._endpoint, "body": body}
         return BatchRequest(name, as_line(line), self._endpoint)
 
@@ -506,7 +506,7 @@ class AnthropicBatches(RemoteBatches):
         return _ANTHROPIC_BOUNDS
 
     def request(self, name: str, body: JsonObject) -> BatchRequest:
-        """A request as one of a batch."""
+        """Return a request as one of a batch."""
         return BatchRequest(name, as_line({"custom_id": name, "params": body}), _ANTHROPIC_PATH)
 
     async def send(self, part: BatchPart, uploaded: Callable[[str], None]) -> RemoteBatch:
@@ -592,7 +592,7 @@ def _words(error: Mapping[str, Json]) -> str:
 
 
 def _seconds(text: Json) -> float:
-    """A time of the provider's, in seconds since 1970; one that cannot be read is now and later."""
+    """Return a provider's time, in seconds since 1970; the current time if it cannot be read."""
     try:
         return datetime.fromisoformat(str(text)).timestamp()
     except ValueError:
@@ -604,7 +604,7 @@ _MEGABYTES = 8192.0
 
 
 def has_batches(connection: Connection) -> bool:
-    """Whether a connection speaks an API of batches."""
+    """Return whether a connection speaks an API of batches."""
     return connection.is_remote and provider_at(connection) in (
         "openai-chat",
         "openai-responses",
@@ -613,7 +613,7 @@ def has_batches(connection: Connection) -> bool:
 
 
 def open_batches(connection: Connection, secrets: SecretStore) -> BatchApi:
-    """The batches of a connection; nothing is sent yet.
+    """Return the batches of a connection; nothing is sent yet.
 
     Raises:
         ModelError: it has none.

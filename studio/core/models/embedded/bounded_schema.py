@@ -28,7 +28,7 @@ _NUMBER_BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", 
 
 
 def bounded(schema: JsonObject, depth: int = 0) -> JsonObject:
-    """A schema whose every value the given one allows, as far as it is understood.
+    """Return a schema that allows only values of the given one, as far as it is understood.
 
     Understood: `const`, `enum`, `anyOf`/`oneOf`, `type` (also lists of types), `pattern` (as one of
     the whole text), `minLength`/`maxLength`, bounds of numbers, `properties` and `required`,
@@ -52,7 +52,7 @@ def bounded(schema: JsonObject, depth: int = 0) -> JsonObject:
 
 
 def object_schema(members: Iterable[tuple[str, JsonObject, bool]]) -> JsonObject:
-    """The schema of an object.
+    """Return the schema of an object.
 
     Args:
         members: name, schema of the value, and whether it is required; required ones come first
@@ -68,14 +68,14 @@ def object_schema(members: Iterable[tuple[str, JsonObject, bool]]) -> JsonObject
 
 
 def is_followed(grammar: str) -> bool:
-    """Whether the model server can hold the model to a grammar (llguidance's Lark)."""
+    """Return whether the model server can enforce a grammar (llguidance's Lark)."""
     import llguidance
 
     return not llguidance.LLMatcher.validate_grammar(grammar)
 
 
 def json_rule(schema: JsonObject) -> str:
-    """The expression of JSON that a schema allows, with one blank after a colon and a comma.
+    """Return the expression of JSON that a schema allows, with one blank after a colon and a comma.
 
     Freedom in blanks is where tiny models lose themselves.
     """
@@ -132,7 +132,7 @@ def _number(kind: str, schema: JsonObject) -> JsonObject:
 
 
 def _decimal(bounds: Mapping[str, float]) -> JsonObject:
-    """A number of few digits; the engine has no multiples below zero, where digits go on."""
+    """Return a number of few digits; the engine has no multiples below zero, where digits go on."""
     above: JsonObject = {"type": "number", "multipleOf": _DECIMALS, **bounds}
     below: JsonObject = {"type": "number", **bounds, "maximum": min(0, bounds["maximum"])}
     return {"anyOf": [above, below]}
@@ -163,7 +163,7 @@ def _object(schema: JsonObject, depth: int) -> JsonObject:
 
 
 def _first_followed(ways: Sequence[JsonObject]) -> JsonObject:
-    """The first of some schemas that the server understands and that some value fits."""
+    """Return the first of some schemas that the server understands and that some value fits."""
     return next(
         (each for each in ways if is_followed(f"%llguidance {{}}\nstart: {json_rule(each)}")),
         ways[-1],

@@ -60,7 +60,7 @@ _ROLES = {"developer": "system", "tool": "user"}
 
 
 def template_messages(request: ModelRequest) -> tuple[dict[str, str], ...]:
-    """The messages for `/apply-template`.
+    """Return the messages for `/apply-template`.
 
     The bundled model's template drops tools in silence (docs/design/embedded-model.md), so for the
     native protocol they are described in the system message, calls are written as the JSON that
@@ -130,7 +130,7 @@ _ANSWER = 240
 
 
 def build_grammar(request: ModelRequest, level: GrammarLevel) -> str | None:
-    """The grammar of the reply's text, or `None` where the model may write anything.
+    """Build the grammar of the reply's text, or `None` where the model may write anything.
 
     Args:
         request: the call; its protocol, tools, past calls, observations and question are read.
@@ -141,7 +141,7 @@ def build_grammar(request: ModelRequest, level: GrammarLevel) -> str | None:
 
 
 def with_end(grammar: str, token: int | None) -> str:
-    """The grammar with the model's own token for the end of its turn.
+    """Return the grammar with the model's own token for the end of its turn.
 
     Of the tokens that end a turn, the server shows the engine one, which need not be the one that
     the model was taught.
@@ -167,7 +167,7 @@ def _reply_rule(request: ModelRequest, level: GrammarLevel) -> str | None:
 
 
 def _native(choices: StepChoices, schema: JsonObject | None) -> str:
-    """A call as one JSON object, or the answer; the studio makes tool calls of the former."""
+    """Return the grammar of a call as one JSON object (for a tool call), or of the answer."""
     ways = [
         json_rule(
             object_schema(
@@ -211,12 +211,12 @@ def _json_action(choices: StepChoices) -> str:
 
 
 def _literal(text: str) -> str:
-    """The expression of exactly this text."""
+    """Return the expression of exactly this text."""
     return json.dumps(text, ensure_ascii=False)
 
 
 def _quoted(text: str) -> str:
-    """The expression of exactly this text, written as a JSON string."""
+    """Return the expression of exactly this text, written as a JSON string."""
     return _literal(json.dumps(text, ensure_ascii=False))
 
 
@@ -240,14 +240,14 @@ def _lead_to_answer(choices: StepChoices) -> str:
 
 
 def _thought(lead: str, choices: StepChoices) -> str:
-    """The line of the thought; a guided one begins with `lead`."""
+    """Return the line of the thought; a guided one begins with `lead`."""
     free = f"/{_TEXT_START}{_LINE_CHARACTER}{{1,{_THOUGHT}}}/"
     guided = f"{_literal(lead)} /[a-z0-9]{_CLAIMLESS}{{1,{_THOUGHT}}}/"
     return f"{_literal('Thought: ')} {guided if choices.is_guided else free} {_NEW_LINE}"
 
 
 def _answer(findings: Sequence[Finding], character: str) -> str:
-    """The words of an answer: free, or one sentence for each finding."""
+    """Return the words of an answer: free, or one sentence for each finding."""
     if not findings:
         return f"/{_TEXT_START}{character}{{0,{_ANSWER}}}/"
     alone = len(findings) == 1
@@ -255,7 +255,7 @@ def _answer(findings: Sequence[Finding], character: str) -> str:
 
 
 def _sentence(finding: Finding, *, alone: bool) -> str:
-    """A finding in words; which words, the model chooses."""
+    """Return a finding in words; which words, the model chooses."""
     if not finding.answer:
         return _literal("I could not find that out.")
     ways = ["The answer is "] if alone or not finding.asked else []
@@ -416,7 +416,7 @@ class EmbeddedModel:
             await self._server.stop()
 
     async def _attempt(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
-        """One try; a process that went away is "crashed"."""
+        """Yield one try; a process that went away is "crashed"."""
         import httpx2
 
         await self._server.change(self._settings)
@@ -486,7 +486,7 @@ class EmbeddedModel:
 
 
 def _call_of(text: str, request: ModelRequest) -> tuple[ReplyDelta, ...]:
-    """The tool call that a native reply's JSON is; any other JSON is text."""
+    """Return the tool call that a native reply's JSON is; any other JSON is text."""
     if not text:
         return ()
     try:

@@ -44,7 +44,7 @@ _BREAK = re.compile(r"[,;:?!]\s")
 
 
 def phrases(text: str, pattern: str | None = None) -> tuple[str, ...]:
-    """The phrases of a text that can be an argument, in the order in which they start.
+    """Return the phrases of a text that can be an argument, in the order in which they start.
 
     Args:
         text: the question.
@@ -57,7 +57,7 @@ def phrases(text: str, pattern: str | None = None) -> tuple[str, ...]:
 
 
 def numbers(text: str, *, whole: bool) -> tuple[str, ...]:
-    """The numbers of a text as JSON writes them."""
+    """Return the numbers of a text as JSON writes them."""
     shape = r"(?<![\w.])-?(?:0|[1-9]\d{0,15})" + ("" if whole else r"(?:\.\d{1,9})?")
     return tuple(dict.fromkeys(re.findall(shape + r"(?![\w]|\.\d)", text)))
 
@@ -91,7 +91,7 @@ def _is_content(word: str) -> bool:
 
 
 def _spans(text: str, most: int) -> Iterator[tuple[int, int, str]]:
-    """Runs of whole words with their place, punctuation at the edges left out."""
+    """Yield the runs of whole words with their place, punctuation at the edges left out."""
     words = list(_WORD.finditer(text))[:_MOST_TEXT_WORDS]
     for first, word in enumerate(words):
         for last in range(min(first + most, len(words)) - 1, first - 1, -1):
@@ -211,7 +211,7 @@ def is_error(observation: str) -> bool:
 
 
 def _plain_offers(tools: Sequence[ToolSpec]) -> tuple[CallOffer, ...]:
-    """Every tool, with arguments that fit its schema."""
+    """Return every tool, with arguments that fit its schema."""
     return tuple(
         CallOffer(
             tool.name,
@@ -264,7 +264,7 @@ def _grounded_offer(tool: ToolSpec, request: ModelRequest, *, answered: bool) ->
 
 
 def _grounded_value(schema: JsonObject, question: str) -> JsonObject:
-    """An argument that is no free text: a number of the question where there is one."""
+    """Return an argument that is no free text: a number of the question where there is one."""
     kind = schema.get("type")
     if kind in ("integer", "number") and not {"const", "enum"} & schema.keys():
         named = numbers(question, whole=kind == "integer")
@@ -283,7 +283,7 @@ def _member(name: str, schema: JsonObject, value: JsonObject, needed: bool) -> M
 
 
 def _parameters(tool: ToolSpec) -> tuple[tuple[str, JsonObject, bool], ...]:
-    """(name, schema, required) of every parameter."""
+    """Return (name, schema, required) of every parameter."""
     properties = tool.parameters.get("properties")
     if not isinstance(properties, Mapping):
         return ()
@@ -296,7 +296,7 @@ def _parameters(tool: ToolSpec) -> tuple[tuple[str, JsonObject, bool], ...]:
 
 
 def _used(tool: str, past: Iterable[tuple[str, str]]) -> Mapping[str, frozenset[str]]:
-    """The texts that a tool was asked about alone; several arguments may be combined anew."""
+    """Return the texts that a tool alone was asked about; arguments may be combined anew."""
     used: dict[str, frozenset[str]] = {}
     for name, arguments in past:
         values = _object(arguments) if name == tool else {}
@@ -330,5 +330,5 @@ def _findings(request: ModelRequest) -> tuple[Finding, ...]:
 
 
 def _is_repeating(past: Sequence[tuple[str, str]]) -> bool:
-    """Whether the last call was made before: asking once more would change nothing."""
+    """Return whether the last call was made before, so that repeating it changes nothing."""
     return len(past) >= 2 and past[-1] in past[:-1]

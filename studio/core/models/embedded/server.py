@@ -97,7 +97,7 @@ class EmbeddedServer:
         return self._process.pid if self._process and self._is_alive else None
 
     def weights(self) -> Weights:
-        """The model file it runs.
+        """Return the model file it runs.
 
         Raises:
             ModelError: "missing-model".
@@ -210,7 +210,7 @@ class EmbeddedServer:
         )
 
     def _last_words(self) -> str:
-        """The last line that the process wrote on its error stream."""
+        """Return the last line that the process wrote on its error stream."""
         if self._log is None:
             return ""
         end = self._log.seek(0, os.SEEK_END)
@@ -293,7 +293,7 @@ class LlamaClient:
         await self._http.aclose()
 
     async def template(self, messages: Sequence[Mapping[str, str]]) -> str:
-        """The prompt text that the model's own chat template makes of messages."""
+        """Return the prompt text that the model's own chat template makes of messages."""
         answer = await self._post("/apply-template", {"messages": list(messages)})
         return str(answer["prompt"])
 
@@ -303,7 +303,7 @@ class LlamaClient:
         return len(answer["tokens"])
 
     async def end_token(self) -> int | None:
-        """The token by which the model ends its turn; None where it has none of its own."""
+        """Return the token by which the model ends its turn; None where it has none of its own."""
         mark = (await self._http.get("/props")).json().get("eos_token")
         asked = {"content": mark or "", "parse_special": True}
         tokens = (await self._post("/tokenize", asked))["tokens"]

@@ -55,7 +55,7 @@ Progress = Callable[[int, int], None]
 
 
 def index_address(environ: Mapping[str, str] = os.environ) -> str:
-    """The index that pip or uv would ask: of the environment, of pip's files, else PyPI."""
+    """Return the index that pip or uv would ask: of the environment, of pip's files, else PyPI."""
     for name in ("PIP_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL"):
         if environ.get(name):
             return environ[name].strip()
@@ -67,7 +67,7 @@ def index_address(environ: Mapping[str, str] = os.environ) -> str:
 
 
 def pip_files(system: str, environ: Mapping[str, str], prefix: str) -> tuple[PurePath, ...]:
-    """The files that pip reads its settings from, the strongest last.
+    """Return the files that pip reads its settings from, the strongest last.
 
     Args:
         system: as `sys.platform` names it.
@@ -105,7 +105,7 @@ def _in_file(path: Path) -> str:
 
 
 def shown_address(address: str) -> str:
-    """An address without a user's name and password."""
+    """Return an address without a user's name and password."""
     try:
         parts = urlsplit(address)
     except ValueError:
@@ -114,7 +114,7 @@ def shown_address(address: str) -> str:
 
 
 async def files_of(project: str, index: str) -> tuple[IndexFile, ...]:
-    """The files of a project; none where the index does not know it.
+    """Return the files of a project; none where the index does not know it.
 
     Raises:
         ModelError: the index does not answer, or not as one.
@@ -258,7 +258,7 @@ class Weights:
 
 
 def bundled_weights() -> Weights:
-    """The small model that comes with the studio.
+    """Return the small model that comes with the studio.
 
     Raises:
         ModelError: "missing-model"; the file is neither installed nor was it fetched.
@@ -283,7 +283,7 @@ def fetched_weights_folder() -> Path:
 
 
 def weights_at(path: Path) -> Weights:
-    """A GGUF file of the user's.
+    """Return a GGUF file of the user's.
 
     Raises:
         ModelError: "missing-model"; there is no such file, or it is not a GGUF file.
@@ -304,7 +304,7 @@ def weights_at(path: Path) -> Weights:
 
 
 def find_weights(folder: Path) -> tuple[Weights, ...]:
-    """Every GGUF file in a folder and its direct subfolders, by name; parts of split files once."""
+    """Find the GGUF files in a folder and its direct subfolders, by name; split files once."""
     found: list[Weights] = []
     for path in sorted([*folder.glob("*.gguf"), *folder.glob("*/*.gguf")]):
         if _is_later_part(path.stem):
@@ -317,7 +317,7 @@ def find_weights(folder: Path) -> tuple[Weights, ...]:
 
 
 def _is_later_part(stem: str) -> bool:
-    """Whether a file is one of `name-00002-of-00005`; llama.cpp opens them by the first."""
+    """Return whether a file is one of `name-00002-of-00005`; llama.cpp opens them by the first."""
     _, _, tail = stem.rpartition("-of-")
     number = stem[: -len("-of-") - len(tail)][-5:]
     return tail.isdigit() and number.isdigit() and len(number) == 5 and int(number) > 1

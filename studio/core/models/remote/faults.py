@@ -95,19 +95,19 @@ class ServerText:
 
 
 def card_text(body: object) -> ServerText:
-    """The words of an answer's body: its JSON, or its text."""
+    """Return the words of an answer's body: its JSON, or its text."""
     fields: list[str] = []
     text = " ".join(_words(body, fields, 0).split())
     return ServerText(text, tuple(dict.fromkeys(fields)))
 
 
 def request_id(headers: Mapping[str, str]) -> str:
-    """The number under which the server's operator finds the request; names in lower case."""
+    """Return the id by which the server's operator finds the request; names in lower case."""
     return next((headers[name][:_LONGEST_ID] for name in _IDS if headers.get(name)), "")
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that a server asks to wait (`retry-after-ms`, `retry-after` as seconds or a date)."""
+    """Return the seconds to wait (`retry-after-ms`, `retry-after` as seconds or a date)."""
     try:
         if "retry-after-ms" in headers:
             return max(0.0, float(headers["retry-after-ms"]) / 1000)
@@ -148,7 +148,7 @@ def _of_mapping(value: Mapping[object, object], fields: list[str], depth: int) -
 
 
 def _plain(text: str) -> str:
-    """A text; of a page of HTML its title, or its heading."""
+    """Return a text; of a page of HTML its title, or its heading."""
     if "<" not in text or not re.search(r"<(?:!doctype|html|head|body|title)\b", text, re.I):
         return text
     found = _TITLE.search(text) or _HEADING.search(text)
@@ -159,14 +159,14 @@ def _plain(text: str) -> str:
 
 
 def says(cause: str, said: str, error: Mapping[str, object]) -> bool:
-    """Whether a server says, by whatever status, that a fault has a cause."""
+    """Return whether a server names a cause of a fault, whatever the status."""
     pattern, code = _CAUSES[cause]
     is_said = re.search(pattern, said, re.IGNORECASE) is not None
     return is_said or (code is not None and error.get("code") == code)
 
 
 def refused_parameter(said: str, error: Mapping[str, object], fields: tuple[str, ...]) -> str:
-    """The top-level parameter that a refusal is about; empty where it names none."""
+    """Return the top-level parameter that a refusal is about; empty where it names none."""
     codes = ("unsupported_value", "unknown_parameter")
     if not says("refused", said, error) and error.get("code") not in codes:
         return ""
@@ -270,7 +270,7 @@ def status_fault(
     target: Endpoint,
     mask: Callable[[str], str],
 ) -> ModelError:
-    """The fault of an HTTP status.
+    """Return the fault of an HTTP status.
 
     Args:
         status: 3xx, 4xx or 5xx.
@@ -334,7 +334,7 @@ def _key_of(status: int, said: str, error: Mapping[str, object]) -> str:
 
 
 def stream_fault(body: object, target: Endpoint, mask: Callable[[str], str]) -> ModelError:
-    """An error that the server sent in the middle of a reply, in whatever shape."""
+    """Return an error that the server sent in the middle of a reply, in whatever shape."""
     text = mask(card_text(body).text)[:LONGEST_TEXT] or "it does not say which"
     if says("too-long", text, {}):
         return fault_of("too-long", target, _quoted(text))

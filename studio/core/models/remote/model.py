@@ -45,7 +45,7 @@ _LONGEST_ASKED_SECONDS = 60.0
 
 
 def wait_before(attempt: int, retries: int, asked: float | None = None) -> float | None:
-    """Seconds to wait before the next try; `None` when there is to be none.
+    """Return the seconds to wait before the next try; `None` when there is to be none.
 
     Doubles from half a second with up to a quarter of jitter, so that many clients of one busy
     server do not come back together; what the server asks for counts more.
@@ -175,7 +175,7 @@ class RemoteModel:
         return self._price
 
     def whole_body(self, request: ModelRequest) -> JsonObject:
-        """The body with all of it, also what the server was found not to take."""
+        """Return the body with all of it, also what the server was found not to take."""
         return request_body(
             request,
             model_id=self._model_id,
@@ -185,7 +185,7 @@ class RemoteModel:
         )
 
     def request_body(self, request: ModelRequest) -> JsonObject:
-        """The exact body, without what the server was found not to take."""
+        """Return the exact body, without what the server was found not to take."""
         return self.sent_body(request)[0]
 
     def sent_body(self, request: ModelRequest) -> tuple[JsonObject, tuple[RefusedOption, ...]]:
@@ -254,7 +254,7 @@ class RemoteModel:
                 return
 
     async def embed(self, texts: Sequence[str], model: str) -> tuple[tuple[float, ...], ...]:
-        """A vector for each text, by another model of the same server.
+        """Return a vector for each text, by another model of the same server.
 
         Raises:
             ModelError: the server cannot, or will not.
@@ -293,7 +293,7 @@ class RemoteModel:
     async def _attempt(
         self, body: JsonObject, wire: WireRecorder | None
     ) -> AsyncGenerator[ReplyDelta, None]:
-        """One call."""
+        """Make one call, and yield its events."""
         ends = asyncio.get_running_loop().time() + self._connection.call_seconds
         if not holds_message(body):
             raise nothing_asked()
@@ -363,7 +363,7 @@ def refusals_of(
 
 
 def shown_address(connection: Connection) -> str:
-    """A connection's address without the user and password that it may hold."""
+    """Return a connection's address without the user and password that it may hold."""
     scheme, separator, rest = address_of(connection).partition("://")
     host, slash, path = rest.partition("/")
     return f"{scheme}{separator}{host.rpartition('@')[2]}{slash}{path}"

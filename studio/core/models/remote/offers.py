@@ -29,7 +29,7 @@ _MOST_DESCRIBED = 40
 
 
 async def listed_models(client: OpenAIClient) -> tuple[JsonObject, ...]:
-    """The server's own descriptions of the models that it offers.
+    """Return the server's own descriptions of the models that it offers.
 
     Raises:
         ModelError: the server cannot be reached, refuses, or has no such list.
@@ -118,7 +118,7 @@ async def _plain_get(address: str, path: str | None) -> str:
 
 
 async def _described(client: OpenAIClient, models: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
-    """Ollama's models with what its server says of each: its window, and what it can do.
+    """Return Ollama's models with its server's facts on each: window and abilities.
 
     One of which it says nothing stays as it was listed.
     """
@@ -137,7 +137,7 @@ async def _described(client: OpenAIClient, models: Sequence[JsonObject]) -> tupl
 async def vectors_of(
     client: OpenAIClient, texts: Sequence[str], model: str
 ) -> tuple[tuple[float, ...], ...]:
-    """A vector for each text.
+    """Return a vector for each text.
 
     Raises:
         ModelError: the server cannot be reached, refuses, or answers something else.
@@ -151,13 +151,13 @@ async def vectors_of(
 
 
 def _with_id(model: JsonObject) -> JsonObject:
-    """A model with its id under the name that OpenAI's list has for it."""
+    """Return a model with its id under the name that OpenAI's list has for it."""
     named = model.get("id") or model.get("model") or model.get("name")
     return {**model, "id": named.removeprefix("models/")} if isinstance(named, str) else model
 
 
 def _vectors(answer: object) -> tuple[tuple[float, ...], ...]:
-    """The vectors of an answer, in the order of the texts; fewer where it holds something else."""
+    """Return an answer's vectors in the order of the texts; fewer where it holds anything else."""
     items = answer.get("data") if isinstance(answer, Mapping) else None
     if not isinstance(items, list):
         return ()

@@ -54,7 +54,7 @@ _CAUSES = {
 
 
 def network_fault(error: BaseException, target: Endpoint) -> ModelError:
-    """The fault of a connection that could not be made or broke."""
+    """Return the fault of a connection that could not be made or broke."""
     causes = list(_causes(error))
     if target.proxy and (fault := _proxy_fault(causes, target)) is not None:
         return fault
@@ -76,7 +76,7 @@ def _proxy_fault(causes: list[BaseException], target: Endpoint) -> ModelError | 
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """An exception and everything behind it, groups opened."""
+    """Yield an exception and everything behind it, groups opened."""
     seen: set[int] = set()
     left: list[BaseException | None] = [error]
     while left:
@@ -304,7 +304,7 @@ class OpenAIClient:
         return answer
 
     def fault(self, error: Exception) -> ModelError:
-        """The named fault of whatever the SDK raised, without any key in it."""
+        """Return the named fault of whatever the SDK raised, without any key in it."""
         from openai import APIConnectionError, APIError, APIStatusError
 
         from studio.core.wire.bounded import too_much
@@ -329,7 +329,7 @@ class OpenAIClient:
         return network_fault(error, self._target)
 
     def bad_reply(self, what: str) -> ModelError:
-        """The fault of a server that answers something else."""
+        """Return the fault of a server that answers something else."""
         return ModelError(
             "bad-reply",
             f"{self._target.name} gave no usable reply: {what}.",
@@ -342,7 +342,7 @@ class OpenAIClient:
         return _OWN_APIS.get(provider_at(self.connection), "an OpenAI-compatible API")
 
     def bad_event(self, what: str) -> ModelError:
-        """The fault of a stream that holds something else in its middle; another try may help."""
+        """Return the fault of a stream with something else in its middle; a retry may help."""
         return RetryLaterError(
             "bad-reply",
             f"{self._target.name} sent an event {what}.",
@@ -351,11 +351,11 @@ class OpenAIClient:
         )
 
     def mask(self, text: str) -> str:
-        """A text without the key; some servers repeat it in their messages."""
+        """Return a text without the key; some servers repeat it in their messages."""
         return self._masker.mask(text)
 
     def _note_key(self) -> None:
-        """The key, and the password of the proxy, are known from now on."""
+        """Add the key and the proxy's password to the secrets that are masked."""
         if self._key:
             named = self.connection.key if self.connection.key not in ("", KEYRING) else ""
             reference = named or key_reference(self.connection.name)
@@ -410,5 +410,5 @@ class OpenAIClient:
 
 
 def _of_type(options: RequestOptions, kind: str) -> RequestOptions:
-    """Options of a request with such a body."""
+    """Return the options of a request with such a body."""
     return {**options, "headers": {**options.get("headers", {}), "Content-Type": kind}}

@@ -82,7 +82,7 @@ class ReplyStream:
         self._calls: set[int] = set()
 
     async def deltas(self, first: Sequence[object]) -> AsyncGenerator[ReplyDelta, None]:
-        """The reply, piece by piece.
+        """Yield the reply, piece by piece.
 
         Args:
             first: the events that have come already; empty for a reply without events.
@@ -173,7 +173,7 @@ class ReplyStream:
             ) from None
 
     async def _whole(self) -> tuple[ReplyDelta, ...]:
-        """The reply of a server that does not stream."""
+        """Return a server's reply that is not streamed."""
         kind = self._stream.content_type
         if "json" not in kind:
             what = f"it sent {kind.partition(';')[0] or 'something'} where a reply was expected"
@@ -219,7 +219,7 @@ class ReplyStream:
 
 
 def joined(deltas: Iterable[ReplyDelta]) -> Iterator[ReplyDelta]:
-    """Deltas with neighbouring pieces of one text put together; the reply is the same.
+    """Yield the deltas with neighboring pieces of one text put together; the reply is the same.
 
     Each delta makes a new `Reply`, which copies the whole text so far: one for each packet of the
     network instead of one for each token keeps a reply of a megabyte from costing its square.
@@ -238,7 +238,7 @@ def joined(deltas: Iterable[ReplyDelta]) -> Iterator[ReplyDelta]:
 
 
 def _goes_on(first: ReplyDelta, delta: ReplyDelta) -> bool:
-    """Whether a delta only adds text to the one before it."""
+    """Return whether a delta only adds text to the one before it."""
     match delta:
         case TextDelta() | ReasoningDelta():
             return type(delta) is type(first)

@@ -149,7 +149,7 @@ class EventStream:
         return self.content_type.startswith("application/x-ndjson")
 
     async def some(self) -> list[object]:
-        """The data of all events that have come by now, at least one; empty at the end.
+        """Return the data of all events that have come by now, at least one; empty at the end.
 
         A network packet holds dozens of events of a fast model: together they cost one turn of the
         loop instead of one each.
@@ -201,7 +201,7 @@ class EventStream:
         self._news.set()
 
     async def body(self) -> str:
-        """All of a reply that is no stream of events.
+        """Return all of a reply that is no stream of events.
 
         Raises:
             ModelError: the connection broke.

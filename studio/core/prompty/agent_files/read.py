@@ -115,7 +115,7 @@ def template_problems(text: str, start: int) -> Iterator[Problem]:
 
 
 def _tag_problems(tag: re.Match[str], name: str, place: Span) -> Iterator[Problem]:
-    """Words that Handlebars cannot read, blocks without their one value, unknown helpers."""
+    """Report words that Handlebars cannot read, blocks without their one value, unknown helpers."""
     rest, end = tag["rest"], 0
     values, depth = 0, 0
     while end < len(rest):
@@ -316,7 +316,7 @@ def _value_problems(
 def _skill_problems(
     data: JsonObject, entries: tuple[FrontMatterEntry, ...], path: Path
 ) -> Iterator[Problem]:
-    """The rules on names of skills (agentskills.io, "name")."""
+    """Report what breaks the rules on names of skills (agentskills.io, "name")."""
     name = data.get("name")
     place = next((each.value for each in entries if each.path == ("name",)), None)
     if not isinstance(name, str) or not name.strip() or place is None:

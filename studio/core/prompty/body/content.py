@@ -65,11 +65,11 @@ class MaskedText:
         return not all(self._visible)
 
     def placed(self) -> Iterator[tuple[int, Segment]]:
-        """Every segment with its place in the masked text."""
+        """Return every segment with its place in the masked text."""
         return zip(self._starts, self.segments, strict=False)
 
     def pieces(self, start: int, end: int) -> list[Segment]:
-        """The segments, cut to a range of the masked text."""
+        """Return the segments, cut to a range of the masked text."""
         if start >= end:
             return []
         first = bisect_right(self._starts, start) - 1
@@ -90,20 +90,20 @@ class MaskedText:
         return found
 
     def read(self, start: int, end: int) -> str:
-        """The real text of a range, values put back."""
+        """Read the real text of a range, values put back."""
         return "".join(piece.text for piece in self.pieces(start, end))
 
     def holds_value(self, start: int, end: int) -> bool:
-        """Whether any part of a range came from a value."""
+        """Return whether any part of a range came from a value."""
         return any(piece.kind != "literal" for piece in self.pieces(start, end))
 
     def source(self, start: int, end: int) -> Span | None:
-        """The template source of a range; None where nothing of it has a place."""
+        """Return the template source of a range; None where nothing of it has a place."""
         spans = [piece.span for piece in self.pieces(start, end) if piece.span is not None]
         return spans[0].cover(spans[-1]) if spans else None
 
     def rich_places(self, start: int, end: int) -> list[tuple[int, Segment]]:
-        """The rich inputs in a range, with their places."""
+        """Return the rich inputs in a range, with their places."""
         found: list[tuple[int, Segment]] = []
         index = bisect_right(self._starts, start) - 1
         while index < len(self.segments) and self._starts[index] < end:
@@ -114,7 +114,7 @@ class MaskedText:
 
 
 def cut(segment: Segment, start: int, end: int) -> Segment:
-    """A slice of a segment; its span is sliced too where text and source run in step."""
+    """Return a slice of a segment; its span is sliced too where text and source run in step."""
     if start <= 0 and end >= len(segment.text):
         return segment
     span = segment.span
@@ -130,7 +130,7 @@ def cut(segment: Segment, start: int, end: int) -> Segment:
 
 
 def trim_newlines(pieces: list[Segment], *, blanks: bool = False) -> list[Segment]:
-    """Pieces without the newlines at both ends, and nothing else taken (Prompty vectors).
+    """Return pieces without the newlines at both ends, and nothing else taken (Prompty vectors).
 
     Args:
         pieces: Segments in order.
@@ -152,7 +152,7 @@ def trim_newlines(pieces: list[Segment], *, blanks: bool = False) -> list[Segmen
 
 
 def with_plain_newlines(pieces: list[Segment]) -> tuple[Segment, ...]:
-    """Pieces with LF for every line end, as a model gets them."""
+    """Return the pieces with LF for every line end, as a model gets them."""
     return tuple(
         Segment(
             piece.kind,
@@ -302,7 +302,7 @@ def read_content(talk: Conversation, head: SectionHead, start: int, end: int) ->
 def _text_between(
     talk: Conversation, start: int, end: int, *, by_thread: bool
 ) -> tuple[TextPart, ...]:
-    """Text beside a token. Next to a thread Prompty 2 takes blanks away as well (§5.3)."""
+    """Return text beside a token. Next to a thread Prompty 2 takes blanks away as well (§5.3)."""
     blanks = by_thread and talk.document.dialect == "prompty"
     return _text_parts(talk.masked, start, end, keep_blank=False, blanks=blanks)
 
@@ -334,7 +334,7 @@ def _is_thread(talk: Conversation, item: _Item) -> bool:
 
 
 def input_part(kind: MediaKind, value: Json, span: Span | None) -> MediaPart | None:
-    """The part for the value of an image, file or audio input; None for no value."""
+    """Return the part for the value of an image, file or audio input; None for no value."""
     if isinstance(value, Mapping):
         source = next(
             (str(value[key]) for key in ("source", "url", "path", "data") if value.get(key)), ""
@@ -348,7 +348,7 @@ def input_part(kind: MediaKind, value: Json, span: Span | None) -> MediaPart | N
 
 
 def attribute_values(masked: MaskedText, attributes: tuple[Attribute, ...]) -> dict[str, Json]:
-    """Attributes as a mapping, with template values put in; of a key written twice, the last."""
+    """Return attributes as a mapping with template values put in; the last of a repeated key."""
     found: dict[str, Json] = {}
     for item in attributes:
         start, end = item.value_span.start, item.value_span.end
@@ -358,7 +358,7 @@ def attribute_values(masked: MaskedText, attributes: tuple[Attribute, ...]) -> d
 
 
 def _items(talk: Conversation, start: int, end: int) -> list[_Item]:
-    """Everything in a range that is not text, in order."""
+    """Return everything in a range that is not text, in order."""
     found: list[_Item] = [
         (place, place + 1, segment) for place, segment in talk.masked.rich_places(start, end)
     ]
@@ -449,7 +449,7 @@ def _is_path(source: str) -> bool:
 def _text_parts(
     masked: MaskedText, start: int, end: int, *, keep_blank: bool, blanks: bool = False
 ) -> tuple[TextPart, ...]:
-    """The text of a range as a part; none where nothing is left of it."""
+    """Return the text of a range as a part; none where nothing is left of it."""
     pieces = with_plain_newlines(trim_newlines(masked.pieces(start, end), blanks=blanks))
     text = "".join(piece.text for piece in pieces)
     if not text or (not keep_blank and not text.strip()):

@@ -78,7 +78,7 @@ class RenderedYaml:
         return self._filled(self._raw, (), set())
 
     def items(self) -> list[tuple[Json, frozenset[str], Span | None]] | None:
-        """The items of a list, each with the inputs used in it and its place; None for no list."""
+        """Return a list's items, each with its used inputs and its place; None for no list."""
         if not isinstance(self._raw, list):
             return None
         found = []
@@ -91,7 +91,7 @@ class RenderedYaml:
         return found
 
     def source(self, span: Span) -> Span | None:
-        """The template source of a range of the opaque text."""
+        """Return the template source of a range of the opaque text."""
         last = max(span.end, span.start + 1)
         spans = []
         first = max(0, bisect_right(self._starts, span.start) - 1)
@@ -210,7 +210,7 @@ def hoist_tools(
     inputs: Mapping[str, Json],
     look_up: LookUp | None = None,
 ) -> tuple[tuple[HoistedTool, ...], tuple[Problem, ...]]:
-    """The tools of one `tools:` section without loops and conditions.
+    """Return the tools of one `tools:` section without loops and conditions.
 
     Args:
         document: The prompt.
@@ -243,7 +243,7 @@ def hoist_tools(
 def hoist_rendered(
     yaml: RenderedYaml, place: Span
 ) -> tuple[tuple[HoistedTool, ...], tuple[Problem, ...]]:
-    """The tools of a `tools:` section whose loops and conditions have been run.
+    """Return the tools of a `tools:` section whose loops and conditions have been run.
 
     Args:
         yaml: The section's content as it was rendered.
@@ -265,7 +265,7 @@ def hoist_rendered(
 
 
 def has_statements(document: PromptDocument, section: BodySection) -> bool:
-    """Whether the template decides which tools of a section there are (a loop, a condition)."""
+    """Return whether the template (a loop, a condition) decides which tools a section has."""
     raw = document.source.slice(section.content)
     match document.template.format:
         case "jinja2":
@@ -306,7 +306,7 @@ def _add_tool(
 
 
 def _tool_of(rendered: Json, span: Span | None, used: Collection[str]) -> HoistedTool:
-    """The tool that a rendered item says.
+    """Return the tool that a rendered item says.
 
     Raises:
         _NoToolError: it says none.
@@ -340,7 +340,7 @@ def _tool_of(rendered: Json, span: Span | None, used: Collection[str]) -> Hoiste
 
 
 def _as_tools(problem: Problem) -> Problem:
-    """A finding of the YAML reader, which speaks of front matter, about a `tools:` section."""
+    """Return a YAML finding, which is worded for front matter, for a `tools:` section."""
     what = problem.message.removeprefix("Invalid frontmatter: ")
     return (
         replace(problem, message=f"These tools cannot be read as YAML: {what}")

@@ -97,7 +97,7 @@ def decided_kind(token: MediaToken, source: str) -> MediaKind:
 
 
 def find_media(text: str) -> list[MediaToken]:
-    """Every media token outside code, in order."""
+    """Find every media token outside code, in order."""
     if "](" not in text:
         return []
     fences = fenced_ranges(plain_newlines(text))
@@ -120,7 +120,7 @@ def find_media(text: str) -> list[MediaToken]:
 
 
 def find_threads(text: str) -> list[Span]:
-    """Every `![thread]` alone on its line, outside fences."""
+    """Find every `![thread]` alone on its line, outside fences."""
     if "![thread]" not in text:
         return []
     text = plain_newlines(text)
@@ -133,7 +133,7 @@ def find_threads(text: str) -> list[Span]:
 
 
 def without_threads(text: str) -> str:
-    """A text without its `![thread]` lines."""
+    """Return a text without its `![thread]` lines."""
     for span in reversed(find_threads(text)):
         text = text[: span.start] + text[span.end :]
     return text
@@ -163,7 +163,7 @@ def near_threads(text: str) -> Iterator[tuple[Span, str]]:
 
 
 def unclosed_media(text: str) -> Iterator[Span]:
-    """Media tokens without a bracket behind their address on their line; outside code.
+    """Yield media tokens without a bracket behind their address on their line; outside code.
 
     The span ends with the address, or with the opening bracket where there is none.
     """
@@ -181,7 +181,7 @@ def unclosed_media(text: str) -> Iterator[Span]:
 
 
 def misplaced_media(text: str) -> Iterator[tuple[Span, str]]:
-    """`![image] (pic.png)` and `![image]{pic.png}`, with the token that is meant; outside code."""
+    """Yield `![image] (pic.png)` and `![image]{pic.png}` with the right token, outside code."""
     plain = plain_newlines(text)
     fences = fenced_ranges(plain) if "![" in plain else []
     ticks = done = 0
@@ -233,7 +233,7 @@ def _read_token(text: str, start: int, close: int, target: re.Match[str]) -> Med
 
 
 def _trim_target(text: str, start: int, end: int) -> Span:
-    """The URL alone: without spaces, a Markdown title and angle brackets."""
+    """Return the URL alone: without spaces, a Markdown title and angle brackets."""
     inner = text[start:end]
     stripped = inner.strip()
     if stripped.endswith('"') and ' "' in stripped[:-1]:
@@ -245,6 +245,6 @@ def _trim_target(text: str, start: int, end: int) -> Span:
 
 
 def _closes_on_line(text: str, at: int) -> bool:
-    """Whether a backtick follows on the same line."""
+    """Return whether a backtick follows on the same line."""
     backtick = text.find("`", at)
     return backtick >= 0 and "\n" not in text[at:backtick]

@@ -51,7 +51,7 @@ _MOST = 50
 def injected_markers(
     document: PromptDocument, masked: MaskedText, markers: Sequence[Marker]
 ) -> Iterator[Problem]:
-    """A problem for each value with a line that would begin a message if the author wrote it."""
+    """Report each value with a line that would be a marker if written there."""
     if not masked.hides_values:
         return
     accepted = {marker.span.start for marker in markers}
@@ -70,7 +70,7 @@ def injected_markers(
 
 
 def _marker_line(document: PromptDocument, text: str) -> str | None:
-    """The first line of a value that reads as a role marker."""
+    """Return the first line of a value that reads as a role marker."""
     return next((line for line in text.split("\n") if read_marker(line, document.dialect)), None)
 
 
@@ -80,7 +80,7 @@ def _completed_lines(
     accepted: set[int],
     reported: set[tuple[Span | None, str | None]],
 ) -> Iterator[Problem]:
-    """Lines that only become a marker by a value in them (`{{who}}:`)."""
+    """Report the lines that only become a marker by a value in them (`{{who}}:`)."""
     for at, segment in masked.placed():
         if segment.kind != "value":
             continue
@@ -246,7 +246,7 @@ def _content_start(text: str, line_end: int, end: int) -> int:
 
 
 def _read_calls(talk: Conversation, head: SectionHead, start: int, end: int) -> None:
-    """A section of `type="tool_call"`: YAML of one call, or of a list of calls."""
+    """Read a section of `type="tool_call"`: YAML of one call, or of a list of calls."""
     source = talk.masked.source(start, end)
     reading = RenderedYaml(talk.masked.pieces(start, end), talk.inputs)
     value = reading.value
@@ -267,7 +267,7 @@ def _read_calls(talk: Conversation, head: SectionHead, start: int, end: int) -> 
 
 
 def _read_result(talk: Conversation, head: SectionHead, start: int, end: int) -> None:
-    """A `tool[…]:` section: what a tool answered, as text."""
+    """Read a `tool[…]:` section: a tool's answer, as text."""
     pieces = with_plain_newlines(trim_newlines(talk.masked.pieces(start, end)))
     text = "".join(piece.text for piece in pieces)
     part = ToolResultPart(text, pieces, talk.masked.source(start, end))
@@ -297,7 +297,7 @@ def _read_tools(talk: Conversation, marker: Marker, end: int) -> tuple[HoistedTo
 
 
 def _report_duplicates(talk: Conversation, tools: tuple[HoistedTool, ...]) -> None:
-    """A hoisted tool with the name of another one."""
+    """Report a hoisted tool with the name of another one."""
     names = {tool.name for tool in talk.document.tools}
     for tool in tools:
         if tool.id in names:

@@ -81,11 +81,11 @@ class Marker:
     """The word itself."""
 
     def attribute(self, key: str) -> Json:
-        """The value of the last attribute of that name; None without one."""
+        """Return the value of the last attribute of that name; None without one."""
         return next((item.value for item in reversed(self.attributes) if item.key == key), None)
 
     def shift(self, by: int) -> Marker:
-        """The same marker, `by` code points further on."""
+        """Return the same marker, moved by `by` code points."""
         moved = tuple(
             replace(item, key_span=item.key_span.shift(by), value_span=item.value_span.shift(by))
             for item in self.attributes
@@ -162,7 +162,7 @@ def read_attributes(
 
 
 def type_value(text: str) -> Json:
-    """The value of a bare word: `true`, `null`, an integer, a number, otherwise the text."""
+    """Return the value of a bare word: `true`, `null`, an integer, a number, otherwise the text."""
     if text.lower() == "null":
         return None
     if text.lower() in ("true", "false"):
@@ -191,7 +191,7 @@ def _read_value(line: str, key: str, key_span: Span, at: int, dialect: Dialect) 
 
 
 def _closing_quote(line: str, at: int, quote: str) -> int:
-    """The place of the closing quote; quotes inside `{{ … }}` belong to the expression."""
+    """Return the place of the closing quote; quotes inside `{{ … }}` belong to the expression."""
     while True:
         end = line.find(quote, at)
         opening = line.find("{{", at, end) if end >= 0 else -1
@@ -204,7 +204,7 @@ def _closing_quote(line: str, at: int, quote: str) -> int:
 
 
 def _end_of_bare(line: str, at: int) -> int:
-    """The end of an unquoted value: a comma, a quote or the closing bracket."""
+    """Return the end of an unquoted value: a comma, a quote or the closing bracket."""
     while at < len(line) and line[at] not in ',"]':
         if line.startswith("{{", at):
             closing = line.find("}}", at + 2)
@@ -242,7 +242,7 @@ _CANDIDATES: dict[Dialect, re.Pattern[str]] = {
 
 
 def find_markers(text: str, dialect: Dialect) -> list[Marker]:
-    """Every role marker of a text, in order.
+    """Find every role marker of a text, in order.
 
     Section dialect: markers inside a closed code fence are text, and so is `function:` or
     `tools:` with deeper lines under it inside a section that holds YAML
@@ -253,7 +253,7 @@ def find_markers(text: str, dialect: Dialect) -> list[Marker]:
 
 @lru_cache(maxsize=4)
 def _markers(text: str, dialect: Dialect) -> tuple[Marker, ...]:
-    """The markers, remembered: the dialect, the sections and the checks ask about one text."""
+    """Return the markers, cached: the dialect, the sections and the checks ask for them."""
     fences = _fenced_ranges(text) if dialect == "section" else ()
     found: list[Marker] = []
     holds_yaml = False
@@ -268,7 +268,7 @@ def _markers(text: str, dialect: Dialect) -> tuple[Marker, ...]:
 
 
 def sections_of(markers: list[Marker], text: str, offset: int) -> tuple[BodySection, ...]:
-    """The sections that markers cut a body into; text before the first is one with no role.
+    """Return the sections that markers cut a body into; text before the first is one with no role.
 
     Args:
         markers: As `find_markers(text, …)` gave them.
@@ -298,7 +298,7 @@ def sections_of(markers: list[Marker], text: str, offset: int) -> tuple[BodySect
 
 
 def fenced_ranges(text: str) -> list[Span]:
-    """The closed code fences of a Markdown text, their fence lines included.
+    """Return the closed code fences of a Markdown text, their fence lines included.
 
     A fence that is never closed protects nothing: prompts end in an open fence on purpose, and
     one forgotten fence must not swallow every marker after it.
@@ -323,20 +323,20 @@ def _fenced_ranges(text: str) -> tuple[Span, ...]:
 
 
 def is_inside(ranges: Sequence[Span], at: int) -> bool:
-    """Whether a place is inside one of some ranges, which are in order and do not overlap."""
+    """Return whether a place is inside one of the sorted ranges, which do not overlap."""
     index = bisect_right(ranges, at, key=lambda span: span.start) - 1
     return index >= 0 and at < ranges[index].end
 
 
 def plain_newlines(text: str) -> str:
-    """The text with each line end as LF, every character still at its place."""
+    """Return the text with each line end as LF, every character still at its place."""
     if "\r" not in text:
         return text
     return text.replace("\r\n", " \n").replace("\r", "\n")
 
 
 def after_line(text: str, at: int) -> int:
-    """The start of the line after a line's end at `at`."""
+    """Return the start of the line after a line's end at `at`."""
     if text.startswith("\r\n", at):
         return at + 2
     return at + 1 if text[at : at + 1] in ("\n", "\r") else at
@@ -356,7 +356,7 @@ def _candidates(text: str, dialect: Dialect) -> Iterator[Marker]:
 
 
 def _deeper_below(text: str, marker: Marker) -> bool:
-    """Whether the next line with text is indented deeper than the marker's word."""
+    """Return whether the next line with text is indented deeper than the marker's word."""
     line_start = text.rfind("\n", 0, marker.role_span.start) + 1
     indent = marker.role_span.start - line_start
     at = text.find("\n", marker.span.end)

@@ -68,7 +68,7 @@ class SourceYaml:
     _used: set[str] = field(default_factory=set)
 
     def read(self) -> tuple[Json, bool]:
-        """The value as it is written, with holes in it, and whether the YAML is broken."""
+        """Read the value as it is written, with holes in it, and whether the YAML is broken."""
         reading = self._reading(spreads=True)
         if reading.broken and any(map(whole_reference, self._holes)):
             reading = self._reading(spreads=False)  # no line of a reference was a mapping's
@@ -77,13 +77,13 @@ class SourceYaml:
         return reading.value, reading.broken
 
     def filled(self, value: Json, path: KeyPath) -> tuple[Json, frozenset[str]]:
-        """A value of the YAML with all its scalars rendered, and the inputs that went into it."""
+        """Return a YAML value with all its scalars rendered, and the inputs that it used."""
         self._used = set()
         made = self._filled(value, path)
         return made, frozenset(name for name in self._used if is_input(name))
 
     def has_expression(self, value: Json) -> bool:
-        """Whether a value of the YAML, not filled yet, holds an expression or a reference."""
+        """Return whether a YAML value, not yet filled, holds an expression or a reference."""
         return isinstance(value, str) and _OPEN in value
 
     def place(self, path: KeyPath) -> Span | None:
@@ -181,7 +181,7 @@ class SourceYaml:
         return "".join(segment.text for segment in segments)
 
     def _resolved(self, segment: Segment) -> Iterator[Segment]:
-        """A segment with the references of its author's own text put in."""
+        """Yield a segment with the references of its author's own text put in."""
         if self.look_up is None or segment.kind != "literal" or "${" not in segment.text:
             yield segment
             return
@@ -196,7 +196,7 @@ class SourceYaml:
         yield Segment("literal", segment.text[done:], None)
 
     def _reference(self, text: str) -> Reference | None:
-        """The reference that a scalar is, and nothing else."""
+        """Return the reference that a scalar is, and nothing else."""
         if not text.startswith(_OPEN) or len(text) < 3 or text[3:].strip(_FILL):
             return None
         hole = self._hole_at(text, 0)
@@ -217,7 +217,7 @@ class SourceYaml:
         return next(hole for hole in self._holes if whole_reference(hole) == reference)
 
     def _restore(self, text: str) -> str:
-        """The template that a scalar was written as."""
+        """Return the template that a scalar was written as."""
         if _OPEN not in text:
             return text
         pieces: list[str] = []

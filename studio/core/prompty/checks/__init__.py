@@ -45,7 +45,7 @@ MOST_PER_CHECK = 100
 
 
 def check_document(document: PromptDocument, found: Iterable[Problem] = ()) -> PromptDocument:
-    """The document with every check's problems, in source order.
+    """Return the document with every check's problems, in source order.
 
     Args:
         document: A document that was just read.

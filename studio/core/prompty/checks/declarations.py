@@ -17,7 +17,7 @@ from studio.core.text.values import Json
 
 
 def check_inputs(document: PromptDocument) -> Iterator[Problem]:
-    """Names missing or written twice, defaults of another kind, arrays of nothing."""
+    """Report names missing or written twice, defaults of another kind, arrays of nothing."""
     for declarations in (document.inputs, document.outputs):
         seen: set[str] = set()
         for item in declarations:
@@ -81,7 +81,7 @@ def _odd_item(value: Json, item: InputDeclaration) -> int | None:
 def _check_choices(
     document: PromptDocument, item: InputDeclaration, place: Span
 ) -> Iterator[Problem]:
-    """A list or mapping among the values of a plain kind: a dash too many, or a column too far."""
+    """Report a list or mapping among plain values: a dash too many, or a column too far."""
     if item.kind not in ("string", "integer", "float", "boolean"):
         return
     if any(isinstance(each, list | Mapping) for each in item.enum):
@@ -159,7 +159,7 @@ def _items_fix(document: PromptDocument, item: InputDeclaration) -> tuple[Fix, .
 
 
 def _written(document: PromptDocument, item: InputDeclaration) -> Json:
-    """The declaration as written."""
+    """Return the declaration as written."""
     for block in ("inputs", "outputs"):
         value = document.data.get(block)
         if isinstance(value, Mapping) and item.name in value:
@@ -214,7 +214,7 @@ _STATEMENT = re.compile(r"\s*(?:\{%[^%]*(?:%(?!\})[^%]*)*%\}|\{#[^#]*(?:#(?!\})[
 
 
 def check_tools(document: PromptDocument) -> Iterator[Problem]:
-    """Names, schemas and bindings of the front matter's tools; `tools:` after text."""
+    """Report faulty names, schemas and bindings of the front matter's tools; late `tools:`."""
     places = Places.of(document.entries)
     lone = _lone_tool(document)
     if lone is not None:
@@ -230,7 +230,7 @@ def check_tools(document: PromptDocument) -> Iterator[Problem]:
 
 
 def _lone_tool(document: PromptDocument) -> Problem | None:
-    """One tool in the place of the list, its dash forgotten; or a text there."""
+    """Report one tool in the place of the list, its dash forgotten; or a text there."""
     tools, entry = document.data.get("tools"), document.entry("tools")
     if entry is None:
         return None
@@ -255,7 +255,7 @@ def _lone_tool(document: PromptDocument) -> Problem | None:
 
 
 def is_lone_tool(tools: Json) -> bool:
-    """Whether a mapping is one tool, where tools by their names would hold a mapping each."""
+    """Return whether a mapping is one tool; tools by name would hold a mapping each."""
     if not isinstance(tools, Mapping) or not any(isinstance(tools.get(k), str) for k in _OF_ONE):
         return False
     return all(key in _INSIDE or not isinstance(value, Mapping) for key, value in tools.items())
@@ -338,7 +338,7 @@ def _schema(places: Places, path: KeyPath, item: Mapping[str, Json]) -> Iterator
 def _connection(
     document: PromptDocument, places: Places, path: KeyPath, item: Mapping[str, Json]
 ) -> Iterator[Problem]:
-    """Prompty 2 refuses to load a tool of these kinds without a connection."""
+    """Report a tool without its connection, which Prompty 2 refuses to load."""
     kind = item.get("kind")
     if document.dialect != "prompty" or not isinstance(kind, str) or kind == "function":
         return
@@ -353,7 +353,7 @@ def _connection(
 
 
 def _order(document: PromptDocument) -> Iterator[Problem]:
-    """`tools:` must come before any message (docs/design/file-format.md)."""
+    """Report `tools:` after a message (docs/design/file-format.md)."""
     for index, section in enumerate(document.sections):
         if section.role == "tools" and index > 0 and section.marker is not None:
             before = document.sections[index - 1]
@@ -368,7 +368,7 @@ def _order(document: PromptDocument) -> Iterator[Problem]:
 
 
 def _is_silent(text: str) -> bool:
-    """Whether a text before the first marker is only statements and comments of the template."""
+    """Return whether the text before the first marker is only template statements and comments."""
     place = 0
     while (found := _STATEMENT.match(text, place)) is not None:
         place = found.end()

@@ -41,7 +41,7 @@ def check_dialect(document: PromptDocument) -> Iterator[Problem]:
 
 
 def _bare_references(document: PromptDocument) -> Iterator[Problem]:
-    """`${NAME}`: a shell's way to write a variable, which no Prompty runtime reads."""
+    """Report a shell's variable `${NAME}`, which no Prompty runtime reads."""
     if "${" not in document.source.text or document.front_matter is None:
         return
     for entry in document.entries:
@@ -57,7 +57,7 @@ def _bare_references(document: PromptDocument) -> Iterator[Problem]:
 
 
 def _odd_variables(document: PromptDocument) -> Iterator[Problem]:
-    """`${env:KEY"}`: a slip in a variable's name, which no runtime finds then."""
+    """Report a slip in a variable's name (`${env:KEY"}`), which no runtime finds."""
     if document.front_matter is None:
         return
     text = document.source.slice(document.front_matter)
@@ -77,7 +77,7 @@ def _odd_variables(document: PromptDocument) -> Iterator[Problem]:
 
 
 def _near_references(document: PromptDocument) -> Iterator[Problem]:
-    """`${fle:rules.txt}` and `${env:KEY` without its brace: text, where a value is meant."""
+    """Report text that is nearly a reference: `${fle:rules.txt}`, `${env:KEY`."""
     text = document.source.text
     if "${" not in text:
         return
@@ -160,7 +160,7 @@ def _legacy(document: PromptDocument) -> Iterator[Problem]:
 
 
 def _in_section(document: PromptDocument) -> Iterator[Problem]:
-    """Rich inputs are a construct of Prompty 2. They work here; the section dialect has its own."""
+    """Report Prompty 2's rich inputs: they work, but the section dialect has its own."""
     if document.template.parser != "section":
         return
     for item in document.inputs:

@@ -57,7 +57,7 @@ def check_front_matter(document: PromptDocument) -> Iterator[Problem]:
 
 
 def _odd_front(document: PromptDocument, odd: re.Match[str]) -> Problem:
-    """Front matter between `----` or a fence: as it is, text of the prompt."""
+    """Report front matter between `----` or a fence: it is text of the prompt."""
     places = [Span(*odd.span(name)).shift(document.body.start) for name in ("first", "last")]
     fix = Fix("Write --- above and below it", tuple(TextEdit(place, "---") for place in places))
     message = (
@@ -79,7 +79,7 @@ _NAMES_DEPLOYMENTS = ("azure", "foundry")
 
 
 def check_written_values(document: PromptDocument) -> Iterator[Problem]:
-    """Typographic quotes around a value, lists whose dashes go deeper, near model ids."""
+    """Report typographic quotes around values, deeper dashes, near model ids."""
     text = document.source.text
     for entry in document.entries:
         start, end = entry.value.start, entry.value.end
@@ -114,7 +114,7 @@ def _dashes(text: str, entry: FrontMatterEntry) -> Iterator[TextEdit]:
 
 
 def _near_model(document: PromptDocument) -> Iterator[Problem]:
-    """`gpt-5-minni`: one word of a known id misspelled. Other numbers are other models."""
+    """Report a known id with one misspelled word; other numbers are other models."""
     model = document.model
     entry = document.entry("model", "id") or document.entry("model")
     name = model.id
@@ -142,6 +142,6 @@ def _near_model(document: PromptDocument) -> Iterator[Problem]:
 
 
 def _is_slip(word: str, other: str, *, is_family: bool) -> bool:
-    """Whether a word of an id is another one misspelled; `llava` and `mixtral` are own families."""
+    """Return whether a word of an id is a misspelling; `llava` and `mixtral` are own families."""
     is_other_family = is_family and len(word) == len(other)
     return sorted(word) == sorted(other) or (not is_other_family and bool(nearest(word, [other])))

@@ -39,7 +39,7 @@ _JSON_SCHEMA_KEYS = frozenset({"properties", "$ref", "allOf"})
 
 
 def check_keys(document: PromptDocument) -> Iterator[Problem]:
-    """Unknown keys, values of the wrong type, words that are no choice."""
+    """Report unknown keys, values of the wrong type, words that are no choice."""
     walker = _Walker(document, Places.of(document.entries))
     yield from walker.walk_mapping(document.data, "root", ())
 
@@ -97,7 +97,7 @@ class _Walker:
                 yield from self.walk_mapping(item, key.shape, (*path, name))
 
     def _glued(self, value: Json, key: Key, path: KeyPath) -> Problem | None:
-        """`id:gpt` or `-one` below a key, which is one text without the blank."""
+        """Report `id:gpt` or `-one` below a key: one text for want of a blank."""
         if not isinstance(value, str):
             return None
         if "list" in key.types and "text" not in key.types and _DASHED.match(value):
@@ -148,7 +148,7 @@ class _Walker:
         yield self._unlike(name, shape, path, place)
 
     def _unlike(self, name: str, shape: str, path: KeyPath, place: Span) -> Problem:
-        """A key that nothing knows, with the one that is meant where it is missing."""
+        """Report an unknown key, with the known one that is probably meant."""
         names = {key.lower(): key for key in _TABLES[shape]}
         same = names.get(name.lower().replace("-", "").replace("_", ""))
         meant = same or nearest(name, _TABLES[shape])
@@ -163,7 +163,7 @@ class _Walker:
         return Problem("unknown-key", Severity.WARNING, message, place, fixes)
 
     def _legacy(self, name: str, shape: str, path: KeyPath, place: Span) -> Problem:
-        """A key of Prompty 1, with the one of Prompty 2 where only the name is another."""
+        """Report a key of Prompty 1, with the one of Prompty 2 where only the name is another."""
         message = f"{name!r} is a key of Prompty 1; Prompty 2 ignores it."
         new = LEGACY_OPTIONS.get(name) if shape == "options" else None
         is_list = isinstance(value_at(self.document.data, path), list)
@@ -176,7 +176,7 @@ class _Walker:
         return Problem("legacy-key", Severity.WARNING, message, place, fixes)
 
     def _elsewhere(self, name: str, shape: str, path: KeyPath, place: Span) -> Problem | None:
-        """A key that is known at another place: `temperature` beside `model`."""
+        """Report a key in a wrong place: `temperature` beside `model`."""
         option = LEGACY_OPTIONS.get(name, name)
         if shape in ("root", "model") and option in _TABLES["options"]:
             home: KeyPath = ("model", "options", option)
@@ -211,7 +211,7 @@ class _Walker:
         return Problem("wrong-type", Severity.WARNING, message, place, fixes)
 
     def _other_word(self, value: str, key: Key, path: KeyPath) -> Problem | None:
-        """A word that is understood and spelled otherwise: in other letters, or by another name."""
+        """Report a word that is understood in another spelling: other case, or another name."""
         lower = value.strip().lower()
         word = lower if lower in key.values else ""
         if key.name == "kind" and "jinja2" in key.values:
@@ -226,7 +226,7 @@ class _Walker:
         return Problem("other-word", Severity.WARNING, message, place, (fix,))
 
     def _legacy_type(self, value: Json, path: KeyPath) -> Iterator[Problem]:
-        """A word for a type that no program knows, in a Prompty 1 declaration."""
+        """Report a word for a type that no program knows, in a Prompty 1 declaration."""
         if isinstance(value, str) and kind_of_word(value) not in INPUT_KINDS:
             message = f"{value!r} is not a type; it is one of {', '.join(INPUT_KINDS[:6])}."
             place = self._value_place(path)
@@ -241,7 +241,7 @@ class _Walker:
         return Problem("invalid-value", Severity.ERROR, message, place, fixes)
 
     def _template_word(self, value: Json, path: KeyPath) -> Iterator[Problem]:
-        """Prompty 2 refuses `template: jinja2` (vector `template_string_invalid`)."""
+        """Report `template: jinja2`, Prompty 2's `template_string_invalid`."""
         if self.document.dialect == "legacy":
             return
         place = self._value_place(path)
@@ -258,7 +258,7 @@ class _Walker:
 
 
 def _glued_name(name: str, shape: str, place: Span) -> Problem | None:
-    """`-name: x` and `model:{id: x}`."""
+    """Report `-name: x` and `model:{id: x}`."""
     found, other = _GLUED.match(name), _BRACKET.match(name)
     if other is not None and other[1] in _TABLES[shape]:
         sign = Span(*other.span(2)).shift(place.start)

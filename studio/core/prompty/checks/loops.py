@@ -29,7 +29,7 @@ _ANSWER_IS_NULL = re.compile(r"(?m)^[^\n]{0,200}?final_answer\b[^\n]{0,200}?(?P<
 
 
 def check_loop_prompt(document: PromptDocument) -> Iterator[Problem]:
-    """A history that renders invalid JSON or drops thoughts; tools and answers without words."""
+    """Report a history with invalid JSON or without thoughts; tools and answers without words."""
     body = document.source.slice(document.body)
     offset = document.body.start
     if document.template.format == "jinja2":
@@ -64,7 +64,7 @@ _ARGUMENTS = re.compile(
 
 
 def _all_required(body: str, offset: int) -> Iterator[Problem]:
-    """A list of arguments that calls each one required, whatever its schema says."""
+    """Report a list of arguments that calls each one required, whatever its schema says."""
     for found in islice(_ARGUMENTS.finditer(body), _MOST_LOOPS):
         end = body.find("{%", found.end())
         path = f"{found['name']}.required"
@@ -83,7 +83,7 @@ _LISTED = frozenset({"tools", "tool_names"})
 
 
 def _without_tools(document: PromptDocument) -> Iterator[Problem]:
-    """A loop that lists its tools to the model and has none: the list would be empty."""
+    """Report a loop that lists its tools to the model and has none: the list would be empty."""
     if document.tools or agent_settings(document).get("tools") or not drives_loop(document):
         return
     declared = {item.name for item in document.inputs}
@@ -102,7 +102,7 @@ _FOR_SYSTEM = frozenset({"system", "developer", "tools", ""})
 
 
 def _without_user(document: PromptDocument) -> Iterator[Problem]:
-    """A loop whose whole text is the system's: providers want a message of the user."""
+    """Report a loop whose whole text is the system's: providers want a message of the user."""
     roles = {section.role for section in document.sections}
     is_as_published = document.dialect == "section" and not roles - {"", "tools"}
     if not roles <= _FOR_SYSTEM or is_as_published or not drives_loop(document):

@@ -72,7 +72,7 @@ _PLAIN_WORDS = frozenset(
 
 
 def check_markers(document: PromptDocument) -> Iterator[Problem]:
-    """Lines that are meant as role markers and are none, or the other way round."""
+    """Report the lines that are meant as role markers and are none, or the other way round."""
     body = plain_newlines(document.source.slice(document.body))
     offset = document.body.start
     fences = fenced_ranges(body)
@@ -98,7 +98,7 @@ def check_markers(document: PromptDocument) -> Iterator[Problem]:
 
 
 def _tags(document: PromptDocument, body: str, is_fenced: _Predicate) -> Iterator[Problem]:
-    """`<user>` … `</user>`, in a body that is nothing else: any other is text with such a tag."""
+    """Report `<user>` … `</user>` in a body of nothing else: others are text."""
     if any(section.role for section in document.sections):
         return
     tags = [found for found in _TAG_LINE.finditer(body) if not is_fenced(found.start())]
@@ -125,7 +125,7 @@ def _tags(document: PromptDocument, body: str, is_fenced: _Predicate) -> Iterato
 
 
 def _foreign(document: PromptDocument, body: str, is_fenced: _Predicate) -> Iterator[Problem]:
-    """`[user]:` and `<|im_start|>user`: how other formats write a role."""
+    """Report other formats' roles: `[user]:` and `<|im_start|>user`."""
     for found in _FOREIGN.finditer(body):
         right = f"{(found['bracketed'] or found['chat']).lower()}:"
         if is_fenced(found.start()) or read_marker(right, document.dialect) is None:
@@ -163,7 +163,7 @@ def _nearly_right(document: PromptDocument, body: str, is_fenced: _Predicate) ->
 
 
 def _two_roles(document: PromptDocument, body: str, is_fenced: _Predicate) -> Iterator[Problem]:
-    """`function/tool[…]:`, the way in which a reference lists two words for one role."""
+    """Report `function/tool[…]:`, with which a reference lists both words."""
     known = ROLES[document.dialect]
     for found in _TWO.finditer(body):
         words = [found[name].lower() for name in ("other", "one")]
@@ -202,12 +202,12 @@ def _later_role(document: PromptDocument, found: re.Match[str]) -> Problem:
 
 
 def _right_marker(near: re.Match[str]) -> str:
-    """The marker that a line is nearly, which may still have attributes that cannot be read."""
+    """Return the marker that a line nearly is; its attributes may still be unreadable."""
     return f"{near['role'].lower()}{near['attributes'] or ''}:"
 
 
 def _misspelled(document: PromptDocument, body: str, is_fenced: _Predicate) -> Iterator[Problem]:
-    """`usr:`, `user(name="Ada"):` and `System` alone on a line: the shape of a marker, and none."""
+    """Report near markers: `usr:`, `user(name="Ada"):`, `System` on its own line."""
     marked = {section.role for section in document.sections if section.marker is not None}
     previous, at = "", 0
     lines = body.split("\n")
@@ -257,7 +257,7 @@ def _misspelled(document: PromptDocument, body: str, is_fenced: _Predicate) -> I
 
 
 def _meant_role(document: PromptDocument, word: str) -> str | None:
-    """The role that a word is nearly; None for words that texts are full of."""
+    """Return the role that a word nearly spells; None for common words."""
     lower = word.lower()
     if lower in _PLAIN_WORDS:
         return None
@@ -282,7 +282,7 @@ def _untidy(document: PromptDocument, body: str) -> Iterator[Problem]:
 
 
 def tidy_marker(line: str) -> str:
-    """A marker line in its usual form: a lower-case word, no blanks around word and colon."""
+    """Return a marker line in usual form: lower-case word, no blanks around word and colon."""
     body, colon, _ = line.strip().rpartition(":")
     hash_mark = "#" if body.startswith("#") else ""
     inner = body[len(hash_mark) :].strip()
@@ -292,7 +292,7 @@ def tidy_marker(line: str) -> str:
 
 
 def _text_on_line(document: PromptDocument, body: str, is_fenced: _Predicate) -> Iterator[Problem]:
-    """`system: You are …` as the first line of a body without a marker there."""
+    """Report `system: You are …` as the first line of a body without a marker."""
     found = _WITH_TEXT.match(body)
     if found is None or found["role"].lower() not in ROLES[document.dialect]:
         return
@@ -334,7 +334,7 @@ _COLON = re.compile(r"(?P<key>\w+)[ \t]*:[ \t]*(?=[\w\"'])")
 
 
 def check_attributes(document: PromptDocument) -> Iterator[Problem]:
-    """Attributes that cannot be read, so that their line is text; and curly quotes in them."""
+    """Report attributes that cannot be read, so their line is text; and curly quotes in them."""
     body = plain_newlines(document.source.slice(document.body))
     lines = list(_LINE.finditer(body))
     fences = fenced_ranges(body) if lines else ()
@@ -366,7 +366,7 @@ def check_attributes(document: PromptDocument) -> Iterator[Problem]:
 
 
 def _unreadable(document: PromptDocument, role: str, inside: str, place: Span) -> Problem:
-    """The line as it is meant, where one slip keeps it from being read."""
+    """Report a line that one slip keeps from being read, with the line that is meant."""
     within = inside.rstrip().rstrip(":;").rstrip()
     has_end = within.endswith("]")
     within = within.removesuffix("]").rstrip()
@@ -394,14 +394,14 @@ def _unreadable(document: PromptDocument, role: str, inside: str, place: Span) -
 
 
 def check_media(document: PromptDocument) -> Iterator[Problem]:
-    """Tokens that are meant as media or a thread and are text."""
+    """Report the tokens that are meant as media or a thread and are text."""
     body = plain_newlines(document.source.slice(document.body))
     yield from _near_threads(document, body)
     yield from _unclosed_media(document, body)
 
 
 def _near_threads(document: PromptDocument, body: str) -> Iterator[Problem]:
-    """`![thread]` in a line of text, `![Thread]`, `![thread key="v"]`: none of them is a thread."""
+    """Report `![thread]` in a text line, `![Thread]`, `![thread key="v"]`."""
     if document.dialect != "section":
         return
     for span, right in near_threads(body):
@@ -416,7 +416,7 @@ def _near_threads(document: PromptDocument, body: str) -> Iterator[Problem]:
 
 
 def _unclosed_media(document: PromptDocument, body: str) -> Iterator[Problem]:
-    """`![image](pic.png`: its text goes to the model in place of the picture."""
+    """Report `![image](pic.png`: its text replaces the picture."""
     if document.dialect == "legacy" or parser_kind(document.data) == "prompty":
         return
     for span, right in misplaced_media(body):

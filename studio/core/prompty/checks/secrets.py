@@ -20,7 +20,7 @@ def check_secrets(document: PromptDocument) -> Iterator[Problem]:
 
 
 def written_secrets(document: PromptDocument) -> Iterator[tuple[Span, str]]:
-    """Place and value of each secret that the front matter holds."""
+    """Yield the place and value of each secret that the front matter holds."""
     front = document.front_matter
     for place, _, value in _found(document):
         if front is not None and front.start <= place.start < front.end:
@@ -28,7 +28,7 @@ def written_secrets(document: PromptDocument) -> Iterator[tuple[Span, str]]:
 
 
 def _found(document: PromptDocument) -> Iterator[tuple[Span, str, str]]:
-    """Place, key (empty for what is known by its shape) and value of each literal secret."""
+    """Yield place, key (empty if known by its form alone) and value of each literal secret."""
     reported: list[Span] = []
     for entry in document.entries:
         name = entry.path[-1]

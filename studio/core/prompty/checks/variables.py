@@ -51,7 +51,7 @@ _SPLIT_TAG = re.compile(
 def check_placeholders(
     document: PromptDocument, placeholders: Iterable[tuple[str, re.Match[str]]]
 ) -> Iterator[Problem]:
-    """`{ question }` with the name of an input: text, where the value is meant."""
+    """Report `{ question }` with an input's name: it stays text, not the value."""
     if document.template.format == "fstring" or meant_as_fstring(document) is not None:
         return
     offset = document.body.start
@@ -74,7 +74,7 @@ def check_placeholders(
 
 
 def used_elsewhere(document: PromptDocument) -> Set[str]:
-    """Names of inputs whose value is put in without a variable of the template."""
+    """Return the names of inputs whose value is put in without a variable of the template."""
     used = {parameter.name for parameter in document.parameters}
     used.update(*(tool.bindings.values() for tool in document.tools))
     is_asked = any(each.name == "chat_history" for each in document.variables)
@@ -84,7 +84,7 @@ def used_elsewhere(document: PromptDocument) -> Set[str]:
 
 
 def placeholders_of(document: PromptDocument) -> Iterator[tuple[str, re.Match[str]]]:
-    """Names of inputs where another program would put in their value, in source order."""
+    """Yield the names of inputs where another program would put in their value, in source order."""
     declared = {item.name for item in document.inputs if item.name}
     if not declared:
         return
@@ -134,7 +134,7 @@ def _template_code(body: str) -> Iterator[Span]:
 
 
 def meant_as_fstring(document: PromptDocument) -> tuple[Span, tuple[Fix, ...]] | None:
-    """The first placeholder of a body with only `{tools}`-style ones, and the fix; else None."""
+    """Return the first placeholder of a body with only `{tools}`-style ones, and the fix."""
     if document.entry("template", "format") is not None or document.variables:
         return None
     body = document.source.slice(document.body)
@@ -150,7 +150,7 @@ def meant_as_fstring(document: PromptDocument) -> tuple[Span, tuple[Fix, ...]] |
 
 
 def unescaped_fences(document: PromptDocument) -> Iterator[TextEdit]:
-    """Edits that take away the backslash by which a page writes a fence inside a code block."""
+    """Yield the edits that remove a web page's backslashes from fences inside code blocks."""
     body = document.source.slice(document.body)
     for found in _ESCAPED_FENCE.finditer(body):
         at = document.body.start + found.start("escape")
@@ -161,7 +161,7 @@ _MOST_NAMES = 30
 
 
 def check_variables(document: PromptDocument) -> Iterator[Problem]:
-    """Undeclared variables, unused inputs, and a body that is meant as a format string."""
+    """Report undeclared variables, unused inputs, and a body meant as format string."""
     yield from _undeclared(document)
     placeholders = list(placeholders_of(document))
     yield from _unused(document, {name for name, _ in placeholders})
@@ -171,7 +171,7 @@ def check_variables(document: PromptDocument) -> Iterator[Problem]:
 
 
 def _escaped_fences(document: PromptDocument) -> Iterator[Problem]:
-    """A fence with the backslash of the page that it was copied from: the model would get it."""
+    """Report a fence with the backslash of the page it was copied from: the model would get it."""
     if meant_as_fstring(document) is not None:
         return  # its fix takes them away too
     edits = tuple(unescaped_fences(document))
@@ -252,7 +252,7 @@ _MOST_NAMED = 6
 
 
 def check_fields(document: PromptDocument) -> Iterator[Problem]:
-    """A field that no value of the prompt has: it renders as nothing."""
+    """Report a field that no value of the prompt has: it renders as nothing."""
     parents: dict[tuple[str, ...], tuple[Known, frozenset[str] | None]] = {}
     for use in document.fields:
         parent, name = use.path[:-1], use.path[-1]
@@ -285,7 +285,7 @@ def _of_loop(use: FieldUse, name: str) -> Iterator[Problem]:
 
 
 def _of_no_object(document: PromptDocument, use: FieldUse, known: Known) -> Iterator[Problem]:
-    """`stops.length` and `stops.town`, where `stops` is a list; `city.length`, of a text."""
+    """Report `stops.length` or `stops.town` of a list, `city.length` of a text."""
     name, values = use.path[-1], [each for each in known.values if each is not None]
     is_list = all(isinstance(each, list | tuple) for each in values) and (
         bool(values) or any(each.kind == "array" for each in known.declared)
@@ -333,7 +333,7 @@ def _unknown(use: FieldUse, name: str, known: Known) -> Problem | None:
 
 
 def _where(path: tuple[str, ...]) -> str:
-    """The beginning of the sentence: no item of a list, or no value of a name."""
+    """Return the beginning of the sentence: no item of a list, or no value of a name."""
     if path[-1] == EACH:
         return f"No item of {'.'.join(each for each in path if each != EACH)!r}"
     return f"No value of {'.'.join(each for each in path if each != EACH)!r}"

@@ -57,7 +57,7 @@ class _Body:
             self.draft.notes.append(text)
 
     def new_name(self, base: str) -> str:
-        """A free input name: `base`, else with a number."""
+        """Return a free input name: `base`, else with a number."""
         number = self.numbers.get(base, 0) + 1
         name = base if number == 1 else f"{base}_{number}"
         while name in self.taken:
@@ -68,7 +68,7 @@ class _Body:
         return name
 
     def use(self, name: str) -> str:
-        """The template expression that puts an input in."""
+        """Return the template expression that puts an input in."""
         return f"{{{name}}}" if self.document.template.format == "fstring" else f"{{{{{name}}}}}"
 
 
@@ -138,7 +138,7 @@ def _section(work: _Body, section: BodySection) -> None:
 
 
 def _content(work: _Body, section: BodySection) -> None:
-    """Threads and media inside one section."""
+    """Convert the threads and media inside one section."""
     text = work.document.source.slice(section.content)
     start = section.content.start
     for place in find_threads(text):
@@ -173,7 +173,7 @@ def _content(work: _Body, section: BodySection) -> None:
 
 
 def _thread_name(work: _Body) -> str:
-    """The thread input of the file, declared when it is first used."""
+    """Return the thread input of the file, declared when it is first used."""
     for item in work.document.inputs:
         if item.kind == "thread":
             return item.name
@@ -187,7 +187,7 @@ def _thread_name(work: _Body) -> str:
 
 
 def _tools(work: _Body, section: BodySection) -> None:
-    """Tools of the body as declared tools; expressions stay as they were written."""
+    """Convert the body's tools to declared tools; expressions stay as written."""
     if has_statements(work.document, section):
         work.note("the tools: section has loops or conditions, so it stays in the body")
         return
@@ -264,7 +264,7 @@ def _is_call(work: _Body, section: BodySection) -> bool:
 
 
 def _calls_to_thread(work: _Body, run: Sequence[BodySection]) -> None:
-    """Written calls and results as the default of a thread input."""
+    """Convert written calls and results to the default of a thread input."""
     place = run[0].span.cover(run[-1].span)
     text = work.document.source.slice(place)
     if next(iter(expression_ranges(text, work.document.template.format)), None) is not None:
@@ -278,13 +278,13 @@ def _calls_to_thread(work: _Body, run: Sequence[BodySection]) -> None:
 
 
 def _as_item(message: Message) -> dict[str, Json]:
-    """A message as an item of a thread input."""
+    """Return a message as an item of a thread input."""
     found: dict[str, Json] = {"role": message.role, **message.attributes, "content": message.text}
     return found | thread_calls(message)
 
 
 def _marker(work: _Body, section: BodySection) -> None:
-    """A marker whose attributes Prompty 2 cannot read, written so that it can."""
+    """Rewrite a marker whose attributes Prompty 2 cannot read."""
     if section.marker is None:
         return
     line = work.document.source.slice(section.marker)

@@ -93,7 +93,7 @@ def old_runtime_difference(pair: Compared) -> str:
 
 
 def _is_undecided(document: PromptDocument) -> bool:
-    """Whether the file may be one of Prompty 1 as well: nothing in it says which it is."""
+    """Return whether the file may also be one of Prompty 1: nothing decides between them."""
     return document.dialect == "section" and "template" not in document.data
 
 
@@ -110,7 +110,7 @@ _ADDRESS = re.compile(r" at 0x[0-9a-f]+>")
 
 
 def _without_addresses(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """Messages without the places in memory that Python writes of methods."""
+    """Return messages without the memory addresses in Python's text of methods."""
     return tuple(
         replace(
             message,
@@ -126,7 +126,7 @@ def _without_addresses(messages: tuple[Message, ...]) -> tuple[Message, ...]:
 
 
 def _left_out(pair: Compared, old: tuple[Message, ...], got: tuple[Message, ...]) -> str:
-    """An empty section at the end, which Prompty 1's runtime alone leaves out."""
+    """Return the difference of an empty section at the end, which only Prompty 1 leaves out."""
     if len(got) != len(old) + 1 or got[-1].parts or first_difference(old, got[:-1]):
         return ""
     names = ", ".join(repr(each) for each in _names_at_the_end(pair.before))
@@ -137,7 +137,7 @@ def _left_out(pair: Compared, old: tuple[Message, ...], got: tuple[Message, ...]
 
 
 def _names_at_the_end(prepared: Prepared) -> tuple[str, ...]:
-    """The values that the last section is made of."""
+    """Return the names of the values in the last section."""
     document = prepared.document
     start = document.sections[-1].span.start if document.sections else document.body.start
     found = (item.name for item in document.variables if item.expression.start >= start)
@@ -148,7 +148,7 @@ class PrepareAsRuntime(Protocol):
     """Prepares a prompt as another program does."""
 
     def __call__(self, prepared: Prepared, *, forgiving: bool = False) -> tuple[Message, ...]:
-        """The messages.
+        """Return the messages.
 
         Raises:
             RuntimeRefusal: it cannot load or prepare it.

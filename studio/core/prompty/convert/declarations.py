@@ -61,7 +61,7 @@ def _block_edits(
 def _edits(
     draft: ConversionDraft, places: Places, path: KeyPath, item: JsonObject
 ) -> Iterator[TextEdit]:
-    """The changes of one declaration and of those inside it."""
+    """Yield the changes of one declaration and of those inside it."""
     kind, word = item.get("kind"), item.get("type")
     added: dict[str, Json] = {}
     if isinstance(kind, str):
@@ -102,7 +102,7 @@ def _item_edits(
 
 
 def _shown_kind(item: JsonObject) -> str:
-    """The kind that the other keys of a declaration show."""
+    """Return the kind that the other keys of a declaration show."""
     if "oneOf" in item or "anyOf" in item:
         return "union"
     if "properties" in item:
@@ -120,14 +120,14 @@ def _rename(places: Places, path: KeyPath, new: str) -> Iterator[TextEdit]:
 
 
 def _word(places: Places, path: KeyPath, word: str) -> Iterator[TextEdit]:
-    """The word for a type as the word for a kind."""
+    """Yield the word for a type as the word for a kind."""
     span = places.value(*path)
     if span is not None and len(span) and kind_of_word(word) != word:
         yield TextEdit(span, kind_of_word(word))
 
 
 def _expand(draft: ConversionDraft, path: tuple[str, str], value: Json) -> None:
-    """`name: value` becomes kind and default; the value's own text is kept where it can be."""
+    """Expand `name: value` to kind and default; the value keeps its own text if it can."""
     entry = draft.document.entry(*path)
     if entry is None:
         return
@@ -156,7 +156,7 @@ def _safe_in_flow(written: str, value: Json) -> str:
 
 
 def items_of(value: Json) -> dict[str, Json]:
-    """The declaration of the items of a list, as its first one shows it."""
+    """Return the declaration of the items of a list, as its first one shows it."""
     first = value[0] if isinstance(value, list) and value else ""
     kind = kind_of_value(first)
     return {"kind": kind, "items": items_of(first)} if kind == "array" else {"kind": kind}
@@ -201,12 +201,12 @@ def convert_tools(draft: ConversionDraft) -> None:
 
 
 def _is_short(item: JsonObject) -> bool:
-    """Whether another file holds the tool."""
+    """Return whether the tool is in another file."""
     return set(item) <= {"options"}
 
 
 def _parameter_edits(draft: ConversionDraft) -> list[TextEdit]:
-    """The words of the parameters that are a list or a mapping of properties already."""
+    """Return the words of the parameters that are a list or a mapping of properties already."""
     places = Places.of(draft.document.entries)
     tools = draft.value("tools")
     pairs: list[tuple[str | int, Json]] = []

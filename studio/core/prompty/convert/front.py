@@ -128,7 +128,7 @@ def _connection(draft: ConversionDraft, files: Files) -> None:
 
 
 def _connection_type(draft: ConversionDraft) -> None:
-    """`type` and the deployment become provider, kind and model id."""
+    """Convert `type` and the deployment to provider, kind and model id."""
     old = draft.block("model", "connection")
     word = old.get("type")
     azure = "azure_deployment" in old or "azure_endpoint" in old
@@ -156,7 +156,7 @@ def _connection_type(draft: ConversionDraft) -> None:
 
 
 def _untrusted_endpoint(draft: ConversionDraft) -> None:
-    """An address that Prompty 2 sends no key of the environment to, unless a variable names it."""
+    """Move an address to which Prompty 2 sends no environment key into a variable."""
     path = ("model", "connection", "endpoint")
     place = draft.value(*path)
     connection = draft.block("model", "connection")
@@ -201,7 +201,7 @@ def _options(draft: ConversionDraft, files: Files) -> None:
 
 
 def _option_tools(draft: ConversionDraft, files: Files) -> None:
-    """Tools among the options, in the shape of a request, become top-level tools."""
+    """Move tools among the options, in a request's form, to the top level."""
     path = ("model", "options", "tools")
     value = draft.value(*path)
     if isinstance(value, str):
@@ -238,7 +238,7 @@ def _declarations(draft: ConversionDraft, files: Files) -> None:
 
 
 def _samples(draft: ConversionDraft, files: Files) -> None:
-    """Root samples are what a run used: they become defaults, those of a file too."""
+    """Convert root samples, which a run used, to defaults, also those in a file."""
     sample = draft.value("sample")
     if not draft.has("sample"):
         return
@@ -303,7 +303,7 @@ def _root_keys(draft: ConversionDraft, files: Files) -> None:
 
 
 def _tools(draft: ConversionDraft, files: Files) -> None:
-    """Declared tools in Prompty 2's words; a file with tools in the shape of a request is read."""
+    """Convert declared tools to Prompty 2; read a file of tools in a request's form."""
     value = draft.value("tools")
     if isinstance(value, str):
         tools = files.read(value)
@@ -320,7 +320,7 @@ def _tools(draft: ConversionDraft, files: Files) -> None:
 
 
 def _template(draft: ConversionDraft, parser: str) -> None:
-    """The template block, written out: format and parser as blocks with a kind."""
+    """Write the template block out: format and parser as blocks with a kind."""
     body = draft.document.source.slice(draft.document.body)
     emits = _EMITTED_MARKER.search(body) is not None
     strict = ", strict: false" if emits else ""

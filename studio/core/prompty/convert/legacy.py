@@ -180,7 +180,7 @@ _PROPERTY_KEYS = ("kind", "type", "default", "description", "sample", "example")
 
 
 def _root(draft: ConversionDraft) -> None:
-    """Keys that keep Prompty 1's runtime from loading the file."""
+    """Remove the keys that keep Prompty 1's runtime from loading the file."""
     for path, known in (((), ROOT_KEYS), (("model",), MODEL_KEYS)):
         block = draft.block(*path) if path else draft.document.data
         for key in block:
@@ -212,7 +212,7 @@ def _declaration(draft: ConversionDraft, path: tuple[str, str], item: JsonObject
 
 
 def _tools(draft: ConversionDraft) -> None:
-    """Declared functions go where Prompty 1 has them: among the model's parameters."""
+    """Move declared functions to Prompty 1's place: the model's parameters."""
     tools = draft.value("tools")
     pairs: list[tuple[str, Json]] = []
     if isinstance(tools, Mapping):

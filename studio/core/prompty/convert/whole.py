@@ -82,21 +82,21 @@ _BLOCKS = (
 
 
 def _empty_blocks(draft: ConversionDraft) -> None:
-    """Keys without a value, which the runtimes read no block out of, are taken out."""
+    """Remove keys without a value, from which the runtimes read no block."""
     for path in _BLOCKS:
         if draft.has(*path) and draft.value(*path) is None:
             draft.remove(*path)
 
 
 def take_byte_order_mark_out(draft: ConversionDraft) -> None:
-    """The runtimes find no front matter behind a byte order mark."""
+    """Remove the byte order mark: the runtimes find no front matter behind it."""
     if draft.text.startswith("\ufeff"):
         draft.apply([TextEdit(Span(0, 1), "")])
         draft.notes.append("the byte order mark is taken out: the runtimes cannot read behind it")
 
 
 def format_string_as_jinja(draft: ConversionDraft) -> None:
-    """A format string as Jinja2: the runtimes know no format strings."""
+    """Convert a format string to Jinja2: the runtimes know no format strings."""
     value = draft.value("template")
     inner = value.get("format") if isinstance(value, Mapping) else value
     if (inner.get("kind") if isinstance(inner, Mapping) else inner) != "fstring":
@@ -147,7 +147,7 @@ def _connection(draft: ConversionDraft) -> None:
 
 
 def _dashes(draft: ConversionDraft) -> None:
-    """`---` inside the front matter, where the runtimes end it: written so that it stays."""
+    """Rewrite `---` inside the front matter, where the runtimes would end it."""
     text = draft.text
     front = split_front_matter(text).front
     if front is None or _DASHES.search(text, front.start, front.end) is None:
@@ -212,7 +212,7 @@ def send_last_only_with_text(draft: ConversionDraft, before: PromptDocument) -> 
 
 
 def _is_of_prompty_1(document: PromptDocument) -> bool:
-    """Whether the file says so, or says nothing and its runtime takes it."""
+    """Return whether the file is of Prompty 1: it says so, or only that runtime takes it."""
     return document.dialect == "legacy" or (
         "template" not in document.data and not any(True for _ in check_file(document))
     )
@@ -248,7 +248,7 @@ def _names(document: PromptDocument, section: BodySection) -> tuple[str, ...]:
 
 
 def _has_text(document: PromptDocument, name: str) -> bool:
-    """Whether a run without values has a text for the name: its default, which samples became."""
+    """Return whether a run without values has a text for the name: a default, once a sample."""
     declared = document.input(name)
     if declared is None or not declared.has_default:
         return False
@@ -320,7 +320,7 @@ def convert(
 def prove(
     document: PromptDocument, to: Dialect, references: ReferenceContext | None = None
 ) -> Conversion:
-    """A file that needs no change, with what the programs of its dialect make of it.
+    """Return the conversion of a file that needs no change, for what the runtimes make of it.
 
     Args:
         document: As `parse` gave it.
@@ -352,7 +352,7 @@ def _rewrite(
 def _proven(
     draft: ConversionDraft, before: PromptDocument, to: Dialect, references: ReferenceContext | None
 ) -> Conversion:
-    """The conversion with what it changes: compared by our own rules, and by the runtime's."""
+    """Return the conversion with what it changes, compared by our rules and the runtime's."""
     after = parse(draft.text, before.source.path)
     context = references
     if context is None and before.parameters:
@@ -394,7 +394,7 @@ def _proven(
 
 
 def _same_messages(pair: Compared) -> bool:
-    """Whether a preview shows the same; a last message without a text is none in Prompty 1."""
+    """Return whether a preview shows the same; Prompty 1 drops a last message without text."""
     before, after = pair.before.messages, pair.after.messages
     got = messages_to_json(after, "prompty")
     if messages_to_json(before, "prompty") == got:
@@ -409,7 +409,7 @@ def _same_messages(pair: Compared) -> bool:
 def _without_stand_ins(
     pair: Compared, values: Mapping[str, Json], context: ReferenceContext | None
 ) -> Compared | None:
-    """The same prompts with nothing where a preview here puts a text of its own; None: nowhere.
+    """Return the prompts without the texts that only this preview inserts; None if it has none.
 
     No other program knows such texts: what it is not given is empty.
     """

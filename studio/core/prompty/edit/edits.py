@@ -24,12 +24,12 @@ _PLAIN = re.compile(r"[A-Za-z_/.~][\w ./~+\-]*")
 def declare_input(
     document: PromptDocument, name: str, kind: str = "string"
 ) -> tuple[TextEdit, ...]:
-    """Edits that declare one input, as `declare_inputs`."""
+    """Return the edits that declare one input, as `declare_inputs`."""
     return declare_inputs(document, {name: kind})
 
 
 def declare_inputs(document: PromptDocument, kinds: Mapping[str, str]) -> tuple[TextEdit, ...]:
-    """Edits that declare inputs, in the form that the file's other inputs have.
+    """Return the edits that declare inputs, in the form that the file's other inputs have.
 
     Args:
         document: The document as it is.
@@ -53,7 +53,7 @@ def declare_inputs(document: PromptDocument, kinds: Mapping[str, str]) -> tuple[
 
 
 def rename_input(document: PromptDocument, old: str, new: str) -> tuple[TextEdit, ...]:
-    """Edits that rename an input wherever it is declared, used, sampled or bound.
+    """Return the edits that rename an input wherever it is declared, used, sampled or bound.
 
     Raises:
         ValueError: `new` is not a name, or is taken; the text says which.
@@ -76,7 +76,7 @@ def rename_input(document: PromptDocument, old: str, new: str) -> tuple[TextEdit
 
 
 def set_value(document: PromptDocument, path: KeyPath, value: str) -> tuple[TextEdit, ...]:
-    """Edits that set a front-matter key to a scalar, adding what is missing on the way.
+    """Return the edits that set a front-matter key to a scalar, adding what is missing on the way.
 
     Args:
         document: The document as it is.
@@ -103,7 +103,7 @@ def set_value(document: PromptDocument, path: KeyPath, value: str) -> tuple[Text
 def insert_below(
     document: PromptDocument, path: KeyPath, lines: list[str], flow: str
 ) -> tuple[TextEdit, ...]:
-    """Edits that add lines as the last child of a mapping or list of the front matter.
+    """Return the edits that add lines as the last child of a mapping or list of the front matter.
 
     Args:
         document: The document as it is.
@@ -160,7 +160,7 @@ def _into_flow(document: PromptDocument, path: KeyPath, value: Span, flow: str) 
 
 
 def remove_entry(document: PromptDocument, entry: FrontMatterEntry) -> tuple[TextEdit, ...]:
-    """Edits that take a key and its value out, with the lines that they fill."""
+    """Return the edits that take a key and its value out, with the lines that they fill."""
     text = document.source.text
     start = text.rfind("\n", 0, entry.key.start) + 1
     end = _end_of_line(text, max(entry.value.end, entry.key.end))
@@ -174,7 +174,7 @@ def remove_entry(document: PromptDocument, entry: FrontMatterEntry) -> tuple[Tex
 
 
 def write_scalar(value: Json) -> str:
-    """A scalar as YAML, quoted where a plain word would be read as something else."""
+    """Return a scalar as YAML, quoted where a plain word would be read as something else."""
     if not isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
     if _PLAIN.fullmatch(value) and plain_scalar(value) == value and not value.endswith(" "):
@@ -183,7 +183,7 @@ def write_scalar(value: Json) -> str:
 
 
 def flow_value(value: Json) -> str:
-    """A value in flow style, on one line: JSON is YAML, and every reader takes it."""
+    """Return a value in flow style, on one line: JSON is YAML, and every reader takes it."""
     match value:
         case Mapping():
             pairs = (f"{write_scalar(str(key))}: {flow_value(item)}" for key, item in value.items())
@@ -223,7 +223,7 @@ def _append_to_root(
 
 
 def _as_flow(lines: list[str]) -> str:
-    """Nested single-key block lines in flow style (`a:` / `  b: 1` → `a: {b: 1}`)."""
+    """Return nested single-key block lines in flow style (`a:` / `  b: 1` → `a: {b: 1}`)."""
     *outer, last = (line.strip() for line in lines)
     return "".join(f"{line} {{" for line in outer) + last + "}" * len(outer)
 
@@ -238,7 +238,7 @@ def _declaration_spans(document: PromptDocument, name: str) -> Iterator[Span]:
 
 
 def _binding_spans(document: PromptDocument, name: str) -> Iterator[Span]:
-    """The values of bindings that take this input."""
+    """Yield the values of bindings that take this input."""
     for entry in document.entries:
         path = entry.path
         if len(path) < 4 or path[0] != "tools" or path[2] != "bindings":
@@ -323,15 +323,15 @@ class ConversionDraft:
         return self._read
 
     def value(self, *path: str | int) -> Json:
-        """The value at a path; None where there is none."""
+        """Return the value at a path; None where there is none."""
         return value_at(self.document.data, path)
 
     def block(self, *path: str | int) -> JsonObject:
-        """The mapping at a path; an empty one where there is none."""
+        """Return the mapping at a path; an empty one where there is none."""
         return object_of(self.value(*path))
 
     def has(self, *path: str | int) -> bool:
-        """Whether a key is written."""
+        """Return whether a key is written."""
         return self.document.entry(*path) is not None
 
     def apply(self, edits: Iterable[TextEdit]) -> None:
@@ -418,7 +418,7 @@ class ConversionDraft:
                 self.apply(insert_below(self.document, parent, [f"{name}:"], f"{name}: {{}}"))
 
     def lines_of(self, entry: FrontMatterEntry) -> list[str] | None:
-        """A block-style key with its value, without its indentation; None inside brackets."""
+        """Return a block-style key and value, without its indentation; None inside brackets."""
         start = self.text.rfind("\n", 0, entry.key.start) + 1
         indent = self.text[start : entry.key.start]
         if indent.strip():
@@ -445,7 +445,7 @@ class ConversionDraft:
 
 
 def nest(draft: ConversionDraft, path: KeyPath, outer: str, inner: str) -> None:
-    """`inputs: …` becomes `outer: {inner: …}`, at the same place, comments and all."""
+    """Turn `inputs: …` into `outer: {inner: …}`, at the same place, with its comments."""
     entry = draft.document.entry(*path)
     if entry is None:
         return

@@ -40,7 +40,7 @@ _KIND = ("template", "parser", "kind")
 
 
 def keeping_dialect(document: PromptDocument, edits: tuple[TextEdit, ...]) -> tuple[TextEdit, ...]:
-    """The edits, with the parser kind beside them where they would change the dialect.
+    """Return the edits, with the parser kind beside them where they would change the dialect.
 
     Edits that say the parser kind themselves are meant to change it, and stay as they are. Empty
     where the dialect cannot be kept (Prompty 1 has no parser kind).
@@ -65,7 +65,7 @@ def keeping_dialect(document: PromptDocument, edits: tuple[TextEdit, ...]) -> tu
 
 
 def kept_fixes(document: PromptDocument, problems: Iterable[Problem]) -> list[Problem]:
-    """Problems whose fixes keep the dialect; a fix that cannot is not offered."""
+    """Return the problems whose fixes keep the dialect; a fix that cannot is not offered."""
     problems = list(problems)
     if not _is_known(document, problems):
         return problems
@@ -95,7 +95,7 @@ def _is(one: object, other: object) -> bool:
 
 
 def _is_known(document: PromptDocument, problems: Iterable[Problem]) -> bool:
-    """Whether the front matter says its dialect; otherwise that is known once it is fixed.
+    """Return whether the front matter states its dialect; if not, a fix will show it.
 
     A second `template` beside a misspelled one would be a key too many once both are right.
     """
@@ -110,7 +110,7 @@ def _is_known(document: PromptDocument, problems: Iterable[Problem]) -> bool:
 def _may_change(
     document: PromptDocument, edits: tuple[TextEdit, ...], constructs: _Constructs
 ) -> bool:
-    """Whether the dialect hangs on what the edits touch; most edits cost nothing more."""
+    """Return whether the edits touch what decides the dialect; most edits do not."""
     if not edits or parser_kind(document.data) == document.dialect:
         return False
     text, opens = document.source.text, document.body.start - 1
@@ -144,7 +144,7 @@ class _Constructs:
         self._has_some = document.dialect == "section"
 
     def may_change(self, edits: Iterable[TextEdit]) -> bool:
-        """Whether a body may have constructs and then none, or the other way round."""
+        """Return whether a body may gain its first construct, or lose its last one."""
         groups = self._groups(edits)
         old = [self._text[span.start : span.end] for span, _ in groups]
         new = [
@@ -167,7 +167,7 @@ class _Constructs:
         return [each.shift(self._start) for each in (*places[:1], *places[-1:])]
 
     def _groups(self, edits: Iterable[TextEdit]) -> list[tuple[Span, list[TextEdit]]]:
-        """The edits by the lines that they touch, which do not overlap."""
+        """Return the edits by the lines that they touch, which do not overlap."""
         groups: list[tuple[Span, list[TextEdit]]] = []
         for edit in sort_edits(edits):
             span, made = self._lines_around(edit.span), [edit]
@@ -179,7 +179,7 @@ class _Constructs:
         return groups
 
     def _lines_around(self, span: Span) -> Span:
-        """The lines of a place, with those before and after it that hold text."""
+        """Return the lines of a place, with those before and after it that hold text."""
         text, start, end = self._text, self._line_start(span.start), self._line_end(span.end)
         while start > self._start and text[start - 1].isspace():
             start -= 1

@@ -37,7 +37,7 @@ LEGACY_KINDS = {
 
 
 def kind_of_word(word: str) -> str:
-    """The kind that a word for a type means, in any case of letters; the word where it is none.
+    """Return the kind that a word means as a type, in any case; the word itself for no kind.
 
     What a generic type holds is not looked at: `List[str]` is an array.
     """
@@ -84,12 +84,12 @@ _PROPERTY_KEYS = frozenset(
 
 
 def is_declaration(item: Json) -> TypeGuard[Mapping[str, Json]]:
-    """Whether a mapping declares a property; otherwise it is a default (Prompty 2 §2.7)."""
+    """Return whether a mapping declares a property; otherwise it is a default (Prompty 2 §2.7)."""
     return isinstance(item, Mapping) and (not item or not _PROPERTY_KEYS.isdisjoint(item))
 
 
 def kind_of_value(value: Json) -> str:
-    """The kind that a plain value shows (Prompty 2 §2.7: boolean before integer)."""
+    """Return the kind that a plain value shows (Prompty 2 §2.7: boolean before integer)."""
     match value:
         case bool():
             return "boolean"
@@ -148,7 +148,7 @@ def _read_one(name: str, item: Json, places: Places, path: KeyPath, depth: int) 
 
 
 def _kind(item: Mapping[str, Json]) -> str:
-    """`kind`, or Prompty 1's `type`; without either what the values show."""
+    """Return `kind`, or Prompty 1's `type`; without either what the values show."""
     for key in ("kind", "type"):
         kind = item.get(key)
         if isinstance(kind, str) and kind:
@@ -208,7 +208,7 @@ def object_schema(
 
 
 def output_schema(outputs: Sequence[InputDeclaration]) -> JsonObject | None:
-    """The JSON schema of the declared outputs; None where none are declared.
+    """Return the JSON schema of the declared outputs; None where none are declared.
 
     Runs, previews, the request command and exports all start from this one. What is not declared
     as required may be missing here; each form of request then closes it as its provider wants
@@ -229,7 +229,7 @@ _JSON_TYPES = {
 
 
 def property_schema(declaration: InputDeclaration) -> dict[str, Json]:
-    """The JSON schema of one property (§7.1.5); an unknown kind allows anything."""
+    """Return the JSON schema of one property (§7.1.5); an unknown kind allows anything."""
     schema: dict[str, Json] = {}
     json_type = _JSON_TYPES.get(declaration.kind)
     if declaration.kind == "object" and declaration.properties:
@@ -263,7 +263,7 @@ def _allow_null(schema: dict[str, Json]) -> None:
 
 
 def function_tool(item: Mapping[str, Json]) -> dict[str, Json]:
-    """A tool in the shape of a request as a Prompty 2 function tool."""
+    """Return a tool in the shape of a request as a Prompty 2 function tool."""
     inner = item.get("function")
     function = inner if isinstance(inner, Mapping) else item
     found: dict[str, Json] = {"name": function.get("name", ""), "kind": "function"}
@@ -278,7 +278,7 @@ def function_tool(item: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def declared_tool(item: Mapping[str, Json]) -> dict[str, Json]:
-    """A tool of any of the shapes that people write, as Prompty 2 declares it.
+    """Return a tool of any of the shapes that people write, as Prompty 2 declares it.
 
     The keys that have the right shape stay as they are: name, kind, description, bindings, …
     """
@@ -298,7 +298,7 @@ def declared_tool(item: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def _parameters(value: Json) -> Json:
-    """Parameters as a list or mapping of properties, each with its kind."""
+    """Return parameters as a list or mapping of properties, each with its kind."""
     if isinstance(value, Mapping) and (
         value.get("type") == "object"
         or isinstance(value.get("properties"), list | Mapping)
@@ -319,7 +319,7 @@ def _named(item: Json) -> Json:
 
 
 def properties_of_schema(schema: Mapping[str, Json]) -> list[Json]:
-    """The properties of a JSON schema of an object as Prompty 2 writes them."""
+    """Return the properties of a JSON schema of an object as Prompty 2 writes them."""
     names = list_of(schema.get("required"))
     properties = schema.get("properties")
     if isinstance(properties, list):  # Prompty 1's runtimes wrote them so, too

@@ -105,7 +105,7 @@ def read_front_matter(data: JsonObject, places: Places, dialect: Dialect) -> Fro
 
 
 def _read_inputs(data: JsonObject, places: Places) -> tuple[InputDeclaration, ...]:
-    """The declared inputs, and those of a root `sample`, which is what Prompty 1 runs with."""
+    """Read the declared inputs, and those of a root `sample`, which is what Prompty 1 runs with."""
     inputs = read_declarations(data.get("inputs"), places, ("inputs",))
     samples = stripped(data.get("sample"))
     if not isinstance(samples, Mapping):
@@ -141,7 +141,7 @@ def _read_inputs(data: JsonObject, places: Places) -> tuple[InputDeclaration, ..
 
 
 def stripped(value: Json) -> Json:
-    """A sample as Prompty 1 takes it: no text has blanks or line ends at its ends.
+    """Return a sample as Prompty 1 takes it: no text has blanks or line ends at its ends.
 
     Source: `Prompty.normalize` of prompty 0.1.50, which reads the front matter and its files.
     """
@@ -171,7 +171,7 @@ def _read_model(value: Json, places: Places, dialect: Dialect) -> ModelDeclarati
 
 
 def _read_legacy_model(value: JsonObject, places: Places) -> ModelDeclaration:
-    """Prompty 1's block in Prompty 2's words; a v2 key that is there as well wins."""
+    """Read Prompty 1's block in Prompty 2's terms; v2 keys beside it take precedence."""
     old = object_of(value.get("connection")) or object_of(value.get("configuration"))
     model_id = (
         written_text(value.get("id"))
@@ -206,7 +206,7 @@ def _read_legacy_model(value: JsonObject, places: Places) -> ModelDeclaration:
 
 
 def legacy_options(options: JsonObject) -> dict[str, Json]:
-    """Prompty 1's options in Prompty 2's names; the rest under `additionalProperties`."""
+    """Return Prompty 1's options in Prompty 2's names; the rest in `additionalProperties`."""
     found: dict[str, Json] = {}
     rest: dict[str, Json] = {}
     for key, value in options.items():
@@ -244,7 +244,7 @@ def _read_template(value: Json, places: Places, dialect: Dialect) -> TemplateDec
 
 
 def _read_tools(value: Json, places: Places, path: KeyPath) -> tuple[ToolSpec, ...]:
-    """Tools of a list, or of a mapping from names (Prompty 2 §2.9)."""
+    """Return the tools of a list, or of a mapping from names (Prompty 2 §2.9)."""
     if isinstance(value, Mapping):
         pairs: list[tuple[str | int, Json]] = list(value.items())
     elif isinstance(value, list):
@@ -256,7 +256,7 @@ def _read_tools(value: Json, places: Places, path: KeyPath) -> tuple[ToolSpec, .
 
 
 def read_tool(item: Json, key: str | int, places: Places, path: KeyPath) -> ToolSpec | None:
-    """One declared tool; None where it has no name."""
+    """Return one declared tool; None where it has no name."""
     if isinstance(item, str) and isinstance(key, str):
         item = {"kind": item}
     if not isinstance(item, Mapping):
@@ -285,7 +285,7 @@ def read_tool(item: Json, key: str | int, places: Places, path: KeyPath) -> Tool
 
 
 def read_bindings(value: Json) -> dict[str, str]:
-    """Parameter name → input name, of either form (`unit: {input: x}`, `unit: x`)."""
+    """Read parameter name → input name, of either form (`unit: {input: x}`, `unit: x`)."""
     found: dict[str, str] = {}
     if isinstance(value, Mapping):
         for name, item in value.items():
@@ -300,7 +300,7 @@ def read_bindings(value: Json) -> dict[str, str]:
 
 
 def parameter_schema(value: Json, bound: frozenset[str] = frozenset()) -> JsonObject:
-    """The JSON schema of a tool's arguments, without what is bound.
+    """Return the JSON schema of a tool's arguments, without what is bound.
 
     `value` is a list or mapping of properties (Prompty 2), or a JSON schema already.
     """
@@ -328,7 +328,7 @@ def _tool_kind(word: str) -> ToolKind:
 
 
 def _legacy_tools(model: Json, places: Places) -> tuple[ToolSpec, ...]:
-    """Tools that Prompty 1 kept among the model's options."""
+    """Return the tools that Prompty 1 kept among the model's options."""
     found: list[ToolSpec] = []
     for block in ("parameters", "options"):
         options = object_of(object_of(model).get(block))

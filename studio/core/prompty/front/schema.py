@@ -156,7 +156,7 @@ KeyShapes: TypeAlias = Mapping[str, tuple[Key, ...]]
 
 
 def key_at(path: tuple[str | int, ...], shapes: KeyShapes = SHAPES) -> Key | None:
-    """The definition of the key that a path ends at; None for an unknown key or a free name."""
+    """Return the definition of the key at a path's end; None for an unknown key or a free name."""
     place = _walk(path, shapes)
     return place.key if place else None
 
@@ -170,13 +170,13 @@ def keys_below(path: tuple[str | int, ...], shapes: KeyShapes = SHAPES) -> tuple
 
 
 def values_at(path: tuple[str | int, ...]) -> tuple[str, ...]:
-    """The words that the value at a path is chosen from; none where it is free."""
+    """Return the words that the value at a path is chosen from; none where it is free."""
     key = key_at(path)
     return key.values if key else ()
 
 
 def is_open(path: tuple[str | int, ...]) -> bool:
-    """Whether the mapping at a path may hold any key."""
+    """Return whether the mapping at a path may hold any key."""
     place = _walk(path)
     if place is None or place.shape is None:
         return True
@@ -202,7 +202,7 @@ def _walk(path: tuple[str | int, ...], shapes: KeyShapes = SHAPES) -> _Place | N
 def json_schema(
     shapes: KeyShapes = SHAPES, title: str = "Front matter of a .prompty file"
 ) -> dict[str, Json]:
-    """The JSON schema of a kind of file (draft 2020-12)."""
+    """Return the JSON schema of a kind of file (draft 2020-12)."""
     definitions: dict[str, Json] = {
         name: _shape_schema(keys) for name, keys in shapes.items() if name != "root"
     }

@@ -106,7 +106,7 @@ def _template(template: Json) -> Iterator[str]:
 
 
 def _samples_in_a_file(document: PromptDocument) -> bool:
-    """Whether `sample` is the bare path of a file, which only a program beside it reads."""
+    """Return whether `sample` is the bare path of a file, which only a program beside it reads."""
     entry = document.entry("sample")
     if entry is None or entry.value.end - entry.value.start > _LONGEST_PATH:
         return False
@@ -193,7 +193,7 @@ def _message(role: str, text: str) -> Message:
 
 
 def _parts(text: str) -> tuple[Part, ...]:
-    """Text with its Markdown images as parts of their own."""
+    """Return text with its Markdown images as parts of their own."""
     found: list[Part] = []
     at = 0
     for token in find_media(text):

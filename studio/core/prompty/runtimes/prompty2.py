@@ -47,7 +47,7 @@ def render_jinja(template: str, values: Mapping[str, Json], *, forgiving: bool =
 
 
 def render_chevron(template: str, values: Mapping[str, Json]) -> str:
-    """Our own mustache with values written as Python writes them, as chevron does."""
+    """Return our own mustache with values written as Python writes them, as chevron does."""
     words = {name: _as_python(value) for name, value in values.items()}
     rendering = render_template(template, words, format="mustache")
     return "".join(segment.text for segment in rendering.segments)
@@ -95,14 +95,14 @@ def load_faults(data: JsonObject) -> Iterator[str]:
 
 
 def _empty(data: JsonObject, keys: Collection[str], path: str) -> Iterator[str]:
-    """Keys that are written without a value: the runtime reads no block out of nothing."""
+    """Yield the keys without a value: the runtime reads no block there."""
     for key in keys:
         if key in data and data[key] is None:
             yield f"{path}{key} has no value"
 
 
 def _is_open(value: Json) -> bool:
-    """Whether the value is only known when the runtime resolves it."""
+    """Return whether only the runtime can resolve the value."""
     return value is None or (isinstance(value, str) and whole_reference(value) is not None)
 
 
@@ -335,7 +335,7 @@ def _split(text: str) -> tuple[str | None, str]:
 
 
 def _marker(line: str) -> re.Match[str] | None:
-    """A line that is a role marker, with the role and its attributes as groups."""
+    """Return a line that is a role marker, with the role and its attributes as groups."""
     found = _MARKER.fullmatch(line.strip())
     if found is None or found[2] is None:
         return found
@@ -348,7 +348,7 @@ def _marker(line: str) -> re.Match[str] | None:
 
 
 def _with_nonce(body: str, nonce: str) -> str:
-    """Markers as they are before rendering in strict mode: their attributes are gone."""
+    """Return markers as they are before rendering in strict mode: their attributes are gone."""
     lines = []
     for line in body.splitlines(keepends=True):
         found = _marker(line)
@@ -408,7 +408,7 @@ def _with_rich(
     kinds: Mapping[str, str],
     values: Mapping[str, Json],
 ) -> list[Message]:
-    """Threads and media in their places: one of them per message, and text around it trimmed."""
+    """Return threads and media in place, one per message, with the text around them trimmed."""
     found: list[Message] = []
     seen = False
     for message in messages:

@@ -64,7 +64,7 @@ def find_variables(
     format: TemplateFormat,  # noqa: A002
     offset: int = 0,
 ) -> tuple[tuple[Variable, ...], tuple[Problem, ...]]:
-    """Uses of variables that the template does not define itself, and what is wrong in it."""
+    """Find the variables that the template uses but does not define, and its faults."""
     if len(template) > DEFAULT_BOUNDS.template:
         return (), (_too_long(template, DEFAULT_BOUNDS, offset),)
     match format:
@@ -86,7 +86,7 @@ def find_fields(
     format: TemplateFormat,  # noqa: A002
     offset: int = 0,
 ) -> tuple[FieldUse, ...]:
-    """The fields of values that a template reads.
+    """Find the fields of values that a template reads.
 
     Of mustache only those of dotted names outside sections: in one, a name may be of any scope.
     """

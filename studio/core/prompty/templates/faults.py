@@ -61,22 +61,22 @@ _NOT_HERE = frozenset(("fromjson", "from_json", "json_loads", "strftime"))
 
 
 def syntax_problem(message: str, span: Span, fixes: tuple[Fix, ...] = ()) -> Problem:
-    """The template cannot be read."""
+    """Return the problem of a template that cannot be read."""
     return Problem(SYNTAX, Severity.ERROR, _sentence(message), span, fixes)
 
 
 def limit_problem(reason: str, span: Span) -> Problem:
-    """A bound was reached."""
+    """Return the problem of a bound that was reached."""
     return Problem(LIMIT, Severity.ERROR, f"The template was stopped: {reason}.", span)
 
 
 def value_problem(message: str, span: Span) -> Problem:
-    """An expression cannot be worked out."""
+    """Return the problem of an expression that cannot be worked out."""
     return Problem(VALUE, Severity.ERROR, _sentence(message), span)
 
 
 def key_problem(name: str, mapping: str, field: str, span: Span) -> Problem:
-    """A loop over an object gives its keys, which have no fields."""
+    """Return the problem of a loop over an object: it gives keys, which have no fields."""
     return Problem(
         VALUE,
         Severity.WARNING,
@@ -87,14 +87,14 @@ def key_problem(name: str, mapping: str, field: str, span: Span) -> Problem:
 
 
 def unsupported_problem(message: str, span: Span) -> Problem:
-    """A construct that a prompt file cannot have."""
+    """Return the problem of a construct that a prompt file cannot have."""
     return Problem(UNSUPPORTED, Severity.ERROR, message, span)
 
 
 def unknown_name_problem(
     code: str, what: str, name: str, known: Collection[str], at: Span
 ) -> Problem:
-    """An unknown filter or test, with the nearest known name as a fix."""
+    """Return the problem of an unknown filter or test, with the nearest known name as a fix."""
     other = _OTHER_NAMES.get(name.lower(), "")
     is_foreign = name.lower() in _NOT_HERE
     near = other if other in known else "" if is_foreign else nearest(name, sorted(known))
@@ -110,7 +110,7 @@ def unknown_name_problem(
 
 
 def escaped_hint(key: str, span: Span) -> Problem:
-    """Mustache has escaped characters of a value; three braces leave them alone."""
+    """Return the hint that Mustache escapes a value's characters; three braces leave them alone."""
     return Problem(
         ESCAPED,
         Severity.HINT,

@@ -78,7 +78,7 @@ def render_fstring(
 def find_fstring_variables(
     source: str, base: int
 ) -> tuple[tuple[Variable, ...], tuple[Problem, ...]]:
-    """Placeholders of a format string, and braces that are none."""
+    """Return the placeholders of a format string, and braces that are none."""
     pieces = list(_pieces(source, base))
     return (
         tuple(Variable(p.root, p.name, p.span) for p in pieces if isinstance(p, _Field)),
@@ -87,7 +87,7 @@ def find_fstring_variables(
 
 
 def find_fstring_fields(source: str, base: int) -> tuple[FieldUse, ...]:
-    """The fields that the placeholders of a format string read: `{customer.name}`, `{rows[0]}`."""
+    """Find the fields that a format string's placeholders read: `{customer.name}`, `{rows[0]}`."""
     found = []
     for piece in _pieces(source, base):
         if not isinstance(piece, _Field):
@@ -100,7 +100,7 @@ def find_fstring_fields(source: str, base: int) -> tuple[FieldUse, ...]:
 
 
 def fstring_as_jinja(source: str) -> str | None:
-    """A format string as a Jinja2 template; None where a placeholder has a format of its own."""
+    """Return a format string as a Jinja2 template; None if a placeholder has its own format."""
     pieces: list[tuple[str, bool]] = []
     for piece in _pieces(source, 0):
         if isinstance(piece, _Field):
@@ -118,7 +118,7 @@ def fstring_as_jinja(source: str) -> str | None:
 
 
 def _as_jinja_text(text: str, following: str) -> str:
-    """Literal text whose braces begin no tag of Jinja2, with the character that comes after it."""
+    """Return literal text whose braces begin no Jinja2 tag, given the character after it."""
     tags = ("{", "%", "#")
     return "".join(
         "{{ '{' }}" if char == "{" and (text[at + 1 : at + 2] or following) in tags else char
@@ -127,7 +127,7 @@ def _as_jinja_text(text: str, following: str) -> str:
 
 
 def _pieces(source: str, base: int) -> Iterator[tuple[str, Span] | _Field | Problem]:
-    """Literal text with its span, placeholders and problems, in order."""
+    """Yield literal text with its span, placeholders and problems, in order."""
     position = 0
     while brace := _BRACE.search(source, position):
         reference = _REFERENCE.match(source, brace.start() - 1) if brace.start() else None

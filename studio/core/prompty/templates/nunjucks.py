@@ -24,7 +24,7 @@ TESTS = frozenset(
 
 
 def nunjucks_losses(texts: Iterable[str]) -> Iterator[str]:
-    """Filters, tests, methods and statements of Jinja2 templates that Nunjucks does not know."""
+    """Yield the filters, tests, methods and statements of Jinja2 that Nunjucks lacks."""
     # Jinja takes some 60 ms to import: not before the window is painted.
     from jinja2 import Environment, TemplateSyntaxError, nodes
 

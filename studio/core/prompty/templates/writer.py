@@ -248,7 +248,7 @@ def plain_text(value: object) -> str:
 
 
 def merge(segments: Sequence[Segment]) -> tuple[Segment, ...]:
-    """Segments without the empty ones."""
+    """Return segments without the empty ones."""
     return tuple(segment for segment in segments if segment.text)
 
 

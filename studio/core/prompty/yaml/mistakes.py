@@ -75,7 +75,7 @@ def explain_slip(what: str, place: Span, text: str) -> Mistake | None:
 def _wrong_sign(
     signs: Sequence[tuple[str, int, str]], what: str, place: Span, text: str
 ) -> Mistake | None:
-    """`name:Trip`, `-{name: a}`, `name = Trip` and `model {id: m}`."""
+    """Report `name:Trip`, `-{name: a}`, `name = Trip` and `model {id: m}`."""
     line = _line_at(text, min(place.start, len(text) - 1))
     for when, lines, pattern in signs:
         for each in (line, _line_above(text, line))[:lines] if re.search(when, what) else ():
@@ -107,7 +107,7 @@ def _odd_depth(what: str, place: Span, text: str) -> Mistake | None:
 
 
 def _block_not_deeper(what: str, place: Span, text: str) -> Mistake | None:
-    """`description: |` with its text at the depth of the key."""
+    """Report `description: |` with its text no deeper than the key."""
     line: _Line | None = _line_at(text, max(0, min(place.start, len(text) - 1)))
     lines: list[_Line] = []
     while line is not None and len(lines) < 40:
@@ -127,7 +127,7 @@ def _block_not_deeper(what: str, place: Span, text: str) -> Mistake | None:
 
 
 def _too_deep(what: str, place: Span, text: str) -> Mistake | None:
-    """A key below a key that has its value already."""
+    """Report a key below a key that has its value already."""
     line = _line_at(text, place.start)
     above = _line_above(text, line)
     if "mapping values are not allowed" not in what or above is None or not line.key:
@@ -179,7 +179,7 @@ def _no_dash(what: str, place: Span, text: str) -> Mistake | None:
 
 
 def _unquoted_reference(what: str, place: Span, text: str) -> Mistake | None:
-    """`{key: ${KEY}}`: between brackets, the braces of a reference are YAML's own."""
+    """Report `{key: ${KEY}}`: in brackets a reference's braces are YAML's."""
     if "flow" not in what:
         return None
     start, end, *_ = _line_at(text, place.start)
@@ -197,7 +197,7 @@ def _unquoted_reference(what: str, place: Span, text: str) -> Mistake | None:
 
 
 def _wrong_closer(what: str, place: Span, text: str) -> Mistake | None:
-    """`[a, b}`, and a comma or bracket too many."""
+    """Report `[a, b}`, and a comma or bracket too many."""
     if "node content" in what:
         found = re.compile(r"[,\]}]").search(text, place.start, place.end)
         if found is None:
@@ -223,7 +223,7 @@ def _wrong_closer(what: str, place: Span, text: str) -> Mistake | None:
 
 
 def _stray_closer(what: str, place: Span, text: str) -> Mistake | None:
-    """`[a, b]]`."""
+    """Report `[a, b]]`."""
     here = text[place.start : place.start + 1]
     if "flow" in what or here not in ("]", "}") or "did not find expected" not in what:
         return None
@@ -235,7 +235,7 @@ def _nothing_closed(bracket: str, span: Span) -> Mistake:
 
 
 def _is_too_many(closer: str, line: str) -> bool:
-    """Whether a line closes more brackets of one kind than it opens, and the others are even."""
+    """Return whether a line closes too many brackets of one kind, and the others are even."""
     surplus = {end: line.count(end) - line.count(start) for start, end in _CLOSERS.items()}
     return surplus.pop(closer) > 0 and not any(surplus.values())
 
@@ -383,7 +383,7 @@ def _odd_start(place: Span, text: str) -> Mistake:
 
 
 def _quote_inside(what: str, place: Span, text: str) -> Mistake | None:
-    """A quote within a quoted text, which ends it: `'it's'`."""
+    """Report a quote within a quoted text, which ends it: `'it's'`."""
     start, end = text.rfind("\n", 0, place.start) + 1, text.find("\n", place.start)
     line = text[start : end if end >= 0 else len(text)].rstrip()
     at = min((line.find(each) for each in "'\"" if each in line), default=-1)
@@ -417,7 +417,7 @@ def _flow_around(what: str, place: Span, text: str) -> int | None:
 
 
 def _quote_in_flow(text: str, start: int) -> Mistake | None:
-    """A quote between brackets that is not closed, or that ends its text too early."""
+    """Report a quote between brackets that is open, or ends too early."""
     depth, may_open, at = 0, True, start
     while at < len(text):
         char = text[at]
@@ -441,14 +441,14 @@ def _quote_in_flow(text: str, start: int) -> Mistake | None:
 
 
 def _lacks_comma(text: str, end: int, quote: str) -> bool:
-    """Whether another item follows a quoted text, and not more of the text itself."""
+    """Return whether another item follows a quoted text, instead of more of the text."""
     stop = text.find("\n", end)
     rest = text[end : stop if stop >= 0 else len(text)]
     return not rest[:1].strip() and rest.count(quote) % 2 == 0
 
 
 def _open_in_flow(text: str, at: int, depth: int) -> Mistake:
-    """A quote whose line ends before it does; it is closed before the brackets' ends."""
+    """Report a quote that its line leaves open, before the brackets' ends."""
     quote, end = text[at], text.find("\n", at)
     value = text[at + 1 : end if end >= 0 else len(text)].rstrip().removesuffix(",")
     for _ in range(depth):

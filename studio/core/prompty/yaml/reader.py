@@ -147,12 +147,12 @@ def _tab_at(tree: TreeBuilder, at: int) -> Problem:
 
 
 def plain_scalar(text: str) -> Json:
-    """The value of an unquoted scalar, as YAML 1.1 reads it (`true`, `12`, `null`, text)."""
+    """Return the value of an unquoted scalar, as YAML 1.1 reads it (`true`, `12`, `null`, text)."""
     return _construct(_resolve(text), text)
 
 
 def write_yaml(value: Json) -> list[str]:
-    """A value as lines of block-style YAML, keys in their order."""
+    """Return a value as lines of block-style YAML, keys in their order."""
     text = yaml.safe_dump(
         plain(value), sort_keys=False, allow_unicode=True, default_flow_style=False, width=10_000
     )
@@ -223,7 +223,7 @@ def _indents_keys(places: Sequence[Span], text: str, right: str) -> bool:
 
 
 def _blank_line(text: str, at: int) -> str:
-    """The text with the line at `at` (or the last one before it that has text) made blank."""
+    """Return the text with the line at `at` (or the last with text before it) made blank."""
     at = max(0, min(at, len(text)))
     end = text.find("\n", at)
     end = len(text) if end < 0 else end
@@ -320,7 +320,7 @@ def _place(event: YamlEvent) -> Span:
 
 
 def _resolve(text: str) -> str:
-    """The tag of a plain scalar (YAML 1.1, as the public runtime reads it)."""
+    """Return the tag of a plain scalar (YAML 1.1, as the public runtime reads it)."""
     for tag, pattern in _RESOLVERS.get(text[:1], ()):
         if pattern.match(text):
             return str(tag)
@@ -328,7 +328,7 @@ def _resolve(text: str) -> str:
 
 
 def _construct(tag: str, text: str) -> Json:
-    """The plain value of a scalar; text where it is nothing that JSON knows."""
+    """Return the plain value of a scalar; text where it is nothing that JSON knows."""
     if tag in STRING_TAGS:
         return text
     node = yaml.ScalarNode(tag, text)
@@ -395,7 +395,7 @@ class _Values:
         self._nodes = 0
 
     def read(self) -> Json:
-        """The first document's value; None for an empty text."""
+        """Read the first document's value; None for an empty text."""
         for event in self._events:
             if isinstance(event, yaml.DocumentStartEvent):
                 value = self._value(next(self._events), 0)

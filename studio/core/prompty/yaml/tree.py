@@ -96,7 +96,7 @@ class TreeBuilder:
     def open(
         self, event: YamlEvent, mapping: dict[str, Json] | None, items: list[Json] | None
     ) -> None:
-        """A mapping or list begins; one of the two is given, empty."""
+        """Begin a mapping or list; one of the two is given, empty."""
         self.nodes += 1
         start = event.start_mark.index
         frame = _Frame(mapping, items, (), start, event.anchor, event.end_mark.index)
@@ -117,7 +117,7 @@ class TreeBuilder:
             parent.mapping[parent.key] = container
 
     def close(self, event: YamlEvent) -> None:
-        """A mapping or list ends."""
+        """End a mapping or list."""
         frame = self._frames.pop()
         if event.end_mark.index > event.start_mark.index:
             frame.end = event.end_mark.index  # the bracket of a flow collection
@@ -130,7 +130,7 @@ class TreeBuilder:
         self._end_value(value, frame.start, frame.end, frame.size, is_held=True)
 
     def scalar(self, event: YamlEvent) -> None:
-        """A scalar: a key or a value."""
+        """Add a scalar: a key or a value."""
         self.nodes += 1
         start, end = event.start_mark.index, event.end_mark.index
         if event.style in ("|", ">"):
@@ -278,14 +278,14 @@ class TreeBuilder:
         self.problems.append(Problem("ambiguous-boolean", Severity.WARNING, message, place, fixes))
 
     def problem(self, code: str, message: str, place: Span, fixes: tuple[Fix, ...] = ()) -> Problem:
-        """A problem at a place in the YAML."""
+        """Return a problem at a place in the YAML."""
         severity = Severity.WARNING if code in ("yaml-documents", "yaml-tag") else Severity.ERROR
         moved = tuple(fix.shift(self.offset) for fix in fixes)
         return Problem(code, severity, message, place.shift(self.offset), moved)
 
 
 def _listed(value: Json) -> Sequence[Json]:
-    """The items of a list; another value is one by itself."""
+    """Return the items of a list; another value is one by itself."""
     return value if isinstance(value, list) else [value]
 
 
@@ -296,7 +296,7 @@ KeyPath = tuple[str | int, ...]
 
 
 def value_at(data: Json, path: KeyPath) -> Json:
-    """The value at a path; None where there is none."""
+    """Return the value at a path; None where there is none."""
     for part in path:
         if isinstance(data, Mapping):
             data = data.get(str(part))
@@ -316,26 +316,26 @@ class Places:
 
     @classmethod
     def of(cls, entries: Iterable[FrontMatterEntry]) -> Places:
-        """The look-up of a document's entries."""
+        """Return the look-up of a document's entries."""
         return cls({entry.path: entry for entry in entries})
 
     def key(self, *path: str | int) -> Span | None:
-        """The key at a path."""
+        """Return the key at a path."""
         entry = self.by_path.get(path)
         return entry.key if entry else None
 
     def value(self, *path: str | int) -> Span | None:
-        """The value at a path."""
+        """Return the value at a path."""
         entry = self.by_path.get(path)
         return entry.value if entry else None
 
     def whole(self, *path: str | int) -> Span | None:
-        """Key and value at a path."""
+        """Return the place of the key and value at a path."""
         entry = self.by_path.get(path)
         return entry.key.cover(entry.value) if entry else None
 
     def nearest(self, *path: str | int) -> Span:
-        """The key at a path, or at the longest part of it that is written."""
+        """Return the key at a path, or at the longest part of it that is written."""
         for length in range(len(path), 0, -1):
             entry = self.by_path.get(path[:length])
             if entry is not None:

@@ -115,7 +115,7 @@ def plan_launch(
 
 
 def _on_windows(command: Sequence[str], env: Mapping[str, str], which: Which) -> LaunchPlan:
-    """`npx` is a batch file there, which is found by its ending only and read by `cmd.exe`."""
+    """Return a launch plan for Windows, where `npx` is a batch file that `cmd.exe` runs."""
     path = next((value for name, value in env.items() if name.upper() == "PATH"), None)
     program = which(command[0], path) or command[0]
     if not program.lower().endswith(_BATCH):
@@ -124,7 +124,7 @@ def _on_windows(command: Sequence[str], env: Mapping[str, str], which: Which) ->
 
 
 def batch_line(program: str, arguments: Sequence[str]) -> str:
-    """A batch file and its arguments as `cmd.exe` reads them back, each in quotes.
+    """Return a batch file and its arguments as `cmd.exe` reads them back, each in quotes.
 
     Within quotes only `%` and the quote itself have a meaning to it, and neither can be written so
     that a batch file gets it as it is: such arguments could run other programs.
@@ -184,7 +184,7 @@ class ExtendedLimits(ctypes.Structure):
 
 
 def limits_block(limits: JobLimits) -> ExtendedLimits:
-    """The limits as the system takes them."""
+    """Return the limits as the system takes them."""
     block = ExtendedLimits()
     block.Basic.LimitFlags = limits.flags
     block.JobMemoryLimit = limits.memory
@@ -438,7 +438,7 @@ class ChildProcess:
         return text
 
     async def read_line(self) -> bytes | None:
-        """The next line without its end; `None` when there will be no more."""
+        """Read the next line without its end; `None` when there will be no more."""
         pipes = self._pipes
         if pipes.lines:
             await asyncio.sleep(0)  # also where it floods us, others get their turn

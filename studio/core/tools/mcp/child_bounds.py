@@ -47,7 +47,7 @@ class ProcessMemory:
 
 
 def family_resident(pid: int) -> int | None:
-    """Bytes that a process and its descendants hold in memory; None where the system cannot say."""
+    """Return the memory of a process and its descendants, in bytes; None if unknown."""
     if sys.platform == "linux":
         if Path(f"/proc/{pid}/task/{pid}/children").exists():
             return _sum_below(pid, _children, _resident)

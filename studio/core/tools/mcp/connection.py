@@ -79,14 +79,14 @@ class CallResult:
 
 
 def is_old_task(tool: types.Tool, version: str) -> bool:
-    """Whether a tool can only be called as a task of the protocol that had tasks of its own."""
+    """Return whether a tool can only be called as a task of the protocol's older form."""
     if version != "2025-11-25" or tool.execution is None:
         return False
     return tool.execution.task_support == "required"
 
 
 def listed_tool(tool: types.Tool, source: str) -> ToolSpec:
-    """A tool of the SDK as ours; one that does not say that it only reads may have effects."""
+    """Return an SDK tool as ours; it may have effects unless it declares to be read-only."""
     hint = tool.annotations.read_only_hint if tool.annotations else None
     return ToolSpec(
         tool.name,
@@ -102,7 +102,7 @@ def listed_tool(tool: types.Tool, source: str) -> ToolSpec:
 
 
 def block_pictures(blocks: Iterable[object]) -> tuple[ToolPicture, ...]:
-    """The pictures and the audio among blocks of content, at most a few."""
+    """Return the pictures and the audio among blocks of content, at most a few."""
     found = []
     for block in blocks:
         if getattr(block, "type", "") == "text":
@@ -116,7 +116,7 @@ def block_pictures(blocks: Iterable[object]) -> tuple[ToolPicture, ...]:
 
 
 def block_text(block: object) -> str:
-    """A block of content as text; anything but text is described in square brackets."""
+    """Return a block of content as text; anything but text is described in square brackets."""
     text = getattr(block, "text", None)
     if isinstance(text, str):
         return text
@@ -168,7 +168,7 @@ AskForInput: TypeAlias = Callable[[InputWanted], Awaitable[InputGiven]]
 
 
 def asker(ask: AskForInput) -> ElicitationFnT:
-    """The SDK's callback for a way to ask."""
+    """Return the SDK's callback for a way to ask."""
 
     async def answer(
         context: ClientRequestContext,
@@ -209,7 +209,7 @@ class CallTime:
         return self._ask_user if self._ask is not None else None
 
     def limit(self) -> asyncio.Timeout:
-        """The limit of a call that begins; to be entered."""
+        """Return the limit of a call that begins; to be entered."""
         return asyncio.timeout(None if self._asking else self._seconds)
 
     @contextmanager
@@ -391,7 +391,7 @@ class McpConnection:
             TELL.reset(mark)
 
     async def pages(self, ask: Callable[..., Awaitable[Page]]) -> AsyncIterator[Page]:
-        """Every page of a list; a server that never ends is not followed for ever."""
+        """Yield every page of a list; a server that never ends is not followed for ever."""
         cursor: str | None = None
         for _ in range(_MOST_PAGES):
             page = await self.request(ask(cursor=cursor, cache_mode="refresh"))
@@ -526,7 +526,7 @@ class McpConnection:
 
 
 def _innermost(error: BaseException) -> str:
-    """The text of the exception that a group of exceptions is about."""
+    """Return the text of the exception that a group of exceptions is about."""
     from mcp import MCPError
 
     while isinstance(error, BaseExceptionGroup) and error.exceptions:

@@ -58,7 +58,7 @@ class MemoryTokens:
     client: OAuthClientInformationFull | None = None
 
     async def get_tokens(self) -> OAuthToken | None:
-        """The tokens."""
+        """Return the tokens."""
         return self.tokens
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
@@ -66,7 +66,7 @@ class MemoryTokens:
         self.tokens = tokens
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
-        """The registration."""
+        """Return the registration."""
         return self.client
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
@@ -142,7 +142,7 @@ class ServerLogin:
         return self._refused
 
     def close(self) -> None:
-        """No page comes back any more."""
+        """Stop listening for the browser."""
         if self._listener is not None:
             self._listener.close()
             self._listener = None
@@ -177,7 +177,7 @@ class ServerLogin:
         return LoginRefusedError(reason)
 
     async def _come_back(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """The browser comes back from the login with a code, or with why there is none."""
+        """Take the login's code, or its refusal, from the browser that comes back."""
         try:
             line = (await reader.readline()).decode("latin-1").split(" ")
             target = urlsplit(line[1]) if len(line) > 1 else None
@@ -235,16 +235,16 @@ class Connector:
         self._unread = 0
 
     def take_child(self) -> ChildProcess | None:
-        """The process, which is the caller's to end from now on."""
+        """Return the process, which the caller has to end from now on."""
         child, self.child = self.child, None
         return child
 
     def close(self) -> None:
-        """No login is waited for any more."""
+        """Stop waiting for a login."""
         self._login.close()
 
     def read_log(self, messages: str) -> str:
-        """The newest of what the server wrote on its error stream, and logged by the protocol.
+        """Read the newest of what the server wrote on its error stream, and logged by the protocol.
 
         Args:
             messages: what it logged by the protocol since the last time.
@@ -383,6 +383,6 @@ class Connector:
 
 
 def _telling_line(log: str) -> str:
-    """The line that says why a program ended: its last error; Node writes more after it."""
+    """Return the line that explains why a program ended: its last error."""
     lines = log.splitlines()
     return next((line for line in reversed(lines) if _ERROR_LINE.match(line)), lines[-1])

@@ -175,7 +175,7 @@ def _transport_to(url: str) -> httpx2.AsyncHTTPTransport:
 
 
 async def _refusal(answer: httpx2.Response) -> str:
-    """The status, what it means, and the server's words; they are read here, within bounds."""
+    """Return the status, its meaning, and the server's words, which are read here, bounded."""
     text = " ".join((await answer.aread()).decode("utf-8", "replace").split())
     status = f"HTTP {answer.status_code} {answer.reason_phrase}".strip()
     hint = _HINTS.get(answer.status_code, "")

@@ -42,7 +42,7 @@ class WrittenSecret:
 
 
 def without_secrets(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[WrittenSecret, ...]]:
-    """Words of a command line, or an address, with dots for their secrets; and these.
+    """Return a command line's words, or an address, with dots for secrets, and the secrets.
 
     Args:
         words: each argument by itself; a flag's value may be the next one.
@@ -76,7 +76,7 @@ def without_secrets(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[Writte
 
 
 def _is_secret(name: str, value: str) -> bool:
-    """Whether a value is a secret by its name; a reference is none, and is shown as it is."""
+    """Return whether a value's name means a secret; a reference is none, and is shown."""
     return names_secret_variable(name) and "${" not in value and not is_placeholder(value)
 
 
@@ -170,7 +170,7 @@ class WorkspaceServers:
 
 
 def find_workspace_servers(folder: Path) -> WorkspaceServers:
-    """The nearest `.mcp.json` at or above a folder; it is read, nothing of it is run."""
+    """Find the nearest `.mcp.json` at or above a folder; it is read, nothing of it is run."""
     for place in (folder, *folder.parents):
         candidate = place / WORKSPACE_FILE
         if candidate.is_file():
@@ -179,7 +179,7 @@ def find_workspace_servers(folder: Path) -> WorkspaceServers:
 
 
 def find_own_servers(path: Path) -> WorkspaceServers:
-    """The servers of the user's settings; none where the file is not there."""
+    """Find the servers of the user's settings; none where the file is not there."""
     return read_workspace_servers(path) if path.is_file() else WorkspaceServers()
 
 
@@ -207,7 +207,7 @@ def read_workspace_servers(path: Path) -> WorkspaceServers:
 
 
 def listed_servers(data: Json) -> JsonObject | None:
-    """The entries of such a file by name, under the key of whichever program; None without one."""
+    """Return such a file's entries by name, under any program's key; None without one."""
     if not isinstance(data, Mapping):
         return None
     for key in ("mcpServers", "servers"):
@@ -218,7 +218,7 @@ def listed_servers(data: Json) -> JsonObject | None:
 
 
 def server_address(entry: JsonObject, folder: Path) -> ServerAddress | None:
-    """A server's address from an entry of `.mcp.json`, or a document's `connection` block."""
+    """Return a server's address from an entry of `.mcp.json` or a `connection` block."""
     command, version = entry.get("command"), entry.get("protocol")
     is_old = isinstance(version, str) and version < "2026"  # they are dates
     if isinstance(command, str) and command:
@@ -237,7 +237,7 @@ def server_address(entry: JsonObject, folder: Path) -> ServerAddress | None:
 
 
 def _login(auth: Json) -> HttpLogin | None:
-    """An entry's `auth`: "browser", or `clientId`, `clientSecret`, `scopes`, `issuer`.
+    """Return an entry's `auth`: "browser", or `clientId`, `clientSecret`, `scopes`, `issuer`.
 
     `browser: true` beside these is the user's login by a client that the server knows already.
     """
@@ -289,7 +289,7 @@ def shown_command(command: str, arguments: Sequence[str]) -> str:
 
 
 def approval_mode(value: Json, tool: str) -> Approval | None:
-    """A document's `approvalMode` for one tool (Prompty 2 §2.9): always, never, or by lists."""
+    """Return a tool's `approvalMode` (Prompty 2 §2.9): always, never, or by lists."""
     kind = value.get("kind") if isinstance(value, Mapping) else value
     match kind:
         case "always":
@@ -330,7 +330,7 @@ def expand(text: str, environment: Mapping[str, str]) -> str:
 
 
 def variables_in(address: ServerAddress) -> tuple[str, ...]:
-    """Names of the environment variables that a server's address refers to."""
+    """Return the names of the environment variables that a server's address refers to."""
     match address:
         case StdioServer(command, arguments, environment):
             texts = [command, *arguments, *environment.values()]

@@ -117,7 +117,7 @@ async def complete_offer(
 
 
 async def list_offers(connection: McpConnection) -> tuple[ServerOffer, ...]:
-    """The server's prompts, resources and templates of resources, all pages of each.
+    """List the server's prompts, resources and templates of resources, all pages of each.
 
     Raises:
         ServerRefusal: the server refuses.
@@ -145,7 +145,7 @@ def _offer(
     item: types.Prompt | types.Resource | types.ResourceTemplate,
     name: str,
 ) -> ServerOffer:
-    """A prompt or resource of the SDK as ours; without a description its title, or its name."""
+    """Return an SDK prompt or resource as ours; without a description its title or name."""
     words = item.description or item.title or (item.name if item.name != name else "")
     return ServerOffer(kind, name, " ".join(words.split()), _arguments(item))
 
@@ -163,7 +163,7 @@ def _arguments(
 
 
 def _filled(template: str, values: Mapping[str, str]) -> str:
-    """An address of its template (RFC 6570, levels 1 and 2), with each value encoded."""
+    """Return an address of its template (RFC 6570, levels 1 and 2), with each value encoded."""
 
     def value(match: re.Match[str]) -> str:
         names = [name.rstrip("*") for name in match[1].split(",")]
@@ -302,7 +302,7 @@ class McpSource:
         self._listed = self._facts = self._failure = None
 
     def place_of(self, name: str) -> str:
-        """The command line or address; of what is not shown of it, a digest."""
+        """Return the command line or address; of what is not shown of it, a digest."""
         pin = address_pin(self._address)
         return "\n".join([*pin.lines, f"({pin.digest[:16]})"])
 
@@ -353,7 +353,7 @@ class McpSource:
     async def call_with_progress(
         self, name: str, arguments: JsonObject, tell: Tell | None
     ) -> ToolOutcome:
-        """The same, and pass on how far it says that it is."""
+        """Call a tool, and pass on the progress that its server reports."""
         if self._allowed and name not in self._allowed:
             return ToolOutcome(f"{name} is not among allowedTools", "unknown-tool")
         try:

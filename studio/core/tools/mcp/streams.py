@@ -60,7 +60,7 @@ class _ChildEnd:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Nothing is read or written any more."""
+        """Close this end: nothing is read or written any more."""
         self._is_closed = True
 
 
@@ -75,7 +75,7 @@ class _ChildReading(_ChildEnd):
         self._session_message = SessionMessage
 
     async def receive(self) -> SessionMessage | Exception:
-        """The next message."""
+        """Return the next message."""
         import anyio
 
         try:
@@ -108,7 +108,7 @@ class _ChildWriting(_ChildEnd):
 
 
 def _message(line: bytes, unread: Callable[[str], None]) -> JSONRPCMessage | None:
-    """The message of a line; an answer that cannot be read is one that says so."""
+    """Return the message of a line; an answer that cannot be read is one that says so."""
     import mcp_types as types
 
     try:
@@ -131,7 +131,7 @@ def _message(line: bytes, unread: Callable[[str], None]) -> JSONRPCMessage | Non
 
 
 def safe_environment() -> dict[str, str]:
-    """The variables that a stranger's server inherits: paths and the user's name, no keys."""
+    """Return the variables that a third-party server inherits: paths and user name, no keys."""
     from mcp.client.stdio import get_default_environment
 
     return get_default_environment()
@@ -201,7 +201,7 @@ class StreamAround(Generic[Stream]):
 def without_bad_entries(
     result: Mapping[str, object], version: str
 ) -> tuple[dict[str, object], tuple[str, ...]]:
-    """An answer without the entries of its lists that cannot be read, and a sentence for each.
+    """Return an answer without unreadable list entries, and a sentence for each of those.
 
     Args:
         result: the answer as it came.
@@ -278,7 +278,7 @@ class WatchedReading(StreamAround[Reading]):
         return getattr(self._inner, "last_context", None)
 
     async def receive(self) -> SessionMessage | Exception:
-        """The next message."""
+        """Return the next message."""
         return self._passed(await self._inner.receive())
 
     def __aiter__(self) -> Self:
@@ -343,5 +343,5 @@ async def watched(
 
 
 def _written(item: SessionMessage) -> str:
-    """A message as it is on the wire."""
+    """Return a message as it is on the wire."""
     return item.message.model_dump_json(by_alias=True, exclude_unset=True)

@@ -86,7 +86,7 @@ class TasksExtension(ClientExtension):
     identifier = "io.modelcontextprotocol/tasks"
 
     def claims(self) -> Sequence[ResultClaim[Any]]:
-        """The form of an answer that is a task."""
+        """Return the form of an answer that is a task."""
         return (ResultClaim(result_type="task", model=_CreatedTask, resolve=_finish),)
 
 

@@ -54,7 +54,7 @@ def no_connection(_name: str) -> NamedConnection | None:
 
 
 def name_of(connection: JsonObject) -> str:
-    """The connection that a tool's `connection` block names; empty where it names none."""
+    """Return the connection that a tool's `connection` block names; empty where it names none."""
     if connection.get("kind") != "reference" or connection.get("apiKey"):
         return ""
     return str(connection.get("name") or "")
@@ -128,7 +128,7 @@ class ClientTokens:
         self._asking = asyncio.Lock()
 
     async def token(self, login: ClientLogin, seconds: float) -> str:
-        """A token that still holds; asked for where there is none.
+        """Return a token that still holds; asked for where there is none.
 
         Args:
             login: what to log in with.
@@ -146,7 +146,7 @@ class ClientTokens:
             return token
 
     def forget(self) -> None:
-        """The service takes none of them any more."""
+        """Forget the tokens: the service rejects them."""
         self._held.clear()
 
 
@@ -193,7 +193,7 @@ class ServiceKeys:
         self._tokens = ClientTokens()
 
     def names(self, description: Description, named: NamedConnection | None) -> set[str]:
-        """The security schemes that there is a key or a login for; `ANY` for one that serves all.
+        """Return the security schemes with a key or a login; `ANY` for one that serves all.
 
         Args:
             description: the API.
@@ -207,7 +207,7 @@ class ServiceKeys:
     async def read(
         self, description: Description, operation: Operation, named: NamedConnection | None
     ) -> SentKeys:
-        """The keys that a call sends; logs in where it needs a token.
+        """Read the keys that a call sends; logs in where it needs a token.
 
         Args:
             description: the API.
@@ -230,11 +230,11 @@ class ServiceKeys:
         return SentKeys(tuple((each, keys[name]) for name, each in found), has_token)
 
     def forget_tokens(self) -> None:
-        """The service takes none of them any more."""
+        """Forget the tokens: the service rejects them."""
         self._tokens.forget()
 
     def _keys(self) -> Mapping[str, str]:
-        """Keys by security scheme, as written."""
+        """Return the keys by security scheme, as written."""
         keys = self._connection.get("keys")
         listed = keys.items() if isinstance(keys, Mapping) else ()
         return {name: key for name, key in listed if isinstance(key, str) and key}
@@ -265,11 +265,11 @@ class ServiceKeys:
         return ClientLogin(words["tokenUrl"], words["clientId"], secret, words["scopes"])
 
     def _token_names(self, description: Description) -> frozenset[str]:
-        """The security schemes that a token serves: all, where the description names none."""
+        """Return the security schemes that a token serves: all, if the description names none."""
         return frozenset(description.token_urls) or frozenset((ANY,))
 
     async def _read_keys(self, named: NamedConnection | None) -> dict[str, str]:
-        """The keys that there are, by security scheme; of the one that serves all, by `ANY`."""
+        """Read the keys by security scheme; the one that serves all by `ANY`."""
         known = self._environment()
         written = dict(self._keys()) if named is None else {}
         own = self._connection.get("apiKey")
@@ -290,7 +290,7 @@ class ServiceKeys:
 
 
 def _written_login(connection: JsonObject, described: Mapping[str, str]) -> JsonObject:
-    """`clientId`, `clientSecret`, `tokenUrl`, `scopes` of a connection, as written; or nothing.
+    """Return a connection's `clientId`, `clientSecret`, `tokenUrl`, `scopes` as written, or none.
 
     Args:
         connection: the tool's.

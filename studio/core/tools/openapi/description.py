@@ -193,7 +193,7 @@ class _Reader:
         return found
 
     def server(self, holder: JsonObject) -> str:
-        """The first server's address with its variables put in."""
+        """Return the first server's address with its variables put in."""
         listed = holder.get("servers")
         first = object_of(listed[0]) if isinstance(listed, list) and listed else {}
         url = text_of(first.get("url"))
@@ -252,7 +252,7 @@ class _Reader:
         )
 
     def _name(self, wanted: str) -> str:
-        """A name that providers take, and that no other operation has."""
+        """Return a name that providers take, and that no other operation has."""
         plain = _NAME.sub("_", wanted).strip("_") or "operation"
         name = free_model_name(plain, self._names)
         self._names.add(name)
@@ -316,7 +316,7 @@ class _Reader:
         )
 
     def _body(self, body: JsonObject) -> tuple[str, JsonObject, dict[str, FieldEncoding]]:
-        """Media type, schema and encoding of a body: JSON where that is among its forms."""
+        """Return media type, schema and encoding of a body: JSON where that is among its forms."""
         content = object_of(body.get("content"))
         ranked = sorted(content, key=_rank)
         chosen = ranked[0] if ranked else ""
@@ -341,7 +341,7 @@ class _Reader:
 
 
 def _rank(kind: str) -> int:
-    """JSON before forms, forms before anything else, XML last."""
+    """Return the rank of a media type: JSON, then forms, then anything else, XML last."""
     if JSON_TYPE.match(kind):
         return 0
     if kind in _ANY_TYPE:
@@ -352,12 +352,12 @@ def _rank(kind: str) -> int:
 
 
 def _sent_as(kind: str) -> str:
-    """The media type of a body; where any will do (Kubernetes says so), it is JSON."""
+    """Return the media type of a body; where any will do (Kubernetes says so), it is JSON."""
     return "application/json" if not kind or kind in _ANY_TYPE else kind
 
 
 def _schema_of(holder: JsonObject) -> JsonObject:
-    """The schema in a parameter or media type, as written."""
+    """Return the schema in a parameter or media type, as written."""
     schema = holder.get("schema")
     if not isinstance(schema, Mapping):
         media = object_of(holder.get("content"))
@@ -373,7 +373,7 @@ def _described(schema: JsonObject, holder: JsonObject) -> JsonObject:
 
 
 def _told(operation: JsonObject) -> str:
-    """Summary and description; not one twice."""
+    """Return summary and description, without repetition."""
     summary, description = (text_of(operation.get(key)) for key in ("summary", "description"))
     if description.startswith(summary.rstrip(".")):
         return description
@@ -401,6 +401,6 @@ def _credential(scheme: JsonObject) -> Credential | None:
 def _usual_credential(
     schemes: Mapping[str, Credential], security: tuple[tuple[str, ...], ...] | None
 ) -> Credential:
-    """The first scheme that the whole API asks for, otherwise the first that is described."""
+    """Return the first scheme that the whole API asks for, else the first described."""
     names = [name for each in security or () for name in each]
     return next((schemes[name] for name in (*names, *schemes) if name in schemes), BEARER)

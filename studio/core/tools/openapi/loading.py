@@ -83,17 +83,17 @@ class DescriptionReading:
         self._is_over = False
 
     def fetched(self, done: int, whole: int) -> None:
-        """So many bytes came from its address, of so many; 0 where the server does not say."""
+        """Report the bytes fetched, and their total (0 where the server does not say)."""
         self.is_large = max(done, whole) >= LARGE
         self._reached("fetched", done, whole)
 
     def read(self, done: int, whole: int) -> None:
-        """So many characters are read."""
+        """Report the characters read."""
         self.is_large = whole >= LARGE
         self._reached("read", done, whole)
 
     def made(self, done: int, whole: int) -> None:
-        """So many operations are made tools."""
+        """Report the operations that were made into tools."""
         self._reached("operations", done, whole)
 
     def stop(self) -> None:
@@ -101,7 +101,7 @@ class DescriptionReading:
         self.is_stopped = True
 
     def end(self) -> None:
-        """It is over, whatever came of it."""
+        """Report the end, whatever the result."""
         self._is_over = True
         if self._is_reported:
             self._tell(None)
@@ -175,7 +175,7 @@ def read_choice(value: Json) -> OperationChoice:
 
 
 def chosen(description: Description, choice: OperationChoice) -> Description:
-    """The description with the operations that are wanted.
+    """Return the description with the operations that are wanted.
 
     Raises:
         OpenApiError: the choice cannot be read, or no operation fits.
@@ -193,7 +193,7 @@ def chosen(description: Description, choice: OperationChoice) -> Description:
 
 
 def fits(operation: Operation, choice: OperationChoice) -> bool:
-    """Whether an operation is wanted."""
+    """Return whether an operation is wanted."""
     line = f"{operation.method.upper()} {operation.path}"
     names = (operation.operation_id, operation.spec.name, line)
     return (
@@ -205,7 +205,7 @@ def fits(operation: Operation, choice: OperationChoice) -> bool:
 
 
 def _fits(text: str, patterns: tuple[str, ...]) -> bool:
-    """Whether a text fits; case counts not, and the braces of a path are no part of a pattern."""
+    """Return whether a text fits; case and the braces of a path do not count."""
     return any(fnmatchcase(text.casefold(), each.casefold()) for each in patterns)
 
 
@@ -256,7 +256,7 @@ class OperationRow:
 
 
 def operation_rows(description: Description, choice: OperationChoice) -> tuple[OperationRow, ...]:
-    """Every operation of a whole description.
+    """Return every operation of a whole description.
 
     Args:
         description: with all of its operations.

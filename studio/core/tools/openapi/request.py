@@ -67,20 +67,20 @@ class HttpRequest:
     """The body's text; sent as UTF-8."""
 
     def text(self) -> str:
-        """The request as a user reads it."""
+        """Return the request as a user reads it."""
         head = [f"{self.method} {self.url}", *(f"{k}: {v}" for k, v in self.headers.items())]
         return "\n".join([*head, "", self.body] if self.body else head)
 
 
 def get_request(url: str) -> HttpRequest:
-    """A request that only asks for an address."""
+    """Return a request that only asks for an address."""
     return HttpRequest("GET", url, _first_headers(url))
 
 
 def build_request(
     operation: Operation, arguments: JsonObject, base: str, *signatures: Signature
 ) -> HttpRequest:
-    """The request of a call; a parameter that is absent is left out, one in the path is needed.
+    """Build a call's request; absent parameters are left out, those of the path are required.
 
     Args:
         operation: what is called.
@@ -98,7 +98,7 @@ def build_request(
 def masked_request(
     operation: Operation, arguments: JsonObject, base: str, *credentials: Credential
 ) -> HttpRequest:
-    """The request as it will be sent, with its keys masked: for people, before they allow it."""
+    """Return the request as it will be sent, keys masked, for the user's approval."""
     signatures = tuple((each, MASK) for each in credentials)
     return _request(operation, arguments, base, signatures, shown=True)
 
@@ -186,7 +186,7 @@ def _request(
 def _given(
     operation: Operation, arguments: JsonObject, credentials: Sequence[Credential]
 ) -> dict[str, tuple[OpenApiParameter, Json]]:
-    """The arguments that travel outside the body, by name; none takes the place of a key.
+    """Return the arguments that travel outside the body, by name; none takes the place of a key.
 
     Raises:
         ArgumentError: one holds half a character, which no encoding has.
@@ -205,7 +205,7 @@ def _given(
 def _taken_names(
     operation: Operation, signatures: Sequence[Signature], query: str
 ) -> frozenset[str]:
-    """Names in the query that an object of the model's must not give a value to."""
+    """Return the names in the query that an object of the model's must not give a value to."""
     others = (each.name for each in operation.parameters if each.place == "query")
     keys = (credential.name for credential, _ in signatures if credential.place == "query")
     return frozenset((*others, *keys, *(name for name, _ in parse_qsl(query, True))))
@@ -220,7 +220,7 @@ def _is_place_of(credential: Credential, parameter: OpenApiParameter) -> bool:
 
 
 def _path(template: str, given: Mapping[str, tuple[OpenApiParameter, Json]]) -> str:
-    """The path: each value within the segment that the template has for it.
+    """Return the path: each value within the segment that the template has for it.
 
     Raises:
         ArgumentError: a value is missing, empty, or a step to another path.
@@ -241,7 +241,7 @@ def _path(template: str, given: Mapping[str, tuple[OpenApiParameter, Json]]) -> 
 
 
 def _filled(template: str, given: Mapping[str, tuple[OpenApiParameter, Json]]) -> str:
-    """A piece of the path template with its values put in, all of it encoded."""
+    """Return a piece of the path template with its values put in, all of it encoded."""
     pieces = re.split(r"\{([^{}]+)\}", template)
     pieces[::2] = [quote(text, safe=_PATH_LITERALS) for text in pieces[::2]]
     pieces[1::2] = [_path_value(name, given) for name in pieces[1::2]]
@@ -249,7 +249,7 @@ def _filled(template: str, given: Mapping[str, tuple[OpenApiParameter, Json]]) -
 
 
 def _path_value(name: str, given: Mapping[str, tuple[OpenApiParameter, Json]]) -> str:
-    """A value in the path, encoded."""
+    """Return a value in the path, encoded."""
     if not _argument(name, given).strip():
         raise ArgumentError(f"the path parameter {name!r} is empty")
     written = path_value(*given[name])
@@ -259,14 +259,14 @@ def _path_value(name: str, given: Mapping[str, tuple[OpenApiParameter, Json]]) -
 
 
 def _argument(name: str, given: Mapping[str, tuple[OpenApiParameter, Json]]) -> str:
-    """A value in the path, as it was given."""
+    """Return a value in the path, as it was given."""
     if name not in given:
         raise ArgumentError(f"the path parameter {name!r} has no value")
     return text_or_json(given[name][1])
 
 
 def _steps_away(text: str) -> bool:
-    """Whether a server could take a part of it for `.` or `..`.
+    """Return whether a server could read a part of it as `.` or `..`.
 
     Servers differ: some decode more than once, take a backslash for a slash, leave out blanks, or
     what follows a semicolon.
@@ -323,7 +323,7 @@ def _sign(draft: _Draft, credential: Credential, key: str) -> None:
 
 
 def _first_headers(url: str, others: Mapping[str, str] | None = None) -> dict[str, str]:
-    """All headers, those first that each request has; what the operation has itself wins."""
+    """Return all headers, those first that each request has; what the operation has itself wins."""
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2]
     if parts.port == _DEFAULT_PORTS.get(parts.scheme):
@@ -337,7 +337,7 @@ def _first_headers(url: str, others: Mapping[str, str] | None = None) -> dict[st
 
 
 def _token(name: str) -> str:
-    """The name of a header or cookie.
+    """Return the name of a header or cookie.
 
     Raises:
         OpenApiError: the description has a name that cannot be sent.
@@ -348,7 +348,7 @@ def _token(name: str) -> str:
 
 
 def _header(text: str) -> str:
-    """A value that cannot start a header of its own."""
+    """Return a value that cannot start a header of its own."""
     return re.sub(r"[\x00-\x08\x0a-\x1f\x7f]+", " ", text).strip(" \t")
 
 

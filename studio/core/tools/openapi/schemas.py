@@ -359,7 +359,7 @@ class Schemas:
         return object_of(item)
 
     def whole(self, properties: JsonObject) -> WholeSchema:
-        """The schemas of arguments, self-contained.
+        """Return the schemas of arguments, self-contained.
 
         Args:
             properties: as the description has them, by argument.
@@ -477,7 +477,7 @@ class Schemas:
         return found
 
     def _name(self, reference: str) -> str:
-        """A name for `$defs`: the last step, and a number where two definitions have one name."""
+        """Return a name for `$defs`: the last step, and a number where two would have one name."""
         known = self._names.get(reference)
         if known is None:
             last = reference.rpartition("/")[2].removesuffix("#")
@@ -487,7 +487,7 @@ class Schemas:
         return known
 
     def _is_circular(self, reference: str) -> bool:
-        """Whether a definition leads back to itself."""
+        """Return whether a definition leads back to itself."""
         if reference not in self._circular:
             seen: set[str] = set()
             waiting = [*self._references(reference)]

@@ -25,7 +25,7 @@ _BETWEEN = {"spaceDelimited": "%20", "pipeDelimited": "%7C", "form": ",", "": ",
 
 
 def path_value(parameter: OpenApiParameter, value: Json) -> str:
-    """A value in the path, encoded: `simple`, `label` or `matrix`."""
+    """Return a value in the path, encoded: `simple`, `label` or `matrix`."""
     items, pairs = _items(parameter, value), _pairs(parameter, value)
     name = quote(parameter.name, safe="")
     match parameter.style:
@@ -46,7 +46,7 @@ def path_value(parameter: OpenApiParameter, value: Json) -> str:
 def _pieces(
     parameter: OpenApiParameter, items: list[str], pairs: list[tuple[str, str]] | None
 ) -> list[str]:
-    """The pieces between which the style puts its sign."""
+    """Return the pieces that the style's separator joins."""
     if pairs is not None and parameter.explode:
         return [f"{key}={each}" for key, each in pairs]
     words = items if pairs is None else [word for pair in pairs for word in pair]
@@ -54,7 +54,7 @@ def _pieces(
 
 
 def query_pairs(parameter: OpenApiParameter, value: Json) -> Iterator[str]:
-    """A value in the query, as encoded `name=value` pairs."""
+    """Yield a value in the query, as encoded `name=value` pairs."""
     name = quote_plus(parameter.name)
     if parameter.content_type:
         yield f"{name}={quote_plus(json.dumps(value, ensure_ascii=False))}"
@@ -113,7 +113,7 @@ def deep_pairs(name: str, value: Json, *, brackets: bool = False) -> Iterator[st
 
 
 def header_text(parameter: OpenApiParameter, value: Json) -> str:
-    """A value in a header, before it is made safe for one: `simple`."""
+    """Return a value in a header, before it is made safe for one: `simple`."""
     if isinstance(value, Mapping) and parameter.kind == "object":
         sign = "=" if parameter.explode else ","
         return ",".join(f"{key}{sign}{text_or_json(item)}" for key, item in value.items())
@@ -123,7 +123,7 @@ def header_text(parameter: OpenApiParameter, value: Json) -> str:
 
 
 def cookie_text(parameter: OpenApiParameter, value: Json) -> str:
-    """A value in a cookie, encoded: `form`, never in several cookies."""
+    """Return a value in a cookie, encoded: `form`, never in several cookies."""
     if isinstance(value, list | tuple) and parameter.kind == "array":
         return ",".join(quote(text_or_json(item), safe="") for item in value)
     if isinstance(value, Mapping) and parameter.kind == "object":
@@ -160,7 +160,7 @@ class ArgumentError(OpenApiError):
 
 
 def encoded_body(operation: Operation, value: Json) -> tuple[str, str]:
-    """The media type, with what it needs to be read, and the text of a body.
+    """Return the media type, with what it needs to be read, and the text of a body.
 
     Raises:
         ArgumentError: the value cannot be written as the operation wants it.
@@ -185,7 +185,7 @@ def encoded_body(operation: Operation, value: Json) -> tuple[str, str]:
 
 
 def _form_pairs(value: Mapping[str, Json], encodings: Mapping[str, FieldEncoding]) -> Iterator[str]:
-    """Fields of a form: lists repeat the name, objects as their encoding says, else as JSON."""
+    """Yield a form's fields: lists repeat the name, objects by their encoding, else as JSON."""
     for name, item in value.items():
         encoding = encodings.get(name, _NO_ENCODING)
         if item is None:
@@ -220,7 +220,7 @@ def whole_query(parameter: OpenApiParameter, value: Json) -> str:
 def _parts(
     kind: str, value: Mapping[str, Json], encodings: Mapping[str, FieldEncoding]
 ) -> tuple[str, str]:
-    """The parts of a multipart body; a file is a part with a name."""
+    """Return the parts of a multipart body; a file is a part with a name."""
     parts = [
         _part(name, each, encodings.get(name, _NO_ENCODING))
         for name, item in value.items()

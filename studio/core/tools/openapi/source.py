@@ -77,7 +77,7 @@ _SECRET_HEADERS = ("set-cookie", "authorization", "proxy-authorization", "www-au
 
 
 async def as_sent(address: str) -> str:
-    """An address as the HTTP client writes it.
+    """Return an address as the HTTP client writes it.
 
     Raises:
         OpenApiError: it is not an address.
@@ -178,7 +178,7 @@ def _noted(outcome: ToolOutcome, traffic: TrafficLog | None, request: HttpReques
 
 
 def _head(response: httpx2.Response) -> str:
-    """Status and headers as a user reads them; what logs somebody in is not shown."""
+    """Return status and headers for the user, without credentials."""
     lines = [f"HTTP {response.status_code} {response.reason_phrase}".strip()]
     for name, value in response.headers.multi_items():
         lines.append(f"{name}: {MASK if name.lower() in _SECRET_HEADERS else value}")
@@ -186,7 +186,7 @@ def _head(response: httpx2.Response) -> str:
 
 
 def _exactly(request: HttpRequest) -> httpx2.Request:
-    """The client's own form of a request; it sends such a one as it is, and adds nothing."""
+    """Return the request in the client's own form, which it sends unchanged."""
     import httpx2
 
     headers = [(name.encode(), value.encode()) for name, value in request.headers.items()]
@@ -278,7 +278,7 @@ class OpenApiSource:
         return self._description.operations if self._description is not None else ()
 
     async def list_tools(self) -> tuple[ToolSpec, ...]:
-        """Every operation.
+        """List every operation.
 
         Raises:
             ToolSourceError: the description cannot be read.
@@ -287,7 +287,7 @@ class OpenApiSource:
         return tuple(operation.spec for operation in description.operations)
 
     async def overview(self) -> tuple[OperationRow, ...]:
-        """Every operation of the description, wanted or not.
+        """Return every operation of the description, wanted or not.
 
         Raises:
             ToolSourceError: the description cannot be read.
@@ -307,7 +307,7 @@ class OpenApiSource:
             work.cancel()
 
     def place_of(self, name: str) -> str:
-        """The operation's method and address, references unresolved."""
+        """Return the operation's method and address, references unresolved."""
         description, operation = self._description, self._operations.get(name)
         if description is None or operation is None:
             return ""
@@ -317,7 +317,7 @@ class OpenApiSource:
         return f"{operation.method.upper()} {base}{operation.path}{named}"
 
     async def request_text(self, name: str, arguments: JsonObject) -> str:
-        """The request that a call would send, with its key masked, for the user to see first.
+        """Return the request that a call would send, with its key masked, for the user.
 
         Raises:
             ToolSourceError: there is no such operation, or the request cannot be made.
@@ -364,7 +364,7 @@ class OpenApiSource:
         return masked(answer, self._masker)
 
     async def close(self) -> None:
-        """Nothing runs between calls."""
+        """Do nothing: nothing runs between calls."""
 
     async def _base(
         self, description: Description, operation: Operation
@@ -411,7 +411,7 @@ class OpenApiSource:
         return self._place.partition("?")[0].rstrip("/").rpartition("/")[2].rpartition("@")[2]
 
     async def _loaded(self, choice: OperationChoice) -> tuple[object, Description]:
-        """The description read anew, and its file's stamp.
+        """Return the description read anew, and its file's stamp.
 
         Raises:
             ToolSourceError: it cannot be read.
@@ -445,7 +445,7 @@ class OpenApiSource:
             raise ToolSourceError(f"{self.label}: {error.args[0]}") from error
 
     def _variables(self) -> Mapping[str, str]:
-        """Values of variables in the servers' addresses, as the connection says."""
+        """Return the values of variables in the servers' addresses, as the connection says."""
         given = self._connection.get("variables")
         listed = given.items() if isinstance(given, Mapping) else ()
         known = self._environment()

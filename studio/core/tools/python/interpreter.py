@@ -47,7 +47,7 @@ class Interpreter:
         return str(self.path) if self.path is not None else f"the studio's own ({sys.executable})"
 
     def variables(self, given: Mapping[str, str]) -> dict[str, str]:
-        """The variables of a process that it runs: an activated environment, where it is of one."""
+        """Return the environment variables of its processes, with its environment activated."""
         made = dict(given)
         if self.path is None:
             return made
@@ -64,7 +64,7 @@ class Interpreter:
 
 
 def find_interpreter(file: Path, named: str = "") -> Interpreter:
-    """The Python of a file.
+    """Find the Python of a file.
 
     Args:
         file: the tool file.
@@ -124,7 +124,7 @@ def _of_environment(place: str) -> Interpreter | None:
 
 
 def project_folders(file: Path) -> Iterator[str]:
-    """The file's folder, and those above it up to the top of its project, if it is in one.
+    """Yield the file's folder, and those above it up to the top of its project, if it is in one.
 
     Plain texts: paths cost five times as much.
     """
@@ -176,7 +176,7 @@ environment is the user's, and a tool gets of it what the prompt names and the u
 
 
 def tool_environment(given: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The environment of a tool file: what any program needs, and what is given.
+    """Return the environment of a tool file: what any program needs, and what is given.
 
     Args:
         given: further variables, which the user allowed.
@@ -190,7 +190,7 @@ def tool_environment(given: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 def server_environment() -> dict[str, str]:
-    """The environment of a child that imports the studio itself."""
+    """Return the environment of a child that imports the studio itself."""
     kept = tool_environment()
     package_root = str(Path(studio.__file__).resolve().parent.parent)
     path = kept.get("PYTHONPATH")

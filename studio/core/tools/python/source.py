@@ -105,7 +105,7 @@ class PythonFileSource:
         return self.path.name
 
     async def list_tools(self) -> tuple[ToolSpec, ...]:
-        """Every function that is a tool.
+        """List every function that is a tool.
 
         Raises:
             UnusableToolFileError: the file cannot be imported, or its process cannot be started.
@@ -123,7 +123,7 @@ class PythonFileSource:
         return answer
 
     def place_of(self, name: str) -> str:
-        """The file."""
+        """Return the file."""
         return str(self.path)
 
     async def call(self, name: str, arguments: JsonObject) -> ToolOutcome:
@@ -133,7 +133,7 @@ class PythonFileSource:
     async def call_with_progress(
         self, name: str, arguments: JsonObject, tell: Tell | None
     ) -> ToolOutcome:
-        """The same, and pass on what it prints, as it prints it."""
+        """Call a tool, and pass on what it prints, as it prints it."""
         try:
             worker = await self._take()
         except ToolSourceError as error:
@@ -250,7 +250,7 @@ class PythonFileSource:
         return {name: known[name] for name in self._variables if name in known}
 
     async def _take(self) -> Worker:
-        """An idle child that knows the file as it is now, or a new one; waits for a seat."""
+        """Take an idle child that knows the file as it is now, or a new one; wait for a seat."""
         await self._seats.acquire()
         try:
             state = self._watch.state()

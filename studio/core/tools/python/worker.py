@@ -203,7 +203,7 @@ SERVER = Path(python_server.__file__).parent
 def server_command(
     path: Path, limits: ToolLimits = DEFAULT_LIMITS, python: Path | None = None
 ) -> list[str]:
-    """The command that serves a tool file.
+    """Return the command that serves a tool file.
 
     Args:
         path: the file.
@@ -333,7 +333,7 @@ async def start_worker(
 
 
 async def script_python(path: Path, environment: Mapping[str, str]) -> Path:
-    """The Python of a file that names its packages (PEP 723), in the environment that uv makes.
+    """Return the Python of uv's environment for a file that lists its packages (PEP 723).
 
     Raises:
         UnusableToolFileError: uv cannot make it; its own words say why.
@@ -361,7 +361,7 @@ async def script_python(path: Path, environment: Mapping[str, str]) -> Path:
 
 
 def _bounds(limits: ToolLimits) -> ChildBounds:
-    """Linux bounds the address space of the process itself; elsewhere what it holds is watched."""
+    """Return what to watch: nothing on Linux, which limits the address space; elsewhere memory."""
     watched = 0 if sys.platform == "linux" else limits.memory_megabytes * 1024**2
     return ChildBounds(resident=watched)
 

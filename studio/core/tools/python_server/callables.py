@@ -44,7 +44,7 @@ _SAYS_NOTHING = (UNKNOWN, None, type(None), Any, object, typing.NoReturn, bytes)
 
 
 def make_reader(name: str, parameters: Sequence[TakenArgument]) -> ArgumentReader:
-    """The reader of this environment: pydantic's where it has it, otherwise our own."""
+    """Make the reader of this environment: pydantic's where it has it, otherwise our own."""
     if has_pydantic():
         from .with_pydantic import PydanticReader
 
@@ -53,7 +53,7 @@ def make_reader(name: str, parameters: Sequence[TakenArgument]) -> ArgumentReade
 
 
 def has_pydantic() -> bool:
-    """Whether this environment has pydantic 2, at or above 2.5."""
+    """Return whether this environment has pydantic 2, at or above 2.5."""
     try:
         from pydantic import VERSION
     except Exception:  # noqa: BLE001 - a broken one is none
@@ -99,7 +99,7 @@ class PlainReader:
             self.schema["required"] = self._needed
 
     def read(self, arguments: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:
-        """Arguments by parameter, those that were given, and those of `**more`.
+        """Return the arguments by parameter, those that were given, and those of `**more`.
 
         Raises:
             ValueError: an argument is missing, unknown or of the wrong type.
@@ -132,7 +132,7 @@ def _shape(parameter: TakenArgument) -> Shape:
 
 
 def _guess(default: object) -> object:
-    """The type of a parameter without annotation: that of its default, otherwise anything."""
+    """Return the type of a parameter without annotation: its default's, else anything."""
     if isinstance(default, (int, float)) and not isinstance(default, bool):
         return float if isinstance(default, float) else "number"
     if isinstance(default, (bool, str, list, dict)):
@@ -158,7 +158,7 @@ class Returned:
         return {**whole, **({"$defs": self.schema["$defs"]} if "$defs" in self.schema else {})}
 
     def structured(self, value: Any) -> dict[str, object]:
-        """A value as `output_schema` has it.
+        """Return a value as `output_schema` has it.
 
         Raises:
             ValueError: it is not what the function says that it gives.
@@ -268,7 +268,7 @@ class FunctionTool:
     """Names that the file has for it, where a library gave it another."""
 
     def bind(self, arguments: Mapping[str, object]) -> tuple[list[object], dict[str, object]]:
-        """Positional and keyword arguments, converted to the annotated types.
+        """Return positional and keyword arguments, converted to the annotated types.
 
         Raises:
             ValueError: an argument is missing, unknown or of the wrong type.
@@ -303,7 +303,7 @@ _REST = inspect.Parameter.VAR_POSITIONAL
 
 
 def code_of(value: object) -> CodeType | None:
-    """The code that a callable runs in the end, under decorators, `partial` and `__call__`."""
+    """Return the code that a callable runs, under decorators, `partial` and `__call__`."""
     while isinstance(value, functools.partial):
         value = value.func
     inner: object = inspect.unwrap(value) if callable(value) else value
@@ -399,7 +399,7 @@ def _hints(function: Callable[..., object], name: str) -> dict[str, object]:
 
 
 def _annotated_text(annotation: object) -> str:
-    """The description in an `Annotated[...]`: a plain string, `Doc(...)` or `Field(...)`."""
+    """Return the description in an `Annotated[...]`: a plain string, `Doc(...)` or `Field(...)`."""
     for item in getattr(annotation, "__metadata__", ()):
         if isinstance(item, str):
             return item

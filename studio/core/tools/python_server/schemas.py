@@ -53,7 +53,7 @@ def inline_references(schema: Mapping[str, object]) -> dict[str, object]:
 
 
 def _reachable(names: set[str], definitions: Mapping[str, object]) -> dict[str, object]:
-    """The named definitions, and all that they refer to."""
+    """Return the named definitions, and all that they refer to."""
     found: dict[str, object] = {}
     waiting = sorted(names)
     while waiting:
@@ -78,7 +78,7 @@ def _referred_names(node: object) -> set[str]:
 
 
 def _referred(node: Mapping[str, object]) -> str:
-    """The definition that a node refers to; empty where it refers to none."""
+    """Return the definition that a node refers to; empty where it refers to none."""
     reference = node.get("$ref")
     return (
         reference[len(_DEFINITIONS) :]
@@ -149,7 +149,7 @@ class ArgumentReader(Protocol):
         ...
 
     def read(self, arguments: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:
-        """Arguments by parameter, those that were given, and those of `**more`.
+        """Return the arguments by parameter, those that were given, and those of `**more`.
 
         Raises:
             ValueError: an argument is missing, unknown or of the wrong type.

@@ -127,7 +127,7 @@ def flush() -> None:
 
 
 def take_pipes() -> tuple[BinaryIO, BinaryIO]:
-    """Our ends of the protocol; what a tool reads is empty, and what it prints is no message."""
+    """Return our ends of the protocol; a tool reads nothing, and its output is no message."""
     lines = os.fdopen(os.dup(0), "rb")
     output = os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -148,7 +148,7 @@ def leave_with_parent(parent: int) -> None:
 
 
 def bound_memory(megabytes: int) -> None:
-    """A tool that takes all memory ends itself, not the user's other programs."""
+    """Limit the memory of this process, so that a tool ends itself and not other programs."""
     if megabytes <= 0 or sys.platform != "linux":
         return
     import resource
@@ -293,7 +293,7 @@ class ToolFileServer:
         raise ProtocolRefusal(NOT_FOUND, f"Method not found: {method}")
 
     def _list(self) -> dict[str, object]:
-        """Every tool of the file; `_meta` names functions that cannot be one."""
+        """List every tool of the file; `_meta` names functions that cannot be one."""
         loaded = self._load()
         return {
             "tools": [_listed(tool, checks=self._checks) for tool in loaded.tools.values()],
@@ -431,7 +431,7 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def _structured(tool: FunctionTool, value: object) -> dict[str, object]:
-    """A result in the form that its schema names, for clients that check it.
+    """Return a result in the form that its schema names, for clients that check it.
 
     Raises:
         TypeError: it is not what the function says that it gives.

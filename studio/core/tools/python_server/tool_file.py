@@ -199,7 +199,7 @@ class LoadedFile:
 
 
 def package_root(path: Path) -> Path:
-    """The folder that a file is imported from: above its package, where it is part of one."""
+    """Return the folder that a file is imported from: above its package, if it has one."""
     folder = path.parent
     while (folder / "__init__.py").is_file() and folder.name.isidentifier():
         folder = folder.parent
@@ -310,7 +310,7 @@ def _listed(
 
 
 def _offered(value: object) -> Optional[FrameworkTool]:  # noqa: UP045 - Python 3.9
-    """A value of the file as a tool; None for what is not one."""
+    """Return a value of the file as a tool; None for what is not one."""
     try:
         found = framework_tool(value)
     except Exception:  # noqa: BLE001 - an object of any library, which may answer with anything
@@ -323,7 +323,7 @@ def _offered(value: object) -> Optional[FrameworkTool]:  # noqa: UP045 - Python 
 
 
 def _is_own(module: ModuleType, name: str, function: Callable[..., object]) -> bool:
-    """Whether a callable is defined in the file, or the file makes a tool of another's."""
+    """Return whether a callable is defined in the file, or the file makes a tool of another's."""
     if _is_of(function, module.__name__):
         return True
     value = vars(module)[name]
@@ -332,7 +332,7 @@ def _is_own(module: ModuleType, name: str, function: Callable[..., object]) -> b
 
 
 def _is_of(function: Callable[..., object], module: str) -> bool:
-    """Whether a callable is defined in the file, and not imported into it."""
+    """Return whether a callable is defined in the file, and not imported into it."""
     inner: object = function
     while isinstance(inner, functools.partial):
         inner = inner.func
@@ -344,7 +344,7 @@ def _is_of(function: Callable[..., object], module: str) -> bool:
 
 @functools.lru_cache(maxsize=1)
 def _assigned(module: ModuleType) -> dict[str, int]:
-    """The names that a file itself assigns, with their lines."""
+    """Return the names that a file itself assigns, with their lines."""
     try:
         tree = ast.parse(Path(str(module.__file__)).read_bytes())
     except (OSError, SyntaxError, ValueError):
@@ -371,7 +371,7 @@ def _line_of(value: object) -> int:
 
 
 def line_in(path: Path, error: BaseException) -> int:
-    """The innermost line of the tool file in an error's traceback; 0 when it is not there."""
+    """Return the tool file's innermost line in an error's traceback; 0 where it is not there."""
     line = 0
     step: TracebackType | None = error.__traceback__
     while step is not None:
@@ -382,7 +382,7 @@ def line_in(path: Path, error: BaseException) -> int:
 
 
 def describe_error(error: BaseException) -> str:
-    """An exception in one line, as the model and the user read it."""
+    """Return an exception in one line, as the model and the user read it."""
     if isinstance(error, SystemExit):
         return f"the tool called exit({error.code if error.code is not None else ''})"
     if isinstance(error, (KeyboardInterrupt, GeneratorExit)):

@@ -17,7 +17,7 @@ _MADE_OF_TEXT = ("UUID", "Decimal", "PurePath", "Fraction", "IPv4Address", "IPv6
 
 
 def as_text(value: object) -> tuple[str, bool]:
-    """A result as the model reads it, and whether it is JSON: texts stay as they are."""
+    """Return a result as the model reads it, and whether it is JSON: texts stay as they are."""
     if isinstance(value, str) and not isinstance(value, enum.Enum):
         return value, False
     text = json.dumps(plain_value(value), ensure_ascii=False, separators=(",", ":"))
@@ -109,7 +109,7 @@ def _word(number: float) -> str:
 
 
 def sendable(text: str) -> str:
-    """A text without halves of characters, which no encoding has."""
+    """Return a text without halves of characters, which no encoding has."""
     return text.encode("utf-8", "replace").decode()
 
 

@@ -33,7 +33,7 @@ class PydanticReader:
         return self._schema
 
     def read(self, arguments: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:
-        """Arguments by parameter, those that were given, and those of `**more`.
+        """Return the arguments by parameter, those that were given, and those of `**more`.
 
         Raises:
             ValueError: an argument is missing, unknown or of the wrong type.
@@ -90,7 +90,7 @@ def _base(settings: ConfigDict, open_ended: object) -> type[BaseModel]:
 
 
 def _guess(default: object) -> object:
-    """The type of a parameter without annotation: that of its default, otherwise anything."""
+    """Return the type of a parameter without annotation: its default's, else anything."""
     if isinstance(default, (int, float)) and not isinstance(default, bool):
         # Any number, whole or not, which stays what it is.
         return typing.Annotated[typing.Union[int, float], WithJsonSchema({"type": "number"})]
@@ -100,7 +100,7 @@ def _guess(default: object) -> object:
 
 
 def _plain(error: ValidationError) -> str:
-    """A validation error as one line: which argument, and what is wrong with it."""
+    """Return a validation error as one line: which argument, and what is wrong with it."""
     return "; ".join(
         f"{'.'.join(str(step) for step in item['loc']) or 'arguments'}: {item['msg']}"
         for item in error.errors(include_url=False, include_context=False, include_input=False)

@@ -55,7 +55,7 @@ class Consent:
     """Requests that are not allowed in their present form, by key."""
 
     def given(self) -> tuple[str, ...]:
-        """The variables that Python tools are given."""
+        """Return the variables that Python tools are given."""
         keys = (key for key in self.asked if key.startswith(GIVEN) and key not in self.doubts)
         return tuple(key.removeprefix(GIVEN) for key in keys)
 
@@ -86,7 +86,7 @@ def consent_of(
 
 
 def wants_of(document: PromptDocument, own: WorkspaceServers | None = None) -> tuple[Want, ...]:
-    """All that trust in the document's folder covers; reads `.mcp.json`, starts nothing.
+    """Return all that trust in the document's folder covers; reads `.mcp.json`, starts nothing.
 
     Args:
         document: the prompt.
@@ -115,7 +115,7 @@ def server_want(server: McpServer) -> Want | None:
 
 
 def variable_want(name: str, folder: Path | None) -> Want:
-    """That a document's Python tools are given a variable of the environment."""
+    """Return the request that a document's Python tools get an environment variable."""
     return Want("variable", name, "tools", GIVEN + name, folder, Pin(name, (name,)))
 
 
@@ -221,7 +221,7 @@ def fault_of(
 
 
 def waiting(doubt: Doubt) -> SourceStatus:
-    """That something new in a trusted folder, or something that changed, waits for a yes."""
+    """Return the status that something new or changed in a trusted folder awaits approval."""
     want = doubt.want
     is_variable = want.key.startswith(GIVEN)
     what = f"its tools are to be given {want.text}" if is_variable else want.text
@@ -248,7 +248,7 @@ def remark_on(declaration: SourceDeclaration, find: FindConnection) -> str:
 
 
 def unresolved_variables(document: PromptDocument, trust: TrustStore) -> Iterable[SourceStatus]:
-    """That the prompt's references are not read, where its folder is not trusted."""
+    """Return the status that the prompt's references are not read in an untrusted folder."""
     path = document.source.path
     if path is None or trust.is_trusted(path.parent) or not needs_reading(document):
         return ()
@@ -257,7 +257,7 @@ def unresolved_variables(document: PromptDocument, trust: TrustStore) -> Iterabl
 
 
 def available(server: McpServer) -> SourceStatus:
-    """A server that the prompt does not name, with what would be started or reached."""
+    """Return a server that the prompt does not name, with what would be started or reached."""
     where = server.origin.name if server.origin else "your settings"
     what = f": {address_pin(server.address).lines[0]}" if server.address is not None else ""
     return SourceStatus(
@@ -270,7 +270,7 @@ def available(server: McpServer) -> SourceStatus:
 
 
 def broken_files(*files: WorkspaceServers) -> Iterable[SourceStatus]:
-    """Files of servers in which something is wrong."""
+    """Return the files of servers in which something is wrong."""
     return (
         SourceStatus(f"servers:{each.path}", each.path.name, "failed", each.problem, each.path)
         for each in files

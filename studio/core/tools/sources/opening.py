@@ -57,7 +57,7 @@ def open_source(
     ask: AskForInput | None = None,
     tell: TellProgress = tell_nobody,
 ) -> ToolSource:
-    """The source; nothing is started before it is asked for its tools, and no other kind loaded."""
+    """Return the source; starts nothing before its tools are asked for, loads no other kind."""
     match declaration:
         case PythonFile(path, variables, python):
             from studio.core.tools.python.source import PythonFileSource
@@ -90,7 +90,7 @@ def open_source(
 
 
 def source_key(declaration: SourceDeclaration) -> str:
-    """Identifier within the registry."""
+    """Return the source's identifier within the registry."""
     match declaration:
         case PythonFile(path):
             return f"python:{path}"
@@ -105,7 +105,7 @@ def source_key(declaration: SourceDeclaration) -> str:
 
 
 def source_label(declaration: SourceDeclaration) -> str:
-    """Name for people."""
+    """Return the name for people."""
     match declaration:
         case PythonFile(path):
             return path.name
@@ -120,7 +120,7 @@ def source_label(declaration: SourceDeclaration) -> str:
 
 
 def source_path(declaration: SourceDeclaration) -> Path | None:
-    """The file that the source is, or is named by; None without one."""
+    """Return the file that the source is, or is named by; None without one."""
     match declaration:
         case PythonFile(path):
             return path
@@ -169,7 +169,7 @@ class PluginSource:
         return self._inner
 
     async def list_tools(self) -> tuple[ToolSpec, ...]:
-        """Every tool of the source.
+        """List every tool of the source.
 
         Raises:
             ToolSourceError: the plug-in failed.
@@ -182,7 +182,7 @@ class PluginSource:
             raise ToolSourceError(fault(self._plugin, error)) from error
 
     def place_of(self, name: str) -> str:
-        """Which package runs its tools; its version is a part of that."""
+        """Return which package runs its tools; its version is a part of that."""
         return f"{self._plugin.package}: {self._declaration.kind}"
 
     async def call(self, name: str, arguments: JsonObject) -> ToolOutcome:
@@ -243,7 +243,7 @@ class RunningSources:
         self._tell = tell
 
     def opened(self, key: str, declaration: SourceDeclaration, limits: ToolLimits) -> ToolSource:
-        """The source of a key, opened where it is not yet."""
+        """Return the source of a key, opened where it is not yet."""
         source = self.by_key.get(key)
         if source is None:
             self._secrets.note_written(declaration)
@@ -278,7 +278,7 @@ class RunningSources:
         return await self._server(key).complete(offer, argument, text, given)
 
     async def operations(self, key: str) -> tuple[OperationRow, ...]:
-        """Every operation of a service's description, wanted or not.
+        """Return every operation of a service's description, wanted or not.
 
         Raises:
             ToolSourceError: the description cannot be read.
@@ -315,7 +315,7 @@ class RunningSources:
         return self._secrets.masked(source.log) if isinstance(source, McpSource) else None
 
     async def request_text(self, key: str, name: str, arguments: JsonObject) -> str:
-        """The request that a call of a service would send, key masked; empty of another source.
+        """Return the request that a service call would send, key masked; empty for other sources.
 
         Raises:
             ToolSourceError: the request cannot be made.

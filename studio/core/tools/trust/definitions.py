@@ -43,7 +43,7 @@ class ToolDefinition:
         return sha256(text.encode()).hexdigest()
 
     def text(self) -> str:
-        """The definition as a user reads it, in lines that can be compared."""
+        """Return the definition as a user reads it, in lines that can be compared."""
         schema = json.dumps(self.parameters, indent=2, ensure_ascii=False, default=str)
         marks = [self.effects] if self.effects else []
         return "\n".join([self.place, *marks, self.description, schema])
@@ -60,7 +60,7 @@ class ToolChange:
     """The tool that it was; None where it is as it was, but was never allowed."""
 
     def lines(self) -> tuple[str, ...]:
-        """The difference, each line with `+`, `-` or a blank in front."""
+        """Return the difference, each line with `+`, `-` or a blank in front."""
         if self.before is None:
             return ()
         found = unified_diff(f"{self.before.text()}\n", f"{self.now.text()}\n", context=1)
@@ -91,7 +91,7 @@ def change_text(change: ToolChange) -> str:
 
 
 def define(spec: ToolSpec, place: str) -> ToolDefinition:
-    """The definition of a tool as its source lists it."""
+    """Return a tool's definition as its source lists it."""
     effects = "has effects" if spec.has_effects else "reads only" if spec.reads_only else ""
     parameters = dict(spec.parameters)
     if spec.kind == "openapi":  # closed by the studio, not by its author; earlier ones were open

@@ -57,12 +57,12 @@ def resolved(path: Path) -> Path:
 
 
 def is_too_wide(folder: Path) -> bool:
-    """Whether a resolved folder is the home folder, the temporary one, or holds one of them."""
+    """Return whether a folder is the home or temporary folder, or holds one of them."""
     return any(folder == each or folder in each.parents for each in _shared())
 
 
 def is_repository(folder: Path) -> bool:
-    """Whether a folder is the root of a git repository or of a submodule."""
+    """Return whether a folder is the root of a git repository or of a submodule."""
     return (folder / ".git").exists()
 
 
@@ -222,12 +222,12 @@ class Trust:
     entry was trusted before such things were looked at, or by a script."""
 
     def covers(self, path: Path) -> bool:
-        """Whether a file or folder lies in a trusted folder, after links are followed."""
+        """Return whether a file or folder lies in a trusted folder, after links are followed."""
         place = resolved(path)
         return place.is_relative_to(_bundled()) or self._trusted_at(place) is not None
 
     def is_bundled(self, path: Path) -> bool:
-        """Whether a file or folder came with the studio."""
+        """Return whether a file or folder came with the studio."""
         return resolved(path).is_relative_to(_bundled())
 
     def allowed_in(self, folder: Path) -> Mapping[str, Pin]:
@@ -237,7 +237,7 @@ class Trust:
     def approval(
         self, folder: Path, tool: ToolId, name: str = "", *, by_folder: bool = True
     ) -> Approval | None:
-        """The approval that the user chose for a tool of a folder, or for all of the folder.
+        """Return the approval that the user chose for a tool of a folder, or for all of the folder.
 
         Args:
             folder: the prompt's folder.
@@ -303,7 +303,7 @@ class Trust:
         return replace(self, allowed=allowed)
 
     def adopted(self, folder: Path, things: Iterable[Want]) -> Trust:
-        """With what a folder names at first sight.
+        """Return the trust with what a folder names at first sight.
 
         Only where that folder was trusted itself before things were looked at one by one: the
         user's trust covered them.
@@ -347,7 +347,7 @@ class TrustStore:
         return self._read[1]
 
     def is_trusted(self, path: Path) -> bool:
-        """Whether a file or folder lies in a trusted folder."""
+        """Return whether a file or folder lies in a trusted folder."""
         return self.current.covers(path)
 
     def trust(self, folder: Path, things: Iterable[Want] | None = None) -> None:
@@ -418,7 +418,7 @@ def _from_json(data: object) -> Trust:
 
 
 def _by_name(tools: Mapping[ToolId, Approval]) -> dict[str, dict[str, Approval]]:
-    """Approvals as the file has them: by the tool's name, then by its source."""
+    """Return approvals as the file has them: by the tool's name, then by its source."""
     found: dict[str, dict[str, Approval]] = {}
     for tool, when in tools.items():
         found.setdefault(tool.name, {})[tool.source] = when
@@ -426,7 +426,7 @@ def _by_name(tools: Mapping[ToolId, Approval]) -> dict[str, dict[str, Approval]]
 
 
 def _approvals(data: object) -> dict[str, dict[ToolId, Approval]]:
-    """Approvals of a file; older studios kept one a name, with its source or for any."""
+    """Return the approvals of a file; older studios kept one a name, with its source or for any."""
     found: dict[str, dict[ToolId, Approval]] = {}
     for folder, tools in data.items() if isinstance(data, dict) else ():
         found[folder] = {}
@@ -497,7 +497,7 @@ class ToolReview:
     def changes(
         self, key: str, source: ToolSource, specs: tuple[ToolSpec, ...]
     ) -> Mapping[str, ToolChange]:
-        """The tools of a source that are not as they were allowed, by name.
+        """Return the tools of a source that changed since they were allowed, by name.
 
         Args:
             key: the source's key.
@@ -519,7 +519,7 @@ class ToolReview:
         return asking
 
     def allow(self, key: str, changes: Iterable[ToolChange]) -> None:
-        """The user allows tools of a source as they are now."""
+        """Allow tools of a source as they are now."""
         if self._folder is None:
             return
         after = allowed(self._store.read(self._folder, key) or self._known.get(key, {}), changes)

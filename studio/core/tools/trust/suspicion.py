@@ -135,7 +135,7 @@ def _is_addressed(text: str) -> bool:
 
 
 def _is_mixed(word: str) -> bool:
-    """Whether a word has Latin letters beside letters that look like them."""
+    """Return whether a word has Latin letters beside letters that look like them."""
     alphabets = {unicodedata.name(letter, "").partition(" ")[0] for letter in word}
     return "LATIN" in alphabets and not alphabets.isdisjoint(_LIKE_LATIN)
 

@@ -336,7 +336,7 @@ class ExportDialog(QDialog):
         return path.parent if path is not None else Path.home()
 
     def _path_for(self, target: ExportTarget) -> Path:
-        """A file beside the prompt that is not the prompt's own."""
+        """Return a file beside the prompt that is not the prompt's own."""
         own = self._source.document.source.path
         stem = Path(self._title).stem or "prompt"
         path = self._folder / f"{stem}{target.suffix}"
@@ -397,7 +397,7 @@ class ExportDialog(QDialog):
             words = tr("Fix the errors below, or agree to each kind of them")
             self.state.say("circle-x", "error", words)
         elif result.needs_consent:
-            words = tr("Can be exported, but not everything comes along as it is")
+            words = tr("Can be exported, but parts are changed or lost")
             self.state.say("triangle-alert", "warning", words)
         elif result.round_trips and result.judge:
             words = tr("Checked by the rules of {program}: messages and tools are the same")

@@ -84,7 +84,7 @@ class CheckList(FollowsTheme, QScrollArea):
         return len(self.rows)
 
     def text(self, row: int) -> str:
-        """The sentence of a row."""
+        """Return the sentence of a row."""
         return self.rows[row].label.text()
 
     def show_result(self, result: ExportResult, source: SourceText) -> None:
@@ -127,12 +127,12 @@ class CheckList(FollowsTheme, QScrollArea):
             bar.setValue(at)
 
     def resizeEvent(self, event: object) -> None:
-        """Wrapped sentences may need more or less height now."""
+        """Fit the height to the wrapped sentences."""
         super().resizeEvent(event)  # type: ignore[arg-type]
         self._fit()
 
     def _fit(self) -> None:
-        """As high as the rows, three lines or so at most half of the room."""
+        """Make the list as high as its rows, within bounds."""
         width = max(200, self.viewport().width())
         wanted = sum(row.height_in(width) for row in self.rows) + 12
         self.setFixedHeight(max(40, min(wanted, 132)))

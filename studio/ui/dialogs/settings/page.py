@@ -173,7 +173,7 @@ class KeysPage(FollowsTheme, QWidget):
             self._warn()
 
     def _say_taken(self, keys: QKeySequence) -> None:
-        """While keys are pressed: say at once whose they are."""
+        """Say at once which command the pressed keys belong to."""
         item = self.list.currentItem()
         if item is None or keys.isEmpty():
             return
@@ -243,7 +243,7 @@ class KeysPage(FollowsTheme, QWidget):
 
 
 def conflicts(own: Mapping[str, str]) -> dict[str, list[ActionSpec]]:
-    """The keys that more than one action has, with those actions."""
+    """Return the keys that more than one action has, with those actions."""
     users: dict[str, list[ActionSpec]] = {}
     for spec in ACTIONS:
         for key in own.get(spec.id, spec.shortcut).split():

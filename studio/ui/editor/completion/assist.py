@@ -77,7 +77,7 @@ class EditorAssist(QObject):
         return files_beside(document.source.path) if document is not None else ()
 
     def rest(self) -> None:
-        """The editor closes: offer nothing more."""
+        """Stop offering: the editor closes."""
         self._soon.stop()
 
     # -- completion -----------------------------------------------------------------------------
@@ -107,7 +107,7 @@ class EditorAssist(QObject):
         self._popup.offer(offer)
 
     def _take_at_once(self, event: QKeyEvent) -> bool:
-        """Tab right behind a typed word: the word's offer was not shown yet."""
+        """Complete a word at Tab before its offer is shown."""
         if not self._soon.isActive():
             return False
         self._soon.stop()
@@ -182,7 +182,7 @@ class EditorAssist(QObject):
     # -- problems -------------------------------------------------------------------------------
 
     def problems_here(self) -> list[Problem]:
-        """Problems at the caret, else those of its line, with their places in the text of now."""
+        """Return the problems at the caret, else those of its line, with current places."""
         caret, source = self._editor.caret(), self._editor.source()
         problems = self._editor.problems
         document = self._editor.document_now()
@@ -195,7 +195,7 @@ class EditorAssist(QObject):
         return [each for each in problems if source.line_of(each.span.start) == line]
 
     def show_fixes(self) -> None:
-        """A menu of the fixes at the caret."""
+        """Show a menu of the fixes at the caret."""
         self._editor.reading.when_read(lambda _: self._popup_fixes())
 
     def _popup_fixes(self) -> None:
@@ -208,7 +208,7 @@ class EditorAssist(QObject):
         menu.popup(self._editor.viewport().mapToGlobal(self._editor.cursorRect().bottomLeft()))
 
     def fix_menu(self) -> QMenu:
-        """The menu of quick fixes at the caret."""
+        """Return the menu of quick fixes at the caret."""
         menu = QMenu(self._editor)
         menu.aboutToHide.connect(menu.deleteLater)
         word = self.misspelled_here()

@@ -77,7 +77,7 @@ class CompletionPopup(QFrame):
         self.raise_()
 
     def _place(self) -> None:
-        """Below the line of the caret, else above it, with as many rows as there is room for.
+        """Place it below the caret's line, else above, with as many rows as there is room for.
 
         The room is that of the window: an editor may be a few lines high. The line that is being
         typed is never covered.
@@ -132,7 +132,7 @@ class CompletionPopup(QFrame):
         self._editor.removeEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Keys while the list is open; it closes when the editor loses the keyboard."""
+        """Handle keys while the list is open; close it when the editor loses the focus."""
         if not self.isVisible():
             return False
         if event.type() == QEvent.Type.FocusOut:
@@ -165,7 +165,7 @@ class CompletionPopup(QFrame):
         return True
 
     def _is_of_now(self) -> bool:
-        """Whether the choice goes on with what is typed by now; the offer is some keys behind."""
+        """Return whether the choice continues what is typed; the offer lags some keys behind."""
         item, offered, caret = self._list.currentItem(), self._offered, self._editor.caret()
         if item is None or offered is None or caret < offered.span.start:
             return False
@@ -187,7 +187,7 @@ _LEAVING = (
 
 
 def _goes_on(event: QKeyEvent) -> bool:
-    """Whether a key goes on with the word that is offered; no key of a command, such as Shift."""
+    """Return whether a key continues the offered word, and is not just Shift or the like."""
     return event.key() not in _LEAVING and all(
         char.isalnum() or char in "_-./" or not char.isprintable() for char in event.text()
     )

@@ -80,7 +80,7 @@ class Highlighter(QSyntaxHighlighter):
         return not self._pending and self._unread_from is None
 
     def is_done_to(self, line: int) -> bool:
-        """Whether every line up to one, counted from 0, is colored."""
+        """Return whether every line up to one, counted from 0, is colored."""
         return self._first_open() > line
 
     def recolor(self) -> None:
@@ -134,7 +134,7 @@ class Highlighter(QSyntaxHighlighter):
         self._timer.stop()
 
     def state_before(self, block: QTextBlock) -> State:
-        """The lexer's state at the start of a line; lines above it that are not read are read now.
+        """Return the lexer's state at the start of a line, reading unread lines above it first.
 
         It is a guess where that would be so many that a key had to wait for them.
         """
@@ -289,12 +289,12 @@ class Highlighter(QSyntaxHighlighter):
         return self._states[number] if number != _UNKNOWN else self._body
 
     def _first_open(self) -> int:
-        """The first line to go on from; beyond every line where all are colored."""
+        """Return the first line to go on from; beyond every line where all are colored."""
         pending = min((place.blockNumber() for place in self._pending), default=sys.maxsize)
         return min(pending, sys.maxsize if self._unread_from is None else self._unread_from)
 
     def _take_pending(self, last: int = sys.maxsize) -> QTextBlock | None:
-        """The first line that was put off, up to a last one."""
+        """Return the first line that was put off, up to a last one."""
         if not self._pending:
             return None
         first = min((place.block() for place in self._pending), key=QTextBlock.blockNumber)
@@ -304,7 +304,7 @@ class Highlighter(QSyntaxHighlighter):
         return first
 
     def _first_unread(self) -> QTextBlock | None:
-        """A line that a walk did not come to, because it met lines colored before their turn."""
+        """Return a line that a walk missed because it met lines colored before their turn."""
         if self._unread_from is None:
             return None
         block = self.document().findBlockByNumber(self._unread_from)
@@ -331,7 +331,7 @@ class Highlighter(QSyntaxHighlighter):
 
 
 def _readable(text: str) -> str:
-    """The line with Qt's soft line separator as a space, which no lexer table trips over."""
+    """Return the line with Qt's soft line separator as a space, which no lexer table trips over."""
     return text.replace("\u2028", " ")
 
 

@@ -96,7 +96,7 @@ class CrumbBar(QWidget):
         shown[-1].setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def menu_of(self, index: int) -> QMenu:
-        """The menu of one step; 0 is the file."""
+        """Return the menu of one step; 0 is the file."""
         menu = QMenu(self)
         menu.aboutToHide.connect(menu.deleteLater)
         if index == 0:
@@ -200,7 +200,7 @@ class CrumbBar(QWidget):
             action.triggered.connect(lambda _=False, path=path: self.request_open.emit(path))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Keys on a step."""
+        """Handle the keys on a step."""
         if not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
             return super().eventFilter(watched, event)
         shown = [button for button in self._buttons if not button.isHidden()]

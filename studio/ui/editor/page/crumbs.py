@@ -34,7 +34,7 @@ class Crumb:
 
 
 def crumbs_at(document: PromptDocument, offset: int) -> tuple[Crumb, ...]:
-    """The way to a place: the front matter and its keys, or the section of the body."""
+    """Return the way to a place: the front matter and its keys, or the section of the body."""
     if document.front_matter is not None and offset < document.body.start:
         front = _front(document)
         offset = max(offset, _text_begins(document, offset))
@@ -80,7 +80,7 @@ def _key(document: PromptDocument, entry: FrontMatterEntry) -> Crumb:
 
 
 def key_label(document: PromptDocument, path: KeyPath) -> str:
-    """A key as people call it; an item of a list goes by its name."""
+    """Return a key as people call it; an item of a list goes by its name."""
     key = path[-1]
     if isinstance(key, str):
         return shortened(key, _LONGEST)

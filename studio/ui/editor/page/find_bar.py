@@ -250,14 +250,14 @@ class FindBar(QWidget):
             )
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Esc closes, wherever in the bar the keyboard is."""
+        """Close at Esc, wherever in the bar the keyboard focus is."""
         if event.key() == Qt.Key.Key_Escape:
             self.leave()
             return
         super().keyPressEvent(event)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Enter and Esc in the fields, and the keys of the switches."""
+        """Handle Enter and Esc in the fields, and the keys of the switches."""
         if isinstance(event, QKeyEvent) and event.modifiers() == Qt.KeyboardModifier.AltModifier:
             switch = self._switches.get(Qt.Key(event.key()))
             if switch is not None:

@@ -265,7 +265,7 @@ class Naming(QObject):
 
 
 def _input_at(document: PromptDocument, offset: int) -> str | None:
-    """The input at a place of a prompt, or of a row of an experiment."""
+    """Return the input at a place of a prompt, or of a row of an experiment."""
     if not document.is_experiment:
         return name_at(document, offset)
     found = experiments.value_name_at(document, offset)

@@ -395,7 +395,7 @@ class EditorPage(QWidget):
         self.parsed.emit(document)
 
     def _begin_at_messages(self, document: PromptDocument) -> None:
-        """A file opens with a long front matter folded to one line, the caret at its messages.
+        """Fold the long front matter of a file that opens, and put the caret at its messages.
 
         Not where something is wrong in the front matter, nor where the caret was the last time.
         """

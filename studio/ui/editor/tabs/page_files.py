@@ -53,7 +53,7 @@ class PageFiles(QObject):
         self._settings = settings
 
     def ask_open(self) -> list[Path]:
-        """Files to open; none where the user thinks better of it."""
+        """Ask for the files to open; none where the user cancels."""
         return _ask_open(self._tabs, self.folder())
 
     def save(self, page: EditorPage) -> bool:
@@ -123,7 +123,7 @@ class _Unsaved(Enum):
 
 
 def _ask_open(parent: QWidget, folder: str) -> list[Path]:
-    """Files to open; none where the user thinks better of it."""
+    """Ask for the files to open; none where the user cancels."""
     names, _ = QFileDialog.getOpenFileNames(
         parent,
         tr("Open prompt"),

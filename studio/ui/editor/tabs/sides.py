@@ -46,7 +46,7 @@ class TabGroup(QTabWidget):
         return self._page(self.currentIndex())
 
     def pages(self) -> Iterator[EditorPage]:
-        """Every page, left to right."""
+        """Yield every page, left to right."""
         for index in range(self.count()):
             page = self._page(index)
             if page is not None:
@@ -79,7 +79,7 @@ class TabGroup(QTabWidget):
             self.setTabIcon(index, icon("circle-pause" if waits else "circle-play"))
             tip += "\n" + (tr("Its run waits for you") if waits else tr("Its run goes on"))
         if page.is_looked_at:
-            tip += "\n" + tr("Only looked at: a double click, or a change, keeps the tab")
+            tip += "\n" + tr("Preview tab: double-click it or edit the file to keep it open")
         self.setTabToolTip(index, tip)
 
     def step(self, by: int) -> None:
@@ -94,7 +94,7 @@ class TabGroup(QTabWidget):
             self.tabBar().moveTab(at, (at + by) % self.count())
 
     def set_aside(self, aside: bool) -> None:
-        """Whether the keyboard is in the other side; its tab then has the accent's mark."""
+        """Set whether the other side has the focus; its tab then has the accent's mark."""
         bar = self.tabBar()
         if bar.property("aside") != aside:
             bar.setProperty("aside", aside)
@@ -205,23 +205,23 @@ class EditorSides(QSplitter):
         self.active.add_view(view, title, tip)
 
     def pages(self) -> Iterator[EditorPage]:
-        """Every page, those of the current side first."""
+        """Yield every page, those of the current side first."""
         for group in sorted(self._groups, key=lambda each: each is not self.active):
             yield from group.pages()
 
     def views_of(self, page: EditorPage) -> list[EditorPage]:
-        """The pages that show the same document, the page itself among them."""
+        """Return the pages that show the same document, the page itself among them."""
         return [each for each in self.pages() if each.controller is page.controller]
 
     def page_of(self, path: Path) -> EditorPage | None:
-        """The page of a file that is open."""
+        """Return the page of a file that is open."""
         for page in self.pages():
             if page.controller.path is not None and _same(page.controller.path, path):
                 return page
         return None
 
     def other_group(self) -> TabGroup | None:
-        """The side that is not the current one."""
+        """Return the side that is not the current one."""
         return next((group for group in self._groups if group is not self.active), None)
 
     # -- doing ----------------------------------------------------------------------------------
@@ -381,7 +381,7 @@ class EditorSides(QSplitter):
             self.current.editor.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Even halves stay even."""
+        """Keep even halves even."""
         super().resizeEvent(event)
         if self._is_even and self.is_split:
             self._share()

@@ -125,7 +125,7 @@ class EditorTabs(QStackedWidget):
             page.editor.reveal(span, take_keyboard=take_keyboard)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """The keyboard is for the text."""
+        """Give the keyboard focus to the text."""
         page = self.current
         if page is not None:
             page.editor.setFocus(event.reason())
@@ -137,7 +137,7 @@ class EditorTabs(QStackedWidget):
     # -- open -----------------------------------------------------------------------------------
 
     def new(self, text: str = "", title: str = "") -> EditorPage:
-        """A document without a file."""
+        """Open a new document without a file."""
         self._untitled += 1
         page = self._page()
         page.begin(text, title or f"{UNTITLED}{self._untitled}.prompty")
@@ -182,7 +182,7 @@ class EditorTabs(QStackedWidget):
             keyboard.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def keep(self, page: EditorPage) -> None:
-        """A tab that was only looked at stays."""
+        """Keep a tab that was only looked at."""
         if page.is_looked_at:
             page.is_looked_at = False
             self.sides.name(page)

@@ -24,7 +24,7 @@ _OPENING = {closing: opening for opening, closing in _CLOSING.items()}
 
 
 def matching_bracket(text: str, position: int) -> tuple[int, int] | None:
-    """The bracket touching the caret and its partner, as offsets; None where there is none.
+    """Return the bracket touching the caret and its partner, as offsets; None where there is none.
 
     Looks at most 20,000 characters far, so that a long text costs a key press nothing.
     """
@@ -56,7 +56,7 @@ Selection = QTextEdit.ExtraSelection
 
 
 def cursor_for(document: QTextDocument, source: SourceText, span: Span) -> QTextCursor:
-    """A cursor that selects `span`, which counts code points, where Qt counts UTF-16 units."""
+    """Return a cursor that selects `span`, converting code points to UTF-16 units."""
     last = max(0, document.characterCount() - 1)
     cursor = QTextCursor(document)
     cursor.setPosition(min(source.to_utf16(span.start), last))
@@ -105,7 +105,7 @@ def dashed(
 
 
 def _visible(source: SourceText, span: Span) -> Span:
-    """A span with something to underline: an empty one grows by the character beside it."""
+    """Return a span with something to underline: an empty one grows by the character beside it."""
     if span.end > span.start:
         return Span(span.start, min(span.end, len(source)))
     if span.start < len(source) and source.text[span.start] != "\n":
@@ -114,7 +114,7 @@ def _visible(source: SourceText, span: Span) -> Span:
 
 
 def line_mark(cursor: QTextCursor, color: str) -> Selection:
-    """A whole line in another background."""
+    """Return a whole line in another background."""
     selection = Selection()
     selection.cursor = QTextCursor(cursor)
     selection.cursor.clearSelection()
@@ -130,7 +130,7 @@ def range_marks(
     *,
     strong: bool = False,
 ) -> list[Selection]:
-    """Backgrounds behind ranges of UTF-16 positions."""
+    """Return backgrounds behind ranges of UTF-16 positions."""
     made = []
     for start, end in ranges:
         selection = Selection()
@@ -225,7 +225,7 @@ class ShownMarks:
         self.show()
 
     def rest(self) -> None:
-        """The editor closes: nothing goes out later."""
+        """Stop the timer: the editor closes."""
         self._flash_timer.stop()
 
     def set_stops(self, ranges: Sequence[tuple[int, int]]) -> None:
@@ -248,7 +248,7 @@ class ShownMarks:
         self.show()
 
     def follow_caret(self) -> None:
-        """The caret moved: mark its bracket and the other one.
+        """Mark the bracket at the moved caret, and its partner.
 
         Where there is none nothing is set: the marks move with the text, and to set them anew
         paints everything.

@@ -53,11 +53,11 @@ class MediaDrop(QObject):
         self._path = path
 
     def wants(self, data: QMimeData) -> bool:
-        """Whether there is something in it that is not a text."""
+        """Return whether it holds anything but text."""
         return bool(dropped_files(data)) or (data.hasImage() and not data.hasText())
 
     def leaves(self, data: QMimeData) -> bool:
-        """Whether it is for the window: folders alone are shown, and not named in the text."""
+        """Return whether the window handles it: folders alone are shown, not named in the text."""
         files = dropped_files(data)
         return bool(files) and all(path.is_dir() for path in files)
 
@@ -144,7 +144,7 @@ def media_word(path: Path) -> str:
 
 
 def address(path: Path, folder: Path | None) -> str:
-    """The path as a prompt writes it: from the prompt's folder, with slashes.
+    """Return the path as a prompt writes it: from the prompt's folder, with slashes.
 
     A file on another drive, or a prompt that has no folder yet, gives the whole path.
     """
@@ -159,7 +159,7 @@ def address(path: Path, folder: Path | None) -> str:
 def edits_for(
     document: PromptDocument, path: Path, folder: Path | None, at: int, *, yaml: bool
 ) -> tuple[TextEdit, ...]:
-    """Edits that put a file into a prompt at an offset, in the words of its dialect.
+    """Return the edits that put a file into a prompt at an offset, in the words of its dialect.
 
     YAML gets a reference, a body of the section dialect a media token. The other dialects have no
     such token: they get an input of that kind whose default is the path, and its use.
@@ -199,7 +199,7 @@ def _free_name(document: PromptDocument, path: Path) -> str:
 
 
 def free_image_name(folder: Path) -> str:
-    """A name for a pasted picture that no file beside the prompt has."""
+    """Return a name for a pasted picture that no file beside the prompt has."""
     taken = [
         int(match[1]) for each in folder.iterdir() if (match := _NUMBERED.fullmatch(each.name))
     ]

@@ -51,7 +51,7 @@ class Folding(QObject):
         self._looking = LatestJob(self, self._take)
 
     def is_closed(self, line: int) -> bool:
-        """Whether lines are hidden behind that line."""
+        """Return whether lines are hidden behind that line."""
         behind = self._document.findBlockByNumber(line + 1)
         return line in self.folds and behind.isValid() and not behind.isVisible()
 
@@ -125,7 +125,7 @@ class Folding(QObject):
             self._close(closed - hiding)
 
     def rest(self) -> None:
-        """The last editor closes: look for nothing more."""
+        """Stop looking for folds: the last editor closes."""
         self._looking.drop()
 
     def _take(self, found: Mapping[int, FoldingRange]) -> None:
@@ -195,7 +195,7 @@ class BlockView(QPlainTextEdit):
     def visible_blocks(
         self, part: QRect | None = None
     ) -> Iterator[tuple[QTextBlock, float, float]]:
-        """The lines on the screen, with top and height in the viewport.
+        """Yield the lines on the screen, with top and height in the viewport.
 
         Args:
             part: the part of the viewport that counts; all of it where None.
@@ -216,14 +216,14 @@ class BlockView(QPlainTextEdit):
             block = block.next()
 
     def line_at(self, y: float) -> int | None:
-        """The line at a height in the viewport."""
+        """Return the line at a height in the viewport."""
         for block, top, height in self.visible_blocks():
             if top <= y < top + height:
                 return block.blockNumber()
         return None
 
     def geometry_of(self, block: QTextBlock) -> QRectF:
-        """A line's place in the viewport."""
+        """Return a line's place in the viewport."""
         return self.blockBoundingGeometry(block).translated(self.contentOffset())
 
     @property
@@ -248,12 +248,12 @@ class BlockView(QPlainTextEdit):
         self.setViewportMargins(left, 0, self._right_room, 0)
 
     def set_wrapped(self, wrapped: bool) -> None:
-        """Whether long lines go on in the next row."""
+        """Set whether long lines wrap."""
         mode = QPlainTextEdit.LineWrapMode
         self.setLineWrapMode(mode.WidgetWidth if wrapped else mode.NoWrap)
 
     def set_whitespace(self, shown: bool) -> None:
-        """Whether spaces and tabs are drawn."""
+        """Set whether spaces and tabs are drawn."""
         option = self.document().defaultTextOption()
         flag = QTextOption.Flag.ShowTabsAndSpaces
         option.setFlags(option.flags() | flag if shown else option.flags() & ~flag)
@@ -279,7 +279,7 @@ class Window:
     """End in the present text."""
 
     def with_change(self, position: int, removed: int, added: int) -> Window:
-        """The part that holds one more change, which counts in the text as it was until then."""
+        """Return the part with one more change, whose positions count in the text until then."""
         more = max(0, position + removed - self.now)
         return Window(
             min(self.start, position), self.before + more, self.now + more + added - removed
@@ -307,7 +307,7 @@ class TextMirror(QObject):
         document.contentsChange.connect(self._note)
 
     def source(self) -> SourceText:
-        """The text as it is now; cheap when nothing or one place changed since the last call."""
+        """Return the current text; cheap when at most one place changed since the last call."""
         revision = self._document.revision()
         if revision != self._revision:
             # An edit block is open, or was never reported: the revision counts once a block.
@@ -322,7 +322,7 @@ class TextMirror(QObject):
         return self._source
 
     def read_again(self) -> str:
-        """The text as the document has it: what is written to a file leans on nothing kept."""
+        """Read the text as the document has it: what is written to a file leans on nothing kept."""
         kept, text = self.source().text, self._raw()
         if kept == text:
             return kept
@@ -330,7 +330,7 @@ class TextMirror(QObject):
         return text
 
     def recount(self, before: int, after: int) -> None:
-        """The document counted its revision on while it was colored, which changes no text."""
+        """Take over the document's revision, which coloring raises without changing text."""
         if self._revision == before:
             self._revision = after
 
@@ -355,7 +355,7 @@ class TextMirror(QObject):
         self.whole_readings += 1
 
     def _spliced(self, window: Window) -> SourceText | None:
-        """The text with the changed part taken from the document; None where that is no help."""
+        """Return the text with the changed part read from the document; None if that is no help."""
         old = self._source
         length = self._document.characterCount() - 1
         last = old.to_utf16(len(old))
@@ -395,7 +395,7 @@ class LineLayout(QPlainTextDocumentLayout):
         document.contentsChange.connect(self._on_change)
 
     def _on_change(self, position: int, _removed: int, added: int) -> None:
-        """Comes before the highlighter's own slot: what is added is what was written, no more.
+        """Note a change before the highlighter's own slot: what is added is what was written.
 
         The end of a line that took the place of another is in it. Then the line below is another
         block, with rows of a text that it had before: Qt crashes as it paints them.
@@ -406,7 +406,7 @@ class LineLayout(QPlainTextDocumentLayout):
         self._is_in_line = is_as_many and document.findBlock(position).contains(position + added)
 
     def documentChanged(self, position: int, removed: int, added: int) -> None:  # noqa: N802
-        """Comes after the highlighter's own slot: what is added holds every line it colored."""
+        """Lay out a change after the highlighter's own slot, with every line that it colored."""
         document = self.document()
         is_in_line, self._is_in_line = self._is_in_line, False
         line = document.findBlock(position)
@@ -450,15 +450,15 @@ class PromptText(QObject):
         self.folding = Folding(self.document, self)
 
     def source(self) -> SourceText:
-        """The text as it is now; cheap when nothing or one place changed since the last call."""
+        """Return the current text; cheap when at most one place changed since the last call."""
         return self.mirror.source()
 
     def read(self) -> str:
-        """The text, lines ended by LF."""
+        """Read the text, lines ended by LF."""
         return self.source().text
 
     def read_again(self) -> str:
-        """The text for a file or the parser: read whole, in a pause; lines ended by LF."""
+        """Read the text for a file or the parser: read whole, in a pause; lines ended by LF."""
         return self.mirror.read_again()
 
     def load(self, text: str) -> None:
@@ -503,12 +503,12 @@ class PromptText(QObject):
     # -- the editors that show it ---------------------------------------------------------------
 
     def shown_in(self, view: BlockView) -> None:
-        """One more editor shows the text."""
+        """Add an editor that shows the text."""
         self._views.append(view)
         view.setWordWrapMode(self._wrap)
 
     def left_by(self, view: BlockView) -> None:
-        """An editor shows the text no more."""
+        """Remove an editor that no longer shows the text."""
         if view in self._views:
             self._views.remove(view)
             self.fit_views()
@@ -528,6 +528,6 @@ class PromptText(QObject):
             view.leave_room(view.room - narrowest if is_near else 0)
 
     def rest(self) -> None:
-        """The last editor closes: leave nothing to do later."""
+        """Cancel pending work: the last editor closes."""
         self.highlighter.pause()
         self.folding.rest()

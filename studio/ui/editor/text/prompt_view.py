@@ -50,11 +50,11 @@ class PromptView(BlockView):
         return self.prompt.folding
 
     def source(self) -> SourceText:
-        """The text as it is now; cheap when nothing changed since the last call."""
+        """Return the text as it is now; cheap when nothing changed since the last call."""
         return self.prompt.source()
 
     def text(self) -> str:
-        """The text, lines ended by LF."""
+        """Return the text, lines ended by LF."""
         return self.prompt.read()
 
     def load(self, text: str) -> None:
@@ -103,11 +103,11 @@ class PromptView(BlockView):
             bar.setValue(first.firstLineNumber() - len(seen) // 2)
 
     def caret(self) -> int:
-        """The caret's offset."""
+        """Return the caret's offset."""
         return self.source().from_utf16(self.textCursor().position())
 
     def leave_carets(self) -> None:
-        """Someone puts the caret elsewhere: what is typed next is for that place alone."""
+        """Leave the other carets: someone puts the caret elsewhere, for that place alone."""
 
     def set_caret(self, offset: int) -> None:
         """Put the caret there; the view stays as it is where it can."""
@@ -255,5 +255,5 @@ class ParseTracker:
             QTimer.singleShot(0, self._editor, lambda: act(document))
 
     def rest(self) -> None:
-        """The editor is about to go: nothing waits any more."""
+        """Drop what waits: the editor is about to close."""
         self._asked = None

@@ -109,7 +109,7 @@ class SnippetSession(QObject):
         return cursor
 
     def _on_caret(self) -> None:
-        """Leaving the snippet ends it, and so does undoing it."""
+        """End the snippet when the caret leaves it, or it is undone."""
         if not self._stops:
             return
         at = self._editor.textCursor().position()

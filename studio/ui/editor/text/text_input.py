@@ -144,7 +144,7 @@ class TextInput(PromptView):
         return False
 
     def _tell_places(self, event: QInputMethodQueryEvent) -> bool:
-        """Places count from the widget's corner; Qt forgets the gutter left of the viewport.
+        """Move the places that Qt tells to the widget's corner: it forgets the gutter.
 
         Without this the list of an input method opens as far left of the caret as the gutter is
         wide.
@@ -194,7 +194,7 @@ class TextInput(PromptView):
         return self._keys.write(event, cursor)
 
     def _scrolls(self, event: QKeyEvent) -> bool:
-        """Ctrl with Up or Down scrolls by a line, and the caret stays."""
+        """Scroll by a line at Ctrl with Up or Down; the caret stays."""
         by = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()))
         held = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if by is None or held != Qt.KeyboardModifier.ControlModifier:
@@ -204,7 +204,7 @@ class TextInput(PromptView):
         return True
 
     def _takes_standard(self, event: QKeyEvent) -> bool:
-        """The desktop's other keys for the clipboard (Shift+Insert) do what the usual ones do."""
+        """Handle the desktop's other clipboard keys (Shift+Insert) as the usual ones."""
         for keys, act in (
             (QKeySequence.StandardKey.Copy, self.copy),
             (QKeySequence.StandardKey.Cut, self.cut),
@@ -218,7 +218,7 @@ class TextInput(PromptView):
         return False
 
     def _indents(self, event: QKeyEvent) -> bool:
-        """Tab moves selected lines in, Shift and Tab move lines out."""
+        """Indent selected lines at Tab, and unindent lines at Shift+Tab."""
         is_tab = event.key() == Qt.Key.Key_Tab and not event.modifiers()
         if is_tab and any(each.hasSelection() for each in self.carets.all()):
             self.lines.indent(1)
@@ -232,7 +232,7 @@ class TextInput(PromptView):
         return self._goes_home(event) or self._goes_by_word(event)
 
     def _goes_by_word(self, event: QKeyEvent) -> bool:
-        """The keys that go, select and erase by words."""
+        """Handle the keys that go, select and erase by words."""
         key = word_key(event)
         if key is None or (key.erases and self.isReadOnly()):
             return False
@@ -246,7 +246,7 @@ class TextInput(PromptView):
         return True
 
     def _goes_home(self, event: QKeyEvent) -> bool:
-        """Home goes to the first word of the row, and from there to the row's start."""
+        """Go to the first word of the row at Home, and from there to the row's start."""
         held = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if event.key() != Qt.Key.Key_Home or held & ~Qt.KeyboardModifier.ShiftModifier:
             return False
@@ -315,7 +315,7 @@ class TextInput(PromptView):
             self.carets.undo_by(super().redo)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """The window's actions for a prompt; Qt's own menu where there are none."""
+        """Show the window's actions for a prompt; Qt's own menu without any."""
         menu = self.menu()
         if menu.isEmpty():
             super().contextMenuEvent(event)
@@ -333,7 +333,7 @@ class TextInput(PromptView):
         return menu
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Alt and a click set one more caret, or take it away; a click alone leaves one."""
+        """Toggle a caret at Alt and a click; a click alone leaves one."""
         self._column = None
         if event.button() == Qt.MouseButton.LeftButton and event.modifiers() == _COLUMN:
             self.carets.drop()
@@ -351,7 +351,7 @@ class TextInput(PromptView):
         super().mousePressEvent(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Shift, Alt and a drag select columns."""
+        """Select columns while dragging with Shift and Alt."""
         if self._column is not None and event.buttons() & Qt.MouseButton.LeftButton:
             place = self.cursorForPosition(event.position().toPoint())
             self.caret_choice.select_column(self._column, place)
@@ -359,7 +359,7 @@ class TextInput(PromptView):
         super().mouseMoveEvent(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """The end of a drag; a click with Ctrl asks for the definition."""
+        """End a drag; at a click with Ctrl ask for the definition."""
         if self._column is not None:
             self._column = None
             return
@@ -370,7 +370,7 @@ class TextInput(PromptView):
             self.request_definition.emit()
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        """Files and pictures too, not only text; a folder goes on to the window."""
+        """Return whether files, pictures or text can be inserted; folders are for the window."""
         if self.media is not None and self.media.leaves(source):
             return False
         return bool(self.media and self.media.wants(source)) or super().canInsertFromMimeData(
@@ -378,7 +378,7 @@ class TextInput(PromptView):
         )
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Dropped or pasted: text as it is, files and pictures in the words of the dialect."""
+        """Insert what is dropped or pasted: text as it is, files and pictures as tokens."""
         if self.media is not None and self.media.wants(source) and not self.isReadOnly():
             self.media.take(source)
             return

@@ -227,20 +227,20 @@ class PromptEditor(FollowsTheme, TextInput):
         self.prompt.fit_views()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Two sides may show the text now; the window's keys for texts are for this one."""
+        """Add the window's actions for texts, and fit the views: two sides may show the text."""
         super().showEvent(event)
         in_text = Qt.ShortcutContext.WidgetShortcut
         self.addActions([e for e in self.window().actions() if e.shortcutContext() == in_text])
         self.prompt.fit_views()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Another side may have the text for itself now."""
+        """Fit the views: another side may have the text for itself now."""
         super().hideEvent(event)
         if not self._is_going:
             self.prompt.fit_views()
 
     def set_wrapped(self, wrapped: bool) -> None:
-        """Whether long lines go on in the next row."""
+        """Set whether long lines wrap."""
         super().set_wrapped(wrapped)
         self.prompt.fit_views()
 
@@ -259,14 +259,14 @@ class PromptEditor(FollowsTheme, TextInput):
             self._front.paint(event.rect(), self.parsed)
 
     def _lowest_line(self) -> int:
-        """A line that is not above the lowest one on the screen, without walking there."""
+        """Return a line that is not above the lowest one on the screen, without walking there."""
         if self.folding.is_any_closed:
             return self.blockCount()
         rows = self.viewport().height() // max(1, self.fontMetrics().height()) + 1
         return self.firstVisibleBlock().blockNumber() + rows
 
     def _scroll_past_end(self, _least: int, most: int) -> None:
-        """The last line can be scrolled to the top, where there is more than the window shows."""
+        """Let the last line scroll to the top, if there is more than the window shows."""
         last = self.document().lineCount() - 1
         if 0 < most < last:
             # Before Qt fits the bar's value to the shorter range: the view does not jump.
@@ -291,7 +291,7 @@ class PromptEditor(FollowsTheme, TextInput):
         self._caret_timer.start(_LONG_CARET_MS if long else _CARET_MS)
 
     def _on_line(self, left: QTextBlock, line: QTextBlock) -> None:
-        """The caret is in another line."""
+        """Show the line that the caret went to."""
         self.sticky.follow()
         if not line.isVisible():
             self.folding.show_line(line.blockNumber())
@@ -303,7 +303,7 @@ class PromptEditor(FollowsTheme, TextInput):
             self.ensureCursorVisible()
 
     def _on_folded(self) -> None:
-        """The carets leave lines that went away."""
+        """Move the carets out of folded lines."""
         if not all(each.block().isVisible() for each in self.carets.all()):
             self.carets.move(_leave_hidden)
         self.viewport().update()

@@ -219,7 +219,7 @@ class MessageCard(FollowsTheme, QWidget):
         return tuple(body for body, _ in self._bodies)
 
     def is_outdated(self, tokens: ConversationTokens) -> bool:
-        """Whether what it says of the message's place and cost is another message's."""
+        """Return whether what it shows of place and cost belongs to another message."""
         return self.data is not None and self._said != head_words(self.data, tokens)
 
     def show_card(
@@ -273,7 +273,7 @@ class MessageCard(FollowsTheme, QWidget):
             self.update()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """A click beside the text leads to the message's marker."""
+        """Go to the message's marker at a click beside the text."""
         if event.button() == Qt.MouseButton.LeftButton:
             self._reveal_marker()
 
@@ -304,14 +304,14 @@ class MessageCard(FollowsTheme, QWidget):
         return menu
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter and space do what a click beside the text does."""
+        """Do at Enter and Space what a click beside the text does."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             self._reveal_marker()
         else:
             super().keyPressEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The card's ground, border and the stripe in the role's color."""
+        """Paint the card's ground, border and stripe in the role's color."""
         strong = self.is_lit or self.hasFocus()
         paint_card(QPainter(self), self.rect(), self._stripe, strong=strong)
 
@@ -334,7 +334,7 @@ class MessageCard(FollowsTheme, QWidget):
         self.update()
 
     def _reveal_attribute(self, name: str) -> None:
-        """The attribute's own value where it is known, else the marker."""
+        """Reveal the attribute's own value if it is known, else the marker."""
         span = self.data.attribute_places.get(name) if self.data else None
         if span is not None:
             self.place_clicked.emit(span)

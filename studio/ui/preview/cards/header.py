@@ -64,7 +64,7 @@ class CardHeader(QWidget):
             self._chips.addWidget(chip)
         if data.missing:
             words = tr("not set: {names}").format(names=", ".join(data.missing))
-            tip = tr("Without a value, nothing is in its place.")
+            tip = tr("Without a value, its place stays empty.")
             self._warnings.addWidget(self._chip(words, "muted", tip))
         for problem in data.warnings:
             words = tr("⚠ looks like structure")

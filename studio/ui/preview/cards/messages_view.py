@@ -127,11 +127,11 @@ class CardColumn(QWidget):
         self.lit = slot
 
     def slot_at(self, y: int) -> int:
-        """The index of the slot at a height, or of the next one below it."""
+        """Return the index of the slot at a height, or of the next one below it."""
         return max(0, bisect_right(self._tops, y) - 1)
 
     def near(self, top: int, bottom: int) -> range:
-        """The slots that a stretch of the column touches; all where there are only a few."""
+        """Return the slots that a stretch of the column touches; all where there are only a few."""
         count = len(self.slots)
         if count <= _ALWAYS_REAL:
             return range(count)
@@ -169,7 +169,7 @@ class CardColumn(QWidget):
         return super().event(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """An empty card where there is none yet."""
+        """Paint an empty card before there is one."""
         theme = theme_in_use()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -259,7 +259,7 @@ class CardColumn(QWidget):
             slot.is_whole = slot.is_whole or slot.card is card
 
     def _measure_anew(self, inner: int) -> None:
-        """Every height at another width."""
+        """Measure every height for another width."""
         self.resize(inner + 2 * EDGE, self.height())
         for slot in self.slots:
             if slot.card is None:
@@ -432,7 +432,7 @@ class MessagesView(FollowsTheme, QScrollArea):
             self._bring(found)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The veil covers what is seen; another width gives other heights."""
+        """Fit the veil to the viewport, and the heights to the width."""
         super().resizeEvent(event)
         self._veil.setGeometry(self.viewport().rect())
         self._place()
@@ -443,7 +443,7 @@ class MessagesView(FollowsTheme, QScrollArea):
         self._place()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """A user who scrolls looks elsewhere than where the caret led."""
+        """Forget where the caret led: a user who scrolls looks elsewhere."""
         self._goal = None
         super().wheelEvent(event)
 
@@ -469,7 +469,7 @@ class MessagesView(FollowsTheme, QScrollArea):
         self._wake()
 
     def _wanted_places(self) -> tuple[range, range]:
-        """The slots that are seen, and those a page above and below."""
+        """Return the slots that are seen, and those a page above and below."""
         top, page = self.verticalScrollBar().value(), max(400, self.viewport().height())
         near = self._column.near
         return near(top, top + page), near(top - page, top + 2 * page)

@@ -85,12 +85,12 @@ class ValueStyle:
 
 
 def value_anchor(index: int) -> str:
-    """The link target of the run numbered `index`."""
+    """Return the link target of the run numbered `index`."""
     return f"value:{index}"
 
 
 def markdown_to_html(runs: Sequence[TextRun], style: Callable[[TextRun], ValueStyle]) -> str:
-    """The HTML of a text made of `runs`; raw HTML in it is shown as text.
+    """Return the HTML of a text made of `runs`; raw HTML in it is shown as text.
 
     Line breaks are kept as the author wrote them: in a prompt they carry meaning.
     """
@@ -119,7 +119,7 @@ def _reader() -> MarkdownIt:
 
 
 def _image_as_text(renderer: object, tokens: Any, index: int, options: object, env: object) -> str:  # noqa: ANN401
-    """A picture inside Markdown is text to the model, so it is shown as text here."""
+    """Return a picture inside Markdown as text, which it is to the model."""
     token = tokens[index]
     return escape(f"![{token.content}]({token.attrGet('src') or ''})")
 
@@ -133,7 +133,7 @@ def _with_line(renderer: Any, tokens: Any, index: int, options: object, env: obj
 
 
 def _heading_open(renderer: object, tokens: Any, index: int, options: object, env: object) -> str:  # noqa: ANN401
-    """A paragraph with a class: Qt makes `h1` twice as large, whatever the style sheet says."""
+    """Return a paragraph with a class: Qt doubles the size of `h1` despite style sheets."""
     token = tokens[index]
     return f'<p class="{token.tag}"><a name="{LINE_ANCHOR}{token.map[0]}"></a>'
 
@@ -155,7 +155,7 @@ def _code(renderer: object, tokens: Any, index: int, options: object, env: objec
 
 
 def _mark(text: str, index: int) -> str:
-    """`text` with each of its lines between marks that carry `index`."""
+    """Return `text` with each of its lines between marks that carry `index`."""
     opening = _OPEN + str(index).translate(_TO_DIGITS)
     lines = []
     for line in _OWN.sub("\ufffd", text).split("\n"):
@@ -251,7 +251,7 @@ class TextBody(ClosedText):
         self._fit()
 
     def move_runs(self, later: Callable[[], Sequence[TextRun]]) -> None:
-        """The same text, now from other places of the source, worked out once it is clicked."""
+        """Take other source places for the same text; they are worked out at a click."""
         self._later = later
 
     def _newest(self) -> tuple[TextRun, ...]:
@@ -265,7 +265,7 @@ class TextBody(ClosedText):
         self._fit()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """The whole conversation scrolls, never a single text."""
+        """Leave scrolling to the whole conversation, not to a single text."""
         event.ignore()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -274,7 +274,7 @@ class TextBody(ClosedText):
         super().mousePressEvent(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """A click leads to the source of what was clicked; a drag only selects."""
+        """Go to the source of the clicked text; a drag only selects."""
         super().mouseReleaseEvent(event)
         event.accept()  # the text browser lets it through, and the card would lead elsewhere
         place = event.position().toPoint()
@@ -325,7 +325,7 @@ class TextBody(ClosedText):
         return super().event(event)
 
     def run_at(self, place: QPoint) -> TextRun | None:
-        """The value under a point of the viewport, if it is one."""
+        """Return the value under a point of the viewport, if it is one."""
         return self._run_of(self.anchorAt(place))
 
     def _run_of(self, anchor: str) -> TextRun | None:
@@ -350,7 +350,7 @@ class TextBody(ClosedText):
             self.place_clicked.emit(span)
 
     def _source_at(self, cursor: QTextCursor) -> Span | None:
-        """The place in the source of the text under a cursor."""
+        """Return the place in the source of the text under a cursor."""
         runs = self._newest()
         text = SourceText("".join(run.text for run in runs))
         if self._raw:
@@ -362,7 +362,7 @@ class TextBody(ClosedText):
         return self._span_of(starts[min(line, len(starts) - 1)])
 
     def _span_of(self, offset: int) -> Span | None:
-        """The source place of a character of the text; exact inside the author's own text."""
+        """Return the source place of a text's character; exact inside the author's own text."""
         done = 0
         for run in self._runs:
             if offset < done + len(run.text):
@@ -424,7 +424,7 @@ def _tip(run: TextRun | None) -> str:
 
 
 def _line_of_block(cursor: QTextCursor) -> int | None:
-    """The line of the text that the block under a cursor was made from."""
+    """Return the line of the text that the block under a cursor was made from."""
     block = cursor.block()
     extra = 0
     while block.isValid():
@@ -474,7 +474,7 @@ class LinkedPart(QWidget):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """A click leads to the source."""
+        """Go to the source at a click."""
         if event.button() == Qt.MouseButton.LeftButton:
             self.clicked.emit()
 
@@ -501,7 +501,7 @@ class ToolCallView(LinkedPart):
 
 
 def pretty_json(text: str) -> str:
-    """JSON text with its lines indented; anything else as it is."""
+    """Return JSON text with its lines indented; anything else as it is."""
     try:
         return json.dumps(parse_json(text), ensure_ascii=False, indent=2)
     except ValueError:

@@ -80,7 +80,7 @@ class ToolsCard(FollowsTheme, QWidget):
         self._draw()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """A card's ground, with a broken border: it is not a message."""
+        """Paint a card's ground with a broken border: it is not a message."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         pen = QPen(QColor(theme_in_use().border))
@@ -152,7 +152,7 @@ class ToolsCard(FollowsTheme, QWidget):
 
 
 def _options_text(tool: HoistedTool) -> str:
-    """A tool's options on one line."""
+    """Return a tool's options on one line."""
     if tool.reference:
         return f"{tool.id}: {tool.reference}"
     return f"{tool.id}: " + ", ".join(

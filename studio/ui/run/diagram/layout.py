@@ -111,7 +111,7 @@ _CHAT_OVER = _OVER + 10.0 - _UNDER
 
 
 def height_of(text_height: float, nodes: Sequence[Node] = NODES) -> float:
-    """Pixels that the diagram with facts takes."""
+    """Return the pixels that the diagram with facts takes."""
     box = 2 * text_height + 12.0
     below = 0.0 if tuple(nodes) == CHAT_NODES else _UNDER + text_height + 8.0
     return _OVER + box + below + 10.0
@@ -175,7 +175,7 @@ def lay_out_with_facts(
 def _box_widths(
     row: Sequence[Node], room: float, label_widths: Mapping[Node, float]
 ) -> list[float]:
-    """Boxes of one width; where there is little room, each as wide as its own label wants."""
+    """Return equal box widths; where room is short, each as wide as its own label."""
     equal = max(_NARROWEST, min(_WIDEST, room / len(row)))
     needs = [label_widths[node] + _AROUND for node in row]
     if equal >= max(needs):
@@ -269,7 +269,7 @@ def lay_out_with_lanes(
 
 
 def _curve(start: QRectF, end: QRectF) -> QPainterPath:
-    """From the right side of one box to the left side of another, leaving and coming level."""
+    """Return a curve from one box's right side to another's left, horizontal at both ends."""
     begin = QPointF(start.right() + _TIP, round(start.center().y()) + 0.5)
     close = QPointF(end.left() - _TIP, round(end.center().y()) + 0.5)
     half = (close.x() - begin.x()) / 2
@@ -279,7 +279,7 @@ def _curve(start: QRectF, end: QRectF) -> QPainterPath:
 
 
 def _straight(start: QRectF, end: QRectF) -> QPainterPath:
-    """From the side of one box to the facing side of another."""
+    """Return a line from the side of one box to the facing side of another."""
     middle = round(start.center().y()) + 0.5
     is_back = end.left() < start.left()
     path = QPainterPath(QPointF(start.left() - _TIP if is_back else start.right() + _TIP, middle))
@@ -288,7 +288,7 @@ def _straight(start: QRectF, end: QRectF) -> QPainterPath:
 
 
 def _down(start: QRectF, end: QRectF) -> QPainterPath:
-    """From below `start`, round a corner, to the side of `end` that it comes to."""
+    """Return a path from below `start`, round a corner, to the side of `end` that it comes to."""
     x, level = round(start.center().x()) + 0.5, round(end.center().y()) + 0.5
     way = 1.0 if end.left() > x else -1.0
     path = QPainterPath(QPointF(x, start.bottom() + _TIP))
@@ -299,7 +299,7 @@ def _down(start: QRectF, end: QRectF) -> QPainterPath:
 
 
 def _arrows(nodes: Mapping[Node, QRectF]) -> list[tuple[Node, Node, QPainterPath]]:
-    """The arrows of the row; an observation leads back into the loop, never out of it."""
+    """Return the arrows of the row; an observation leads back into the loop, never out of it."""
     return [
         (start, end, _straight(nodes[start], nodes[end]))
         for start, end in pairwise(NODES)
@@ -308,7 +308,7 @@ def _arrows(nodes: Mapping[Node, QRectF]) -> list[tuple[Node, Node, QPainterPath
 
 
 def _bow(start: QRectF, end: QRectF, *, up: bool, reach: float) -> QPainterPath:
-    """A path with round corners that leaves `start` and comes to `end` above or below the row."""
+    """Return a rounded path from `start` to `end` above or below the row."""
     sign = -1.0 if up else 1.0
     begin = QPointF(start.center().x(), start.top() - _TIP if up else start.bottom() + _TIP)
     close = QPointF(end.center().x(), end.top() - _TIP if up else end.bottom() + _TIP)

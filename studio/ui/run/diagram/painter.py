@@ -92,7 +92,7 @@ class DiagramDrawing:
             self._paint_notes(painter, layout)
 
     def _paint_notes(self, painter: QPainter, layout: DiagramLayout) -> None:
-        """Under a node: tries, repairs, and what the user did there."""
+        """Paint the notes under a node: tries, repairs, and what the user did there."""
         font = small_font(self.font)
         metrics = QFontMetricsF(font)
         painter.setFont(font)
@@ -188,7 +188,7 @@ class DiagramDrawing:
     def _paint_marks(
         self, painter: QPainter, node: Node, box: QRectF, *, is_stop: bool = False
     ) -> None:
-        """A red disc for a breakpoint, an amber diamond for a log point."""
+        """Paint a red disc for a breakpoint, an amber diamond for a log point."""
         if is_stop or node in self.state.breakpoints:
             painter.setPen(QPen(QColor(self.theme.surface), 1.5))
             painter.setBrush(QColor(self.theme.error))
@@ -209,7 +209,7 @@ class DiagramDrawing:
         return metrics.elidedText(name, Qt.TextElideMode.ElideRight, box.width() - 4)
 
     def _paint_fact(self, painter: QPainter, node: Node, box: QRectF, fact: str) -> None:
-        """The second line of a node: what it cost; the tool's name in the tool's own writing."""
+        """Paint a node's second line: its cost, or the tool's name in a fixed font."""
         is_live = node == self.state.live and not self.state.is_past
         font = fixed_font(small_font(self.font)) if node == "tool" else small_font(self.font)
         painter.setFont(font)
@@ -225,7 +225,7 @@ class DiagramDrawing:
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, shown)
 
     def _colors(self, node: Node) -> tuple[QColor, QColor, QColor, float]:
-        """Fill, edge, ink and edge width of a node."""
+        """Return the fill, edge, ink and edge width of a node."""
         theme, state = self.theme, self.state
         if node == state.live:
             tone = {
@@ -353,7 +353,7 @@ class DiagramDrawing:
         painter.drawText(inner, middle, name)
 
     def _paint_sign(self, painter: QPainter, lane: Lane, at: QPointF, color: QColor) -> None:
-        """Shape first, color second: a tick, a play sign, two bars, a cross or a ring."""
+        """Paint a sign by shape first, color second: tick, play sign, two bars, cross or ring."""
         pen = QPen(color, 1.6)
         pen.setCapStyle(Qt.PenCapStyle.RoundCap)
         painter.setPen(pen)
@@ -379,14 +379,14 @@ class DiagramDrawing:
 
 
 def node_font(font: QFont) -> QFont:
-    """The writing of the nodes."""
+    """Return the font of the nodes."""
     made = QFont(font)
     made.setWeight(QFont.Weight.Medium)
     return made
 
 
 def _arrow_head(painter: QPainter, before: QPointF, tip: QPointF, color: QColor) -> None:
-    """A small filled triangle at `tip`, pointing away from `before`."""
+    """Paint a small filled triangle at `tip`, pointing away from `before`."""
     across = tip - before
     length = max(0.001, (across.x() ** 2 + across.y() ** 2) ** 0.5)
     unit = QPointF(across.x() / length, across.y() / length)

@@ -47,7 +47,7 @@ _CHOOSING = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 
 
 def _drawn_rows(state: DiagramState) -> tuple[int, ...]:
-    """Rows of the calls that have a lane: of many those around the one that is looked at."""
+    """Return rows of the calls that have a lane: of many those around the one that is looked at."""
     rows = tuple(lane.row for lane in state.lanes)
     if len(rows) <= MOST_LANES:
         return rows
@@ -109,7 +109,7 @@ class LoopDiagram(QWidget):
         self.update()
 
     def _parts(self) -> list[PaintedPart]:
-        """Nodes and lanes, as a screen reader finds them."""
+        """Return the nodes and lanes, as a screen reader finds them."""
         state, places = self.state, self._lay_out()
         notes = dict(state.notes)
         parts = []
@@ -141,7 +141,7 @@ class LoopDiagram(QWidget):
         self._run_clock()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Nothing that is out of sight moves."""
+        """Stop the clock while out of sight."""
         super().hideEvent(event)
         self.clock.stop()
 
@@ -154,14 +154,14 @@ class LoopDiagram(QWidget):
             self.update()
 
     def sizeHint(self) -> QSize:
-        """Wide, and as high as its nodes with the ways above and below."""
+        """Return a wide size, as high as the nodes with the paths above and below."""
         if self._compact:
             return QSize(960, self.minimumSizeHint().height())
         text = QFontMetricsF(self.font()).height()
         return QSize(960, round(height_of(text, self.state.nodes)))
 
     def minimumSizeHint(self) -> QSize:
-        """Narrower than this the labels no longer fit; lower, nothing of it would be left."""
+        """Return the smallest size in which labels fit and something of the loop is left."""
         text = QFontMetricsF(self.font()).height()
         return QSize(420, round(text + 20))
 
@@ -215,7 +215,7 @@ class LoopDiagram(QWidget):
     # Mouse and keys -------------------------------------------------------------------------------
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click shows a node's tab; a click with Ctrl sets its breakpoint."""
+        """Show a node's tab at a click; toggle its breakpoint at a click with Ctrl."""
         if event.button() != Qt.MouseButton.LeftButton:
             return
         lane = self._lane_at(event.position())
@@ -264,7 +264,7 @@ class LoopDiagram(QWidget):
         self.setCursor(Qt.CursorShape.PointingHandCursor if over else Qt.CursorShape.ArrowCursor)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Arrows move along the loop, Return shows the tab."""
+        """Move along the loop at the arrow keys; show the tab at Return."""
         step = {Qt.Key.Key_Right: 1, Qt.Key.Key_Left: -1}.get(Qt.Key(event.key()), 0)
         down = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()), 0)
         rows = _drawn_rows(self.state)

@@ -165,7 +165,7 @@ class Inspector(FollowsTheme, QWidget):
         return TABS[self._tabs.currentIndex()][0]
 
     def text_of(self, tab: Tab) -> str:
-        """The text of a tab as it reads."""
+        """Return the text of a tab as it reads."""
         return self._texts[tab].toPlainText()
 
     def recolor(self) -> None:
@@ -226,7 +226,7 @@ class Inspector(FollowsTheme, QWidget):
         self._fit_legend()
 
     def _fit_legend(self) -> None:
-        """The legend gives way where the tabs and the search need the room."""
+        """Hide the legend where the tabs and the search need the room."""
         parts = (self._tabs, self.search, self._copy, self._legend)
         needed = sum(part.sizeHint().width() for part in parts) + 8 * len(parts)
         self._legend.setVisible(bool(self.view.legend) and self.width() >= needed)
@@ -239,13 +239,13 @@ class Inspector(FollowsTheme, QWidget):
         self._fit_legend()
 
     def _fit_tabs(self) -> None:
-        """The tabs have what is left beside the buttons."""
+        """Give the tabs the room beside the buttons."""
         beside = (self._copy, self.only_changes)
         taken = sum(each.sizeHint().width() + 8 for each in beside if not each.isHidden())
         self._tabs.fit(self.width() - taken - 16)
 
     def _fit_search(self) -> None:
-        """The field gives way to the tabs where both do not fit, until it is asked for (Ctrl+F)."""
+        """Hide the field where it does not fit beside the tabs, until it is asked for (Ctrl+F)."""
         needed = self._tabs.sizeHint().width() + self.search.width() + _BESIDE_TABS
         if not self.only_changes.isHidden():
             needed += self.only_changes.sizeHint().width() + 8

@@ -39,7 +39,7 @@ class _ExpressionDelegate(QStyledItemDelegate):
         option: QStyleOptionViewItem,
         index: QModelIndex | QPersistentModelIndex,
     ) -> QWidget:
-        """A field for the first column; the second one is never written."""
+        """Return a field for the first column; the second one is never written."""
         field = ExpressionField(parent)
         field.setFrame(False)
         field.set_names(self.names)
@@ -91,7 +91,7 @@ class WatchTable(FollowsTheme, QTableWidget):
         self._fill()
 
     def set_names(self, names: tuple[str, ...]) -> None:
-        """The names that are completed."""
+        """Set the names that are completed."""
         self._delegate.names = names
 
     def show_rows(self, rows: Sequence[WatchRow]) -> None:

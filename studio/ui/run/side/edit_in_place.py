@@ -307,7 +307,7 @@ class EditInPlace(FollowsTheme, QWidget):
         return is_draft
 
     def _set_font(self) -> None:
-        """Code in its own writing; a change of the window's style takes it away."""
+        """Set the font of code, which a change of the window's style resets."""
         is_code = self.spec is not None and self.spec.kind in _CODE
         size = self.font().pointSizeF()
         self.field.setFont(mono_font(size) if is_code else ui_font(size))

@@ -147,7 +147,7 @@ class ActionBar(FollowsTheme, QWidget):
         self._title.setToolTip(self._offers.detail)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Every line of buttons is seen whole, whatever else there is room for."""
+        """Keep every line of buttons whole, whatever the room for the rest."""
         super().resizeEvent(event)
         self._keep_lines()
 
@@ -155,7 +155,7 @@ class ActionBar(FollowsTheme, QWidget):
         self._buttons.setMinimumHeight(self._flow.heightForWidth(self._buttons.width()))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """A breath of the accent (or of the error color), with a stripe at the left."""
+        """Paint a tint of the accent (or of the error color), with a stripe at the left."""
         theme = theme_in_use()
         painter = QPainter(self)
         tone = self._tone()
@@ -214,7 +214,7 @@ class ActionBar(FollowsTheme, QWidget):
 
 
 def _figure(number: int, ink: str, font: QFont, ratio: float) -> QIcon:
-    """The figure that takes a choice, on a key cap."""
+    """Return the figure that takes a choice, on a key cap."""
     picture = QPixmap(round(_CAP * ratio), round(_CAP * ratio))
     picture.setDevicePixelRatio(ratio)
     picture.fill(Qt.GlobalColor.transparent)
@@ -422,12 +422,12 @@ class SidePanel(QWidget):
             self._give_state_room()
 
     def _on_folded(self, folded: bool) -> None:
-        """From now on it stays as the user has it."""
+        """Keep the state as the user folds or unfolds it."""
         self._is_folded = folded
         self._give_state_room()
 
     def _on_dragged(self) -> None:
-        """From now on it has the height that the user gave it."""
+        """Keep the height that the user gave it."""
         self._is_dragged = True
 
     def _give_state_room(self) -> None:

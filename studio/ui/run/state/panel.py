@@ -266,7 +266,7 @@ class StatePanel(QWidget):
             self._body.setSizes([self.width() - console, console])
 
     def _on_dragged(self) -> None:
-        """From now on both have the widths that the user gave them."""
+        """Keep the widths that the user gave both."""
         self._is_dragged = True
 
     def set_open(self, *, is_open: bool) -> None:
@@ -365,7 +365,7 @@ class StatePanel(QWidget):
 
 
 def _column(head: QHBoxLayout, body: QWidget) -> QWidget:
-    """A head of one line over a body; without the body the head stays where it is."""
+    """Return a head of one line over a body; without the body the head stays where it is."""
     made, row = QWidget(), QWidget()
     made.setMinimumWidth(_NARROWEST)
     row.setFixedHeight(_HEAD - 1)

@@ -84,7 +84,7 @@ class VariablesTable(FollowsTheme, QTableWidget):
             name.setForeground(QColor(theme.text if one.is_changed else theme.muted))
             if one.is_changed:
                 name.setFont(strong)
-                name.setToolTip(tr("Another value than at the moment before"))
+                name.setToolTip(tr("Changed since the previous moment"))
             value = QTableWidgetItem(one.value)
             value.setFont(code)
             value.setForeground(QColor(self._ink(one)))
@@ -117,7 +117,7 @@ class VariablesTable(FollowsTheme, QTableWidget):
             self.value_written.emit(row, item.text())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """F2 and Return write; figures are for the choices of a pause."""
+        """Edit at F2 and Return; leave digits to the choices of a pause."""
         editing = self.state() == QAbstractItemView.State.EditingState
         if not editing and event.text().isdigit():
             event.ignore()
@@ -130,7 +130,7 @@ class VariablesTable(FollowsTheme, QTableWidget):
         super().keyPressEvent(event)
 
     def event(self, event: QEvent) -> bool:
-        """The window's F2 is for the editor; here it writes a value."""
+        """Take F2, by which the window goes to the editor, for writing a value."""
         if (
             event.type() == QEvent.Type.ShortcutOverride
             and isinstance(event, QKeyEvent)
@@ -164,7 +164,7 @@ class ExpressionField(QLineEdit):
         self.textEdited.connect(self._complete)
 
     def set_names(self, names: Sequence[str]) -> None:
-        """The names that can be completed."""
+        """Set the names that can be completed."""
         if list(names) != self._names.stringList():
             self._names.setStringList(list(names))
 
@@ -177,7 +177,7 @@ class ExpressionField(QLineEdit):
         return [str(rows.index(row, 0).data()) for row in range(rows.rowCount())]
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """While the list is open Tab is not for the next field."""
+        """Keep the focus at Tab while the list is open."""
         return False if self._popup.isVisible() else super().focusNextPrevChild(forward)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

@@ -53,11 +53,11 @@ class CardDelegate(QStyledItemDelegate):
         self._view = view
 
     def fork_of(self, card: StepCard) -> ForkView | None:
-        """The ways that go on from the place of a card."""
+        """Return the branches that begin at a card's place."""
         return self.forks.get((card.step, PLACE_OF_CARD[card.kind], card.call))
 
     def switch_at(self, card: StepCard, rect: QRect, place: QPointF) -> int:
-        """Whether a place is on the switch of a card: -1 and 1 for its halves, 0 beside it."""
+        """Return which half of a card's switch a place is on (-1 or 1); 0 beside it."""
         box = self._switch_box(rect)
         if self.fork_of(card) is None or not box.contains(place):
             return 0
@@ -144,7 +144,7 @@ class CardDelegate(QStyledItemDelegate):
         painter.drawText(below, Qt.AlignmentFlag.AlignVCenter, summary)
 
     def _paint_switch(self, painter: QPainter, rect: QRect, fork: ForkView) -> None:
-        """`‹ 2/3 ›`: the ways that go on from here."""
+        """Paint the switch `‹ 2/3 ›` between the branches that begin here."""
         theme = theme_in_use()
         box, accent = self._switch_box(rect), QColor(theme.accent)
         painter.setPen(QPen(accent, 1.0))
@@ -160,7 +160,7 @@ class CardDelegate(QStyledItemDelegate):
         card: StepCard,
         index: QModelIndex | QPersistentModelIndex,
     ) -> None:
-        """Of an iteration's first card: the arrow that folds it, and how its time was spent."""
+        """Paint an iteration's head on its first card: the fold arrow, and how time was spent."""
         theme, rows = theme_in_use(), self._view.model()
         behind = index.row() + 1
         is_folded = behind < rows.rowCount() and self._view.isRowHidden(behind)
@@ -186,7 +186,7 @@ class CardDelegate(QStyledItemDelegate):
             left += part
 
     def _step_cards(self, index: QModelIndex | QPersistentModelIndex) -> Iterator[StepCard]:
-        """The cards of the iteration that a card heads."""
+        """Yield the cards of the iteration that a card heads."""
         rows, row = index.model(), index.row() + 1
         while row < rows.rowCount():
             card = rows.index(row, 0).data(CARD_ROLE)
@@ -196,7 +196,7 @@ class CardDelegate(QStyledItemDelegate):
             row += 1
 
     def _paint_facts(self, painter: QPainter, top: QRect, left: int, card: StepCard) -> None:
-        """The numbers at the right; in a narrow column they give way to the title."""
+        """Paint the numbers at the right; in a narrow column the title displaces them."""
         small = small_font(self._view.font(), 7.0)
         if left + QFontMetrics(small).horizontalAdvance(card.facts) <= top.left() + top.width():
             painter.setFont(small)
@@ -209,7 +209,7 @@ class CardDelegate(QStyledItemDelegate):
         return sum(metrics.horizontalAdvance(badge_word(each)) + 16 for each in badges)
 
     def _badges_in(self, card: StepCard, room: int) -> tuple[str, ...]:
-        """Those that fit beside the title, which goes first; the card's tip says all."""
+        """Return the badges that fit beside the title; the card's tip shows all of them."""
         return next(
             card.badges[:count]
             for count in range(len(card.badges), -1, -1)

@@ -112,10 +112,10 @@ class StepsColumn(QWidget):
         self._chosen = -1  # row of the place that was gone to last
         self.timeline = TimelineView()
         self.search = SearchBar()
-        self.follow = push_button(tr("To the newest"), tip=tr("Stay with the run as it goes on"))
+        self.follow = push_button(tr("To the newest"), tip=tr("Follow the run"))
         self.back = push_button(tr("Go back to here"), self.timeline.ask_fork)
         self.back.setToolTip(
-            tr("Stand at this place again, as a new branch  ({keys})").format(keys="Ctrl+Return")
+            tr("Go back to this place on a new branch  ({keys})").format(keys="Ctrl+Return")
         )
         self._ways = QWidget()
         row_of(1, self.back, self.follow, on=self._ways, margins=(8, 4, 8, 4), spacing=8)
@@ -169,7 +169,7 @@ class StepsColumn(QWidget):
         self.search.show_count(now, len(found.rows), is_whole=found.is_whole)
 
     def _next_of(self, found: SearchHits) -> int | None:
-        """Which of the places is meant; None where it may still be found, or there is none."""
+        """Return which of the places is meant; None while it may still be found, or without any."""
         now, rows = self.timeline.currentIndex().row(), found.rows
         if self._going > 0:
             after = next((at for at, row in enumerate(rows) if row > now), None)

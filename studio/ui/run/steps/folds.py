@@ -20,7 +20,7 @@ CardFilter: TypeAlias = Callable[[StepCard], bool]
 
 
 def _errors_only(card: StepCard) -> bool:
-    """Failures, and replies that could not be taken as they came."""
+    """Return whether a card shows a failure or a reply that could not be used as it came."""
     return card.phase == "error" or card.kind == "error" or "invalid" in card.badges
 
 
@@ -31,7 +31,7 @@ def _edits_only(card: StepCard) -> bool:
 
 
 def _of_tool(name: str) -> CardFilter:
-    """The calls of a tool."""
+    """Return the calls of a tool."""
 
     def shows(card: StepCard) -> bool:
         return card.kind == "action" and card.summary.startswith(f"{name}(")
@@ -55,7 +55,7 @@ class TimelineFolds(QObject):
         return bool(self._folded) or self._filter is not None
 
     def is_folded(self, step: int) -> bool:
-        """Whether only the head of an iteration is shown."""
+        """Return whether only the head of an iteration is shown."""
         return step in self._folded
 
     def fold(self, step: int, *, folded: bool) -> None:
@@ -66,7 +66,7 @@ class TimelineFolds(QObject):
             self._apply(cards.before(step - 1), cards.before(step))
 
     def fold_all(self, *, folded: bool) -> None:
-        """The same for all iterations."""
+        """Fold or unfold all iterations."""
         cards = self._cards()
         last = cards[-1].step if len(cards) else 0
         self._folded = set(range(1, last + 1)) if folded else set()
@@ -78,18 +78,18 @@ class TimelineFolds(QObject):
         self._apply(0, len(self._cards()))
 
     def reset(self) -> None:
-        """Another run: nothing is out of sight."""
+        """Show everything again, for another run."""
         if self.is_active:
             self._folded, self._filter = set(), None
             self._apply(0, len(self._cards()))
 
     def refresh(self, first: int) -> None:
-        """Cards from this row on are new."""
+        """Apply the folds to the cards that are new, from this row on."""
         if self.is_active:
             self._apply(first, len(self._cards()))
 
     def bring(self, row: int) -> None:
-        """A card is gone to: its iteration opens, and a filter that hides it ends."""
+        """Bring a card into view: unfold its iteration, and end a filter that hides it."""
         if not self._view.isRowHidden(row):
             return
         card = self._cards()[row]
@@ -108,7 +108,7 @@ class TimelineFolds(QObject):
         menu.addAction(tr("Unfold all")).triggered.connect(partial(self.fold_all, folded=False))
 
     def filter_menu(self) -> QMenu:
-        """Which cards are shown: all, errors, edits, or the calls of one tool."""
+        """Return the menu of which cards are shown: all, errors, edits, or one tool's calls."""
         menu = QMenu(self._view)
         cards = self._cards()
         if len(cards) > _MOST_FILTERED:

@@ -148,7 +148,7 @@ class TimelineView(QTableView):
             self.viewport().update()
 
     def fork_at(self, card: StepCard) -> ForkView | None:
-        """The ways that go on from the place of a card; None where only one does."""
+        """Return the branches that begin at a card's place; None where only one does."""
         return self._delegate.fork_of(card)
 
     def switch_way(self, by: int) -> None:
@@ -168,7 +168,7 @@ class TimelineView(QTableView):
                 self.choose((card.step, "prompt", None))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """The arrow of a head folds its iteration, the switch of a card goes to another way."""
+        """Fold an iteration at its arrow, and go to another branch at a card's switch."""
         index = self.indexAt(event.position().toPoint())
         card = index.data(CARD_ROLE)
         if isinstance(card, StepCard) and event.button() == Qt.MouseButton.LeftButton:
@@ -203,7 +203,7 @@ class TimelineView(QTableView):
     def moveCursor(  # noqa: N802 - Qt's name
         self, action: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier
     ) -> QModelIndex:
-        """Home and End go to the first and the last card, as in a list."""
+        """Go to the first card at Home and to the last at End, as in a list."""
         match action:
             case QAbstractItemView.CursorAction.MoveHome:
                 return self._cards.index(0)
@@ -213,7 +213,7 @@ class TimelineView(QTableView):
                 return super().moveCursor(action, modifiers)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Figures are for the choices of a pause, not for a search in the list."""
+        """Leave digits to the choices of a pause instead of a search in the list."""
         if event.text().isdigit():
             event.ignore()
             return
@@ -264,7 +264,7 @@ class TimelineView(QTableView):
             edit.triggered.connect(partial(self.request_edit.emit, card, kind))
         if card.kind == "action":
             skip = menu.addAction(
-                icon("corner-down-right"), tr("Skip the call, with a result of mine…")
+                icon("corner-down-right"), tr("Skip the call and enter its result…")
             )
             skip.triggered.connect(partial(self.request_edit.emit, card, "answer_call"))
         menu.addSeparator()

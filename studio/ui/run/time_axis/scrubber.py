@@ -89,7 +89,7 @@ class RunScrubber(QWidget):
             self.update()
 
     def sizeHint(self) -> QSize:
-        """Wide and low."""
+        """Return a wide and low size."""
         return QSize(640, _HEIGHT)
 
     def minimumSizeHint(self) -> QSize:
@@ -99,7 +99,7 @@ class RunScrubber(QWidget):
     # Where things stand ---------------------------------------------------------------------------
 
     def _window(self) -> tuple[int, int, float]:
-        """First row and count of the bars in sight, and how wide each is."""
+        """Return the first row and count of the bars in sight, and how wide each is."""
         room = max(1.0, self.width() - _LEFT - _RIGHT)
         count = len(self.cards)
         width = min(_WIDEST, room / max(1, count))
@@ -110,12 +110,12 @@ class RunScrubber(QWidget):
         return first, shown, _NARROWEST
 
     def row_at(self, x: float) -> int:
-        """The row of the bar at a place, the nearest one beside the bars."""
+        """Return the row of the bar at a place, the nearest one beside the bars."""
         first, count, width = self._window()
         return first + max(0, min(count - 1, int((x - _LEFT) / width)))
 
     def bar_of(self, row: int) -> QRectF:
-        """The box of a bar that is in sight."""
+        """Return the box of a bar that is in sight."""
         first, _, width = self._window()
         card = self.cards[row]
         height = max(_LEAST, min(_MOST, _MOST * (card.seconds / self._slowest()) ** 0.5))
@@ -124,7 +124,7 @@ class RunScrubber(QWidget):
         return QRectF(left + gap, _BASE - height, max(2.0, width - 2 * gap), height)
 
     def _parts(self) -> list[PaintedPart]:
-        """The bars in sight, as a screen reader finds them."""
+        """Return the bars in sight, as a screen reader finds them."""
         first, count, _ = self._window()
         rows = range(first, first + count) if self.cards else range(0)
         return [
@@ -132,7 +132,7 @@ class RunScrubber(QWidget):
         ]
 
     def _slowest(self) -> float:
-        """The longest time in sight; once for all bars, since a card of the past is read for it."""
+        """Return the longest time in sight, once for all bars: it takes reading past cards."""
         first, count, _ = self._window()
         if self._known is None or self._known[:2] != (first, count):
             seen = self.cards[first : first + count]
@@ -217,14 +217,14 @@ class RunScrubber(QWidget):
             self.row_chosen.emit(self.row_at(event.position().x()))
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Drag the cursor through the run."""
+        """Move the cursor through the run while dragging."""
         if event.buttons() & Qt.MouseButton.LeftButton and self.cards:
             row = self.row_at(event.position().x())
             if row != self.row:
                 self.row_chosen.emit(row)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Left and Right go by one, Home and End to the ends."""
+        """Go by one at Left and Right, to the ends at Home and End."""
         last = len(self.cards) - 1
         match event.key():
             case Qt.Key.Key_Left:
@@ -313,7 +313,7 @@ class PlayedScrubber(FollowsTheme, QWidget):
         self.button.setAccessibleName(words)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Space at the scrubber plays and stops."""
+        """Play and stop at Space."""
         if event.key() == Qt.Key.Key_Space and self.button.isEnabled():
             self._on_clicked()
         else:

@@ -35,7 +35,7 @@ _STEPS = (0.001, 0.002, 0.005)
 
 
 def axis_step(span: float, most: int) -> float:
-    """The distance of marks that puts at most so many on an axis.
+    """Return the distance of marks that puts at most so many on an axis.
 
     Args:
         span: seconds on it.
@@ -84,12 +84,12 @@ class WaterfallView(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """As high as its rows, up to five of them."""
+        """Return the height of its rows, up to five of them."""
         rows = max(1, min(_MOST_ROWS, len(self.shown.rows)))
         return QSize(640, round(_AXIS + rows * self._row_height() + 6))
 
     def minimumSizeHint(self) -> QSize:
-        """It keeps its height; its axis may be short."""
+        """Return the full height, with a short axis."""
         return QSize(360, self.sizeHint().height())
 
     def box_of(self, at: int) -> QRectF:
@@ -116,7 +116,7 @@ class WaterfallView(QWidget):
         self._run_clock()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Nothing that is out of sight moves."""
+        """Stop the clock while out of sight."""
         super().hideEvent(event)
         self._clock.stop()
 
@@ -264,7 +264,7 @@ class WaterfallView(QWidget):
         self.update()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Up and Down go through the rows."""
+        """Go through the rows at Up and Down."""
         by = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()), 0)
         if not by:
             super().keyPressEvent(event)

@@ -112,7 +112,7 @@ class _Evaluation(Expressions):
     """Works out one condition; the values are JSON, and so is what comes of them."""
 
     def json(self, expression: nodes.Expr, scope: Scope) -> Json:
-        """The value; anything that JSON does not have is its text."""
+        """Return the value; the text of anything that JSON does not have."""
         value = _known(self.value(expression, scope))
         if isinstance(value, str | int | float | None):
             return value
@@ -159,7 +159,7 @@ def _contains(one: Value, other: Value) -> bool:
 
 
 def _matches(one: Value, other: Value) -> bool:
-    """Whether `*` for anything makes them equal; regular expressions could take for ever."""
+    """Return whether `*` for anything makes them equal; regular expressions could take for ever."""
     text, (first, *pieces) = str(one), str(other).split("*")
     if not pieces:
         return text == first

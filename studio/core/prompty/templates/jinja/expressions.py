@@ -143,7 +143,7 @@ class Expressions:
             self._by_type[kind] = self._binary
 
     def value(self, node: nodes.Node, scope: Scope) -> Value:
-        """The value of an expression.
+        """Return the value of an expression.
 
         Raises:
             TemplateRuntimeError: Jinja or its sandbox refuses (among others).
@@ -155,7 +155,7 @@ class Expressions:
         return evaluate(node, scope)
 
     def name(self, name: str, scope: Scope) -> Value:
-        """The value of a variable; undefined where there is none."""
+        """Return the value of a variable; undefined where there is none."""
         value = scope.get(name, self)
         if value is not self:
             return value
@@ -164,14 +164,14 @@ class Expressions:
         return self._environment.undefined(name=name)
 
     def path(self, path: tuple[str, ...], scope: Scope) -> Value:
-        """The value of a dotted name."""
+        """Return the value of a dotted name."""
         value = self.name(path[0], scope)
         for part in path[1:]:
             value = self.attribute(value, part)
         return value
 
     def attribute(self, target: Value, name: str) -> Value:
-        """`target.name`; a mapping's own keys come before Python's methods of the same name.
+        """Return `target.name`; a mapping's keys come before Python's methods of that name.
 
         Jinja looks for the method first, so `{{ order.items }}` prints a method there.
         """

@@ -89,7 +89,7 @@ def explain(
 
 
 def _unclosed(message: str, source: str, tag: int, span: Span) -> Mistake | None:
-    """A tag that goes on over its line into another tag, or to the end of the text."""
+    """Report a tag that goes on into another tag or to the end of the text."""
     opening = source[tag : tag + 2]
     if opening not in _CLOSING:
         return None
@@ -108,7 +108,7 @@ def _unclosed(message: str, source: str, tag: int, span: Span) -> Mistake | None
 
 
 def _wrong_end(message: str, source: str, tag: int, span: Span) -> Mistake | None:
-    """`}` or the other tag's end, in the place of the tag's own."""
+    """Report `}` or the other tag's end in place of the tag's own."""
     closing = _CLOSING.get(source[tag : tag + 2])
     if closing is None or not message.startswith("unexpected '}'"):
         return None
@@ -254,7 +254,7 @@ class Program:
     """The opening tag of every `{% raw %}`."""
 
     def tag_at(self, offset: int) -> Span:
-        """The tag that holds an offset in the template."""
+        """Return the tag that holds an offset in the template."""
         offset += self.base
         index = bisect_right(self.tags, offset, key=lambda tag: tag.start) - 1
         if index < 0 or offset >= self.tags[index].end:
@@ -290,7 +290,7 @@ def read_program(
 def _mistake(
     error: TemplateSyntaxError, source: str, tokens: JinjaTokens, parser: ProgramParser
 ) -> Mistake:
-    """The mistake in Jinja's words, or ours."""
+    """Return the mistake in Jinja's words, or ours."""
     message = error.message or "the template cannot be read"
     if message.startswith("Unexpected end of template") and parser.opened:
         start, name = parser.opened[-1]

@@ -217,7 +217,7 @@ class Runner:
         self._writer.value(self._expressions.text(value), statement.span, source)
 
     def _is_key(self, path: tuple[str, ...], span: Span, scope: Scope) -> bool:
-        """Whether a field is read of a key of an object; the first time it is reported.
+        """Return whether a field is read from an object's key; reports the first time.
 
         Jinja goes on there too: it prints nothing, or the method that texts have by the name.
         """

@@ -48,7 +48,7 @@ class Scope:
             self.sources.pop(name, None)
 
     def get(self, name: str, default: Value) -> Value:
-        """The value of a name."""
+        """Return the value of a name."""
         scope: Scope | None = self
         while scope is not None:
             value = scope.values.get(name, _MISSING)
@@ -58,7 +58,7 @@ class Scope:
         return default
 
     def source(self, name: str) -> str | None:
-        """The input that a name's value came from."""
+        """Return the input that a name's value came from."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.values:
@@ -74,7 +74,7 @@ class Scope:
         return scope.key_of[1] if scope is not None and scope.key_of[0] == name else ""
 
     def source_of(self, expression: nodes.Node | None) -> str | None:
-        """The first input whose value goes into an expression."""
+        """Return the first input whose value goes into an expression."""
         if expression is None:
             return None
         sources = (self.source(name.name) for name in names_in(expression))
@@ -82,7 +82,7 @@ class Scope:
 
 
 def names_in(expression: nodes.Node) -> Iterable[nodes.Name]:
-    """The names an expression reads, those that can become output before those only asked about."""
+    """Yield the names that an expression reads, those for output before those only tested."""
     open_: list[nodes.Node] = [expression]
     while open_:
         node = open_.pop()
@@ -97,7 +97,7 @@ def names_in(expression: nodes.Node) -> Iterable[nodes.Name]:
 
 
 def root_scope(inputs: Iterable[tuple[str, Value]]) -> Scope:
-    """The outermost scope: every input is its own source."""
+    """Return the outermost scope: every input is its own source."""
     scope = Scope()
     for name, value in inputs:
         scope.set(name, value, name)
@@ -131,7 +131,7 @@ _PADDING_METHODS = frozenset(("center", "expandtabs", "ljust", "rjust", "to_byte
 
 
 def _dump(value: Value, spaces: int = 0) -> str:
-    """Nunjucks' `dump`: JSON as JavaScript's `JSON.stringify` writes it."""
+    """Return Nunjucks' `dump`: JSON as JavaScript's `JSON.stringify` writes it."""
     if isinstance(value, Undefined):
         return ""
     separators = (",", ": ") if spaces else (",", ":")
@@ -141,7 +141,7 @@ def _dump(value: Value, spaces: int = 0) -> str:
 
 
 def _length(value: Value) -> Value:
-    """JavaScript's `.length` of a text or a list; of an object its entry of that name."""
+    """Return JavaScript's `.length` of a text or a list; of an object its entry of that name."""
     return value.get("length", "") if isinstance(value, Mapping) else len(value)
 
 
@@ -205,7 +205,7 @@ class PromptEnvironment(ImmutableSandboxedEnvironment):
 
 @cache
 def environment() -> PromptEnvironment:
-    """The one environment; it holds no state of a rendering."""
+    """Return the one environment; it holds no state of a rendering."""
     return PromptEnvironment()
 
 
@@ -279,7 +279,7 @@ def guard_operator(operator: str, left: Value, right: Value, budget: Budget) -> 
 
 
 def bounded_items(value: Value, budget: Budget) -> list[Value]:
-    """The items of anything that can be walked, counted.
+    """Return the items of anything that can be walked, counted.
 
     Raises:
         TypeError: it has no items.
@@ -371,7 +371,7 @@ def _flat(given: Sequence[Value]) -> Iterable[Value]:
 
 @pass_context
 def _join(context: RunContext, value: Value, d: str = "", attribute: str | None = None) -> str:
-    """Jinja's `join`, with items as they read in a prompt."""
+    """Return Jinja's `join`, with items as they read in a prompt."""
     items = bounded_items(value, context.budget)
     if attribute is not None:
         get = _attribute_getter(context.environment, attribute)
@@ -385,7 +385,7 @@ def _join(context: RunContext, value: Value, d: str = "", attribute: str | None 
 def _sum(
     context: RunContext, iterable: Value, attribute: str | None = None, start: Value = 0
 ) -> Value:
-    """Jinja's `sum`, stopping as soon as the sum grows too large."""
+    """Return Jinja's `sum`; stop as soon as the sum grows too large."""
     items = bounded_items(iterable, context.budget)
     if attribute is not None:
         get = _attribute_getter(context.environment, attribute)

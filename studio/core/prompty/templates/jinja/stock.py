@@ -77,7 +77,7 @@ def _written(value: object) -> object:
 
 
 def _plain(value: object) -> object:
-    """As `_plain` of an exported script (`core/export/python/script.py`)."""
+    """Return a value as `_plain` of an exported script does (`core/export/python/script.py`)."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -106,7 +106,7 @@ class _Object(dict[str, object]):
 
 
 def as_javascript(value: Json) -> object:
-    """A value whose lists and objects are as true, and written, as in JavaScript."""
+    """Return a value whose lists and objects are as true, and written, as in JavaScript."""
     if isinstance(value, Mapping):
         return _Object((name, as_javascript(item)) for name, item in value.items())
     if isinstance(value, list):
@@ -115,7 +115,7 @@ def as_javascript(value: Json) -> object:
 
 
 def written(value: object) -> str:
-    """A value as a template of Nunjucks writes it."""
+    """Return a value as a template of Nunjucks writes it."""
     match value:
         case None:
             return ""
@@ -134,7 +134,7 @@ def written(value: object) -> str:
 
 
 def _number(value: float) -> str:
-    """A number of 64 bits; no exponent from 1e-6 up to 1e21 (ECMAScript, Number::toString)."""
+    """Return a 64-bit number; no exponent from 1e-6 to 1e21 (ECMAScript, Number::toString)."""
     try:
         number = float(value)
     except OverflowError:

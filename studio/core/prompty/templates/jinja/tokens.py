@@ -155,7 +155,7 @@ class JinjaTokens:
         return end.end()
 
     def _behind(self, end: re.Match[str]) -> int:
-        """The offset behind an end tag and the white space that it trims."""
+        """Return the offset behind an end tag and the white space that it trims."""
         position = end.end()
         if end[0].startswith("-"):
             while position < len(self._source) and self._source[position].isspace():
@@ -272,7 +272,7 @@ def of_another_language(
 
 
 def mustache(source: str, tag: int) -> Mistake | None:
-    """`{{#each …}}` and `{{{ name }}}`, in a template that has tags of Jinja."""
+    """Report `{{#each …}}` and `{{{ name }}}` in a template with Jinja tags."""
     if triple := _TRIPLE.match(source, tag):
         right, words = (
             f"{{{{ {triple['path']} }}}}",
@@ -288,7 +288,7 @@ def mustache(source: str, tag: int) -> Mistake | None:
 
 
 def _other_tag(message: str, source: str, span: Span) -> Mistake | None:
-    """`elseif`, `foreach`, `assign`: the same tag under another name."""
+    """Report `elseif`, `foreach`, `assign`: the same tag by another name."""
     name = source[span.start : span.end]
     if "unknown tag" not in message or name not in _TAGS:
         return None
@@ -300,7 +300,7 @@ def _other_tag(message: str, source: str, span: Span) -> Mistake | None:
 def _slash_end(
     message: str, source: str, span: Span, opened: Sequence[tuple[int, str]]
 ) -> Mistake | None:
-    """`{% /if %}`."""
+    """Report `{% /if %}`."""
     found = re.compile(r"/[ \t]*(\w+)").match(source, span.start)
     if message != "tag name expected" or found is None:
         return None
@@ -310,7 +310,7 @@ def _slash_end(
 
 
 def _range(message: str, source: str, tag: int, span: Span) -> Mistake | None:
-    """`1..3`."""
+    """Report `1..3`."""
     if not message.startswith(("expected name or number", "expected token", "unexpected")):
         return None
     for found in _RANGE.finditer(source, tag, _tag_end(source, tag)):
@@ -322,7 +322,7 @@ def _range(message: str, source: str, tag: int, span: Span) -> Mistake | None:
 
 
 def _filter_colon(message: str, source: str, tag: int, span: Span) -> Mistake | None:
-    """`city | default: 'x'`."""
+    """Report `city | default: 'x'`."""
     name = _FILTER_COLON.search(source, tag, span.start)
     if not message.endswith("got ':'") or name is None:
         return None
@@ -336,7 +336,7 @@ def _filter_colon(message: str, source: str, tag: int, span: Span) -> Mistake | 
 
 
 def _arrow(message: str, source: str, span: Span) -> Mistake | None:
-    """`city->name` and `a === b`."""
+    """Report `city->name` and `a === b`."""
     for start in range(span.start, max(-1, span.start - 3), -1):
         if source.startswith("->", start):
             place = Span(start, start + 2)
@@ -348,7 +348,7 @@ def _arrow(message: str, source: str, span: Span) -> Mistake | None:
 
 
 def _other_word(message: str, source: str, span: Span) -> Mistake | None:
-    """`AND`, where the word is small."""
+    """Report `AND`, where the word has lower case."""
     here = source[span.start : span.end]
     if here not in _WORDS or "got '" not in message:
         return None
@@ -357,7 +357,7 @@ def _other_word(message: str, source: str, span: Span) -> Mistake | None:
 
 
 def _sign(message: str, source: str, tag: int, span: Span) -> Mistake | None:
-    """A sign of another language, where templates have a word or nothing."""
+    """Report another language's sign, where templates have a word or nothing."""
     here, start = source[span.start], span.start
     if not message.startswith("unexpected character") and not message.endswith("got ';'"):
         return None

@@ -76,7 +76,7 @@ class FieldReader:
         self._guards: list[frozenset[DataPath]] = []
 
     def guard(self, condition: nodes.Node, bound: Bound) -> None:
-        """Until `leave`, what a condition asks about is known to be there, or not."""
+        """Note, until `leave`, what a condition tests: it is known to be there, or not."""
         asked = (path_of(node, bound) for node in _within(condition))
         self._guards.append(frozenset(path for path in asked if path is not None))
 
@@ -152,7 +152,7 @@ _LONGEST = 200_000
 
 
 def names_read(body: Sequence[Any]) -> frozenset[str]:
-    """Every name that statements mention, wherever it is bound."""
+    """Return every name that statements mention, wherever it is bound."""
     found: set[str] = set()
     open_: list[Any] = list(body)
     while open_:

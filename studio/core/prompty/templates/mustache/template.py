@@ -196,7 +196,7 @@ def _pieces(source: str, base: int, problems: list[Problem]) -> Iterator[Text | 
 
 
 def _unclosed(source: str, tag: _Tag, right: str, base: int) -> Problem:
-    """A tag that goes on into the next one: its end is missing, or a part of it."""
+    """Report a tag that goes on into the next one, its end missing or cut."""
     word = _NAME.match(source, tag.key_start)
     end = word.end() if word is not None else tag.key_start
     half = Span(end, end + (source[end : end + 1] == right[:1]))
@@ -287,7 +287,7 @@ def render_mustache(
 def find_mustache_variables(
     source: str, base: int
 ) -> tuple[tuple[Variable, ...], tuple[Problem, ...]]:
-    """Names that a template reads; inside a section they may belong to its items."""
+    """Return the names that a template reads; inside a section they may belong to its items."""
     body, problems = read_mustache(source, base)
     found: list[Variable] = []
     open_: list[tuple[Sequence[Text | MustacheVariable | Section], bool]] = [(body, True)]
@@ -306,7 +306,7 @@ def find_mustache_variables(
 
 
 def find_mustache_fields(source: str, base: int) -> tuple[FieldUse, ...]:
-    """Fields of dotted names outside sections, where their root is an input for certain."""
+    """Return fields of dotted names outside sections, where their root is an input for certain."""
     body, _ = read_mustache(source, base)
     found = []
     for item in body:
@@ -392,7 +392,7 @@ class _Run:
         self._budget.step()
 
     def _find(self, key: str) -> tuple[object, str | None]:
-        """The value of a key in the innermost section that has it, and its input."""
+        """Find the value of a key in the innermost section that has it, and its input."""
         if key == ".":
             return self._scopes[-1] if self._scopes else (_MISSING, None)
         path = key.split(".")

@@ -42,7 +42,7 @@ class Carets(QObject):
         return len(self._more)
 
     def all(self) -> list[QTextCursor]:
-        """All carets, that of the text widget first."""
+        """Return all carets, that of the text widget first."""
         return [self._view.textCursor(), *self._more]
 
     @property
@@ -56,13 +56,13 @@ class Carets(QObject):
         self.show()
 
     def put(self, places: Sequence[Selected]) -> None:
-        """A caret at each of these places, the first leading."""
+        """Put a caret at each of these places, the first one leading."""
         self._more = [self.at(each) for each in places[1 : MOST_CARETS + 1]]
         self._view.setTextCursor(self.at(places[0]))
         self.show()
 
     def at(self, place: Selected) -> QTextCursor:
-        """A caret that selects from one place to another."""
+        """Return a caret that selects from one place to another."""
         most = self._view.document().characterCount() - 1
         cursor = QTextCursor(self._view.document())
         cursor.setPosition(min(place[0], most))
@@ -70,11 +70,11 @@ class Carets(QObject):
         return cursor
 
     def places(self) -> list[Selected]:
-        """Anchor and position of each, that of the text widget first."""
+        """Return the anchor and position of each, that of the text widget first."""
         return [(each.anchor(), each.position()) for each in self.all()]
 
     def in_order(self) -> list[QTextCursor]:
-        """All carets, from top to bottom."""
+        """Return all carets, from top to bottom."""
         return sorted(self.all(), key=QTextCursor.selectionStart)
 
     def selected(self) -> list[str]:
@@ -89,7 +89,7 @@ class Carets(QObject):
         return max(1, rows - 1)
 
     def lines(self) -> list[tuple[int, int]]:
-        """First and last line of each run of lines that the carets touch, from top to bottom."""
+        """Return the first and last line of each run of lines with carets, from top to bottom."""
         found: list[tuple[int, int]] = []
         document = self._view.document()
         for each in self.in_order():
@@ -283,7 +283,7 @@ def _let_go(cursor: QTextCursor, anchor: QTextCursor) -> None:
 
 
 def _meet(first: Selected, second: Selected) -> bool:
-    """Whether two selections share something, where the second does not begin before the first.
+    """Return whether two selections overlap, where the second does not begin before the first.
 
     A caret that selects nothing is one with a selection that it touches.
     """
@@ -292,7 +292,7 @@ def _meet(first: Selected, second: Selected) -> bool:
 
 
 def _union(cursors: Sequence[QTextCursor]) -> QTextCursor:
-    """One caret for several that met, which selects what they did."""
+    """Return one caret for several that met, which selects what they did."""
     start = min(each.selectionStart() for each in cursors)
     end = max(each.selectionEnd() for each in cursors)
     leading = next((each for each in cursors if each.hasSelection()), cursors[0])

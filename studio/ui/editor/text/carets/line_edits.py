@@ -168,7 +168,7 @@ class LineEdits:
         self._carets.move(whole)
 
     def text(self) -> str:
-        """The lines, each with its end."""
+        """Return the lines, each with its end."""
         return "".join(f"{self._text(*each)}\n" for each in self._carets.lines())
 
     def put_above(self, text: str) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def whole_position(text: str, position: int) -> int:
-    """The UTF-16 position, or the one before it where it would cut a character in two."""
+    """Return the UTF-16 position, or the one before it where it would cut a character in two."""
     if text.isascii():
         return min(position, len(text))
     units = 0
@@ -46,7 +46,7 @@ def shown_column(text: str, position: int) -> int:
 
 
 def position_at(text: str, column: int) -> int:
-    """The UTF-16 position in a line at a column of the screen; its end where it is shorter."""
+    """Return the UTF-16 position of a screen column in a line; its end if it is shorter."""
     if text.isascii():
         return min(column, len(text))
     units = cells = 0
@@ -115,7 +115,7 @@ class CaretChoice(QObject):
         self._show_place(found[1])
 
     def add_all(self) -> None:
-        """A caret at every place of the selected text, or of the word at the caret."""
+        """Put a caret at every place of the selected text, or of the word at the caret."""
         self._note()
         self._select_words()
         main = self._view.textCursor()
@@ -123,7 +123,7 @@ class CaretChoice(QObject):
         self._carets.set_more([self._carets.at(each) for each in places[:MOST_CARETS]])
 
     def select(self, places: Sequence[Selected]) -> None:
-        """A caret for each of these selections; the first that is not above the caret leads."""
+        """Put a caret on each of these selections; the first not above the caret leads."""
         self._note()
         at = self._view.textCursor().selectionStart()
         first = next((i for i, each in enumerate(places) if each[0] >= at), 0)
@@ -133,14 +133,14 @@ class CaretChoice(QObject):
         self._view.ensureCursorVisible()
 
     def take_back(self) -> None:
-        """As it was before the caret that was added last."""
+        """Restore the carets from before the last one was added."""
         if self._chosen:
             self._carets.put(self._chosen.pop())
 
     # -- clicks, lines, columns -----------------------------------------------------------------
 
     def toggle_at(self, place: QTextCursor) -> None:
-        """A caret where there was none, or none where there was one."""
+        """Put a caret where there was none, or remove the one that was there."""
         self._note()
         position, more = place.position(), self._carets.more
         kept = [each for each in more if each.position() != position]
@@ -152,7 +152,7 @@ class CaretChoice(QObject):
         self._carets.set_more(kept)
 
     def add_line(self, by: int) -> None:
-        """A caret in the line above (-1) or below (1) the outermost one, in the same column."""
+        """Add a caret in the line above (-1) or below (1) the outermost one, in its column."""
         carets = self._carets.in_order()
         outer = QTextCursor(carets[0] if by < 0 else carets[-1])
         move = QTextCursor.MoveOperation
@@ -164,7 +164,7 @@ class CaretChoice(QObject):
             self._show_place(position)
 
     def at_line_ends(self) -> None:
-        """A caret at the end of each line selected."""
+        """Put a caret at the end of each selected line."""
         self._note()
         document, made = self._view.document(), []
         for first, last in self._carets.lines():
@@ -175,7 +175,7 @@ class CaretChoice(QObject):
         self._carets.put(made)
 
     def select_column(self, start: QTextCursor, end: QTextCursor) -> None:
-        """A caret in each line from one place to another, each selecting the same columns."""
+        """Put a caret in each line between two places, each selecting the same columns."""
         document = self._view.document()
         first, last = start.blockNumber(), end.blockNumber()
         step = 1 if last >= first else -1

@@ -140,7 +140,7 @@ def _is_one_sign(line: str, word: tuple[int, int]) -> bool:
 
 
 def _kind(line: str, at: int) -> str:
-    """`w` for a letter, `.` for a sign, a blank beside the line."""
+    """Return `w` for a letter, `.` for a sign, a blank beside the line."""
     if not 0 <= at < len(line) or line[at] in _BLANKS:
         return " "
     return "." if line[at] in _SIGNS else "w"
@@ -151,7 +151,7 @@ def _edge(block: QTextBlock, by: int) -> int:
 
 
 def _visible(block: QTextBlock, by: int) -> QTextBlock:
-    """The next line that is not folded away."""
+    """Return the next line that is not folded away."""
     block = block.previous() if by < 0 else block.next()
     while block.isValid() and not block.isVisible():
         block = block.previous() if by < 0 else block.next()
@@ -159,7 +159,7 @@ def _visible(block: QTextBlock, by: int) -> QTextBlock:
 
 
 def _units(text: str) -> str:
-    """The line with a letter for each of the units that Qt counts."""
+    """Return the line with a letter for each of the units that Qt counts."""
     return text if text.isascii() else "".join(c if c <= "\uffff" else "xx" for c in text)
 
 
@@ -176,7 +176,7 @@ _ALT_GR = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
 
 
 def is_command(event: QKeyEvent) -> bool:
-    """Whether the keys ask for something, and write nothing.
+    """Return whether the keys ask for something, and write nothing.
 
     Where AltGr is Ctrl with Alt, as on Windows, it writes brackets and braces on many keyboards.
     """

@@ -103,7 +103,7 @@ def _second_of_two(char: str, before: str) -> TypedEdit | None:
 
 
 def _put_around(char: str, selected: str, *, is_expression: bool) -> TypedEdit:
-    """A pair around what is selected, which stays selected; a second brace makes an expression."""
+    """Put a pair around the selection and keep it; a second brace makes an expression."""
     gap = " " if char == "{" and is_expression else ""
     return TypedEdit(
         f"{char}{gap}{selected}{gap}{PAIRS[char]}", back=1 + len(gap), select=len(selected)
@@ -151,12 +151,12 @@ def _deeper(line: str) -> str:
 
 
 def _is_bracket_open(text: str) -> bool:
-    """Whether a value of YAML begins a flow list or mapping that its line does not end."""
+    """Return whether a value of YAML begins a flow list or mapping that its line does not end."""
     return text[:1] in ("[", "{") and sum(map(text.count, "[{")) > sum(map(text.count, "]}"))
 
 
 def on_backspace(before: str, after: str) -> TypedEdit | None:
-    """An empty pair goes as one; an indent goes by two."""
+    """Return the edit that removes an empty pair as one, and an indent by two."""
     if before and after and PAIRS.get(before[-1]) == after[0]:
         return TypedEdit("", overwrite=1, erase=1)
     if before and not before.strip(" ") and len(before) > 1:
@@ -265,7 +265,7 @@ def _comment_signs(*, yaml: bool, template: str) -> tuple[str, str]:
 
 
 def _comment_out(line: str, opening: str, closing: str, depth: int) -> str:
-    """A line as a comment; where its text ends that one (`#}`), another goes on from there."""
+    """Return a line as a comment; where its text closes it (`#}`), another begins there."""
     text = line.rstrip() if closing else line
     end = closing.strip()
     inner = text[depth:].replace(end, end + opening.strip()) if end else text[depth:]
@@ -273,7 +273,7 @@ def _comment_out(line: str, opening: str, closing: str, depth: int) -> str:
 
 
 def _inside_braces(char: str, before: str, after: str) -> TypedEdit | None:
-    """Keys that a user types who writes `{{ name }}` out, over what was put in already."""
+    """Return the edit of a key of `{{ name }}` typed out, over what was put in already."""
     closed = after[:3] in (" }}", " %}", " #}")
     if char == " " and closed:
         fresh = before.endswith(("{{ ", "{% ", "{# "))
@@ -286,7 +286,7 @@ def _inside_braces(char: str, before: str, after: str) -> TypedEdit | None:
 
 
 def _is_space_typed_over(before: str, after: str) -> bool:
-    """Whether the space before the closing braces was typed over, so that they need one again."""
+    """Return whether the space before the closing braces was typed over, so they need another."""
     if not before.endswith(" ") or not after.startswith(("}}", "%}", "#}")):
         return False
     opened = max(before.rfind(each) for each in ("{{", "{%", "{#"))
@@ -295,7 +295,7 @@ def _is_space_typed_over(before: str, after: str) -> bool:
 
 
 def _is_open(char: str, before: str) -> bool:
-    """Whether the closing character just ahead was put in for one that is open before the caret."""
+    """Return whether the closing character ahead was inserted for one open before the caret."""
     opening = {value: key for key, value in PAIRS.items()}[char]
     if opening == char:
         return before.count(char) % 2 == 1
@@ -354,7 +354,7 @@ class TypingKeys:
         self._offered = _OfferedMark(mark, cursor.document().revision(), cursor.position())
 
     def _eats(self, event: QKeyEvent, cursor: QTextCursor) -> bool:
-        """Whether a key types the next character of the mark that is there already."""
+        """Return whether a key types the next character of the mark that is there already."""
         mark = self._offered
         place = cursor.document().revision(), cursor.position()
         if not event.text() or not mark.rest or place != (mark.revision, mark.position):
@@ -385,7 +385,7 @@ class TypingKeys:
         return False
 
     def _open_front(self, event: QKeyEvent) -> bool:
-        """A key that would write into a folded front matter opens it first; Enter does only that.
+        """Unfold the front matter for a key that writes into it; Enter does no more than that.
 
         What is typed before its first line would make text of all of it.
         """
@@ -452,7 +452,7 @@ def _around(cursor: QTextCursor) -> tuple[str, str]:
 
 
 def _units(text: str, start: int, end: int | None) -> str:
-    """A part of a line given in UTF-16 units."""
+    """Return a part of a line given in UTF-16 units."""
     if text.isascii() or all(char <= "\uffff" for char in text):
         return text[start:end]
     raw = text.encode("utf-16-le", "surrogatepass")

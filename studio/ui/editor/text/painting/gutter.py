@@ -37,7 +37,7 @@ class Breakpoints:
         self._tools, self._messages = tools, messages
 
     def lines(self, document: PromptDocument | None) -> frozenset[int]:
-        """The lines, from 0, where the marked ones begin in a document."""
+        """Return the lines, from 0, where the marked ones begin in a document."""
         if document is None or not (self._tools or self._messages):
             return frozenset()
         # Rules of the format load with the first breakpoint, not with the window.
@@ -102,12 +102,12 @@ class Gutter(QWidget):
             self.update()
 
     def needed_width(self) -> int:
-        """Room for the marks and the largest line number."""
+        """Return the width for the marks and the largest line number."""
         digits = max(3, len(str(self._editor.blockCount())))
         return _MARKS + _FOLDS + 4 + digits * self._editor.fontMetrics().horizontalAdvance("9")
 
     def sizeHint(self) -> QSize:
-        """As wide as the numbers need."""
+        """Return the width that the numbers need."""
         return QSize(self.needed_width(), 0)
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -177,7 +177,7 @@ class Gutter(QWidget):
     def _paint_change(
         self, painter: QPainter, change: LineChange, top: float, height: float
     ) -> None:
-        """A bar at the left edge; a wedge where lines went away."""
+        """Paint a bar at the left edge; a wedge where lines were removed."""
         theme = theme_in_use()
         painter.setPen(Qt.PenStyle.NoPen)
         if change == "removed":
@@ -189,7 +189,7 @@ class Gutter(QWidget):
         fill(painter, QRectF(0, top, _CHANGE, height), color)
 
     def _paint_bulb(self, painter: QPainter, middle: float) -> None:
-        """A fix is offered on the caret's line."""
+        """Paint a bulb for a fix on the caret's line."""
         bulb = icon("lightbulb", "warning").pixmap(QSize(16, 16))
         painter.drawPixmap(QPointF(_MARKS / 2 - 8, middle - 8), bulb)
 
@@ -234,7 +234,7 @@ class Gutter(QWidget):
         painter.drawPolyline(QPolygonF(points))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Left of the numbers a breakpoint, right of them a fold."""
+        """Set a breakpoint left of the numbers; fold right of them."""
         line = self._editor.line_at(event.position().y())
         if line is None or event.button() != Qt.MouseButton.LeftButton:
             return
@@ -251,5 +251,5 @@ class Gutter(QWidget):
             self.request_breakpoint.emit(line)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """The end of a click here is none in the text."""
+        """Accept the end of a click here, so that the text does not get it."""
         event.accept()

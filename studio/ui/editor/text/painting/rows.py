@@ -58,7 +58,7 @@ class CaretLine:
         self._view.viewport().update()
 
     def follow(self, cursor: QTextCursor) -> QTextBlock | None:
-        """The caret moved: light the row where it is.
+        """Light the row where the caret is, after it moved.
 
         Args:
             cursor: the caret.
@@ -117,11 +117,11 @@ class RunLines:
             self._bring(self._editor.document().findBlockByNumber(lines[0]))
 
     def paint_again(self) -> None:
-        """The colors are others."""
+        """Paint again, after the colors changed."""
         self.show(self.spans)
 
     def _lines(self) -> list[int]:
-        """The lines, from 0; of a place that is folded away the line that it is folded behind."""
+        """Return the lines, from 0; for a folded place the line that it is folded behind."""
         source, document = self._editor.source(), self._editor.document()
         lines: set[int] = set()
         for span in self.spans:
@@ -213,7 +213,7 @@ class GhostValues(QObject):
             self._view.viewport().update()
 
     def set_shown(self, shown: bool) -> None:
-        """Whether values are shown; fixes always are."""
+        """Set whether values are shown; fixes always are."""
         if shown != self._is_shown:
             self._is_shown = shown
             self._view.viewport().update()
@@ -328,7 +328,7 @@ class MarkBar(QScrollBar):
         self.setAccessibleDescription(", ".join(texts))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The bar, then the marks over it."""
+        """Paint the bar, then the marks over it."""
         super().paintEvent(event)
         if not any(self.marks.values()):
             return
@@ -387,7 +387,7 @@ class StickyHeader(QWidget):
         self.follow()
 
     def follow(self) -> None:
-        """The view scrolled, or the caret moved: show the marker that is out of sight."""
+        """Show the marker that is out of sight, after the view scrolled or the caret moved."""
         top = self._view.firstVisibleBlock().blockNumber()
         index = bisect_right(self._lines, top) - 1
         is_shown = (
@@ -407,7 +407,7 @@ class StickyHeader(QWidget):
         self.setVisible(is_shown)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The marker, in the color of its role."""
+        """Paint the marker in its role's color."""
         theme = theme_in_use()
         painter = QPainter(self)
         painter.fillRect(self.rect(), QColor(theme.raised))
