@@ -328,20 +328,18 @@ class ExperimentView(QWidget):
         self.more_button.setMenu(self._more_menu())
         split = self.split
         split.setChildrenCollapsible(False)
-        split.addWidget(self._left())
-        split.addWidget(self.detail)
-        split.setStretchFactor(0, 3)
-        split.setStretchFactor(1, 2)
+        for part, (pane, stretch) in enumerate(((self._left(), 3), (self.detail, 2))):
+            split.addWidget(pane)
+            split.setStretchFactor(part, stretch)
         buttons = QWidget()
         buttons.setLayout(self._buttons())
+        parts = (self.head, buttons, (split, 1))
         if self.bar is None:
-            margins = (16, 12, 16, 12)
-            column_of(self.head, buttons, (split, 1), on=self, margins=margins, spacing=12)
+            column_of(*parts, on=self, margins=(16, 12, 16, 12), spacing=12)
             return
         buttons.hide()
         self.head.fold()
-        parts = (self.bar, self.head, buttons, (split, 1))
-        column_of(*parts, on=self, margins=(12, 4, 12, 8), spacing=4)
+        column_of(self.bar, *parts, on=self, margins=(12, 4, 12, 8), spacing=4)
 
     def _more_menu(self) -> QMenu:
         """Build the menu of the rarer commands."""

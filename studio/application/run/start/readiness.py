@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from studio.application.words import tr
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.inputs import resolve_inputs
+from studio.core.prompty.inputs import InputResolution, resolve_inputs
 from studio.core.prompty.loop_format import question_input
 from studio.core.prompty.parameters import lacking_parameters, missing_parameters
 from studio.core.prompty.prepare import prepare, settled_document
@@ -53,7 +53,8 @@ def refusal_of(
     """Return what prevents a run; None if it can start.
 
     A run takes the values that are given and the declared defaults. A sample is for looking at the
-    prompt: no run takes it by itself (docs/format.md, "Inputs").
+    prompt: no run takes it by itself (docs/format.md, "Inputs"). A user message that would be
+    empty without its sample is not sent.
 
     Args:
         document: the prompt.
@@ -81,7 +82,9 @@ def refusal_of(
     names = [item.name for item in resolution.missing]
     asked = question_input(document)
     inputs = resolution.problems
-    if asked and asked not in names and not str(resolution.sent.get(asked) or "").strip():
+    if not asked or str(resolution.sent.get(asked) or "").strip():
+        asked = _sample_alone(document, resolution)
+    if asked and asked not in names:
         names.append(asked)
         inputs = (*inputs, _no_question(document, asked))
     problems = (*inputs, *parameters)
@@ -90,6 +93,24 @@ def refusal_of(
     names += [item.name for item in lacking_parameters(document, values)]
     samples = _samples(document, values, names)
     return Refusal(problems, _words(problems, names), _hint(samples), tuple(names), samples)
+
+
+def _sample_alone(document: PromptDocument, resolution: InputResolution) -> str:
+    """Return the input that is a whole user message and has only a sample; empty without one."""
+    whole = {
+        document.source.slice(section.content).strip()
+        for section in document.sections
+        if section.role == "user"
+    }
+    alone = {
+        use.name
+        for use in document.variables
+        if document.source.slice(use.expression) in whole
+        and resolution.origins.get(use.name) == "sample"
+    }
+    return next(
+        (item.name for item in document.inputs if item.has_sample and item.name in alone), ""
+    )
 
 
 def _kept_back(

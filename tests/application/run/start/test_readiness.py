@@ -100,6 +100,19 @@ def test_the_question_of_the_user_is_asked_for_where_it_has_a_place(
     assert refusal_of(parse(text), {name: "Why not?"}) is None
 
 
+SAMPLED = "---\ninputs:\n  - {name: ticket, kind: string, sample: 'It smells of gas.'}\n---\n"
+
+
+@pytest.mark.parametrize("body", ["user:\n{{ticket}}\n", "system:\nSort.\n\nuser:\n{{ ticket }}"])
+def test_a_user_message_is_not_sent_empty_where_the_preview_shows_a_sample(body: str) -> None:
+    refusal = refusal_of(parse(SAMPLED + body), {})
+    assert refusal is not None
+    assert (refusal.missing, refusal.samples) == (("ticket",), {"ticket": "It smells of gas."})
+    assert refusal_of(parse(SAMPLED + body), {"ticket": "Hello"}) is None
+    assert refusal_of(parse(SAMPLED + body), {"ticket": ""}) is None  # given on purpose
+    assert refusal_of(parse(SAMPLED + "user:\nSort: {{ticket}}"), {}) is None
+
+
 @pytest.mark.parametrize(
     "text",
     [
