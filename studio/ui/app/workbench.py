@@ -184,9 +184,8 @@ class Workbench(QObject):
     def _connect_document(self) -> None:
         """Let what follows the document hear of it, of trust and of the model of a run."""
         window, document = self.window, self.document
-        window.page_coordinator.document_changed.connect(document.show_document)
-        window.page_coordinator.document_changed.connect(self._on_prompt)
-        window.page_coordinator.document_changed.connect(self.coordinator.show_document)
+        for shown in (document.show_document, self._on_prompt, self.coordinator.show_document):
+            window.page_coordinator.document_changed.connect(shown)
         window.commands.trust_changed.connect(self.tools.reload)
         window.commands.trust_changed.connect(document.show_trust)
         self.tools.untrusted_changed.connect(self.run_coordinator.withdraw_refusal)
@@ -260,12 +259,9 @@ class Workbench(QObject):
         card.request_run.connect(self.past_runs.show_answer)
         card.offer_taken.connect(self.run_pane.commands.take_any)
         card.line.sent.connect(lambda text: run.send(SendBack(text)))
-        for button, action in (
-            (card.details, "run.go"),
-            (card.stop, "run.stop"),
-            (card.keep, "run.keep_row"),
-        ):
-            button.clicked.connect(actions[action].trigger)
+        card.details.clicked.connect(actions["run.go"].trigger)
+        card.stop.clicked.connect(actions["run.stop"].trigger)
+        card.keep.clicked.connect(actions["run.keep_row"].trigger)
 
     def _connect_tools(self) -> None:
         """Connect the tools, and the panel that tries them."""
@@ -284,9 +280,8 @@ class Workbench(QObject):
 
     def _connect_run(self) -> None:
         """Connect the run that is shown, its commands and its branches."""
-        pane, run = self.run_pane, self.run
-        coordinator, past = self.run_coordinator, self.past_runs
-        commands, views = pane.commands, pane.views
+        pane, run, past = self.run_pane, self.run, self.past_runs
+        commands, views, coordinator = pane.commands, pane.views, self.run_coordinator
         commands.request_run.connect(coordinator.start)
         pane.seen_changed.connect(self._say_run)
         self.history.means_found.connect(self.coordinator.show_means)
@@ -339,15 +334,13 @@ class Workbench(QObject):
         window.tabs.breakpoint_toggled.connect(run.breakpoints.toggle_tool)
         window.tabs.message_breakpoint_toggled.connect(run.breakpoints.toggle_message)
         run.breakpoints.changed.connect(marks.show_breakpoints)
-        run.state_changed.connect(marks.show_view)
-        run.state_changed.connect(pane.show_view)
+        for shown in (marks.show_view, pane.show_view, self._on_run, self.coordinator.show_speed):
+            run.state_changed.connect(shown)
         views.moved.connect(marks.show_cursor)
         marks.compared.connect(pane.head.show_text)
         window.page_coordinator.document_changed.connect(marks.light)
         window.docks.changed.connect(marks.light)
         window.docks.changed.connect(self._say_run)
-        run.state_changed.connect(self._on_run)
-        run.state_changed.connect(self.coordinator.show_speed)
         self.call_request.changed.connect(pane.side.request.show_request)
         run.inspector_changed.connect(pane.inspector.show_inspector)
         run.compared.connect(pane.show_comparison)
