@@ -7979,6 +7979,10 @@ zu  {after}</translation>
       <translation>Token</translation>
     </message>
     <message>
+      <source>Too few rows to be sure ({count}): 8 of 10 passing may mean 49 to 94 %.</source>
+      <translation>Wenige Zeilen ({count}) sagen wenig: 8 von 10 können 49 bis 94 % sein.</translation>
+    </message>
+    <message>
       <source>Too long to be compared with {name} here</source>
       <translation>Zu lang, um hier mit {name} verglichen zu werden</translation>
     </message>
@@ -10465,10 +10469,6 @@ zu  {after}</translation>
     <message>
       <source>{count} rows are read</source>
       <translation>{count} Zeilen sind gelesen</translation>
-    </message>
-    <message>
-      <source>{count} rows are too few to be sure: 8 of 10 passing may mean 49 to 94 %.</source>
-      <translation>Wenige Zeilen ({count}) sagen wenig: 8 von 10 können 49 bis 94 % sein.</translation>
     </message>
     <message>
       <source>{count} running</source>

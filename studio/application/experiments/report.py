@@ -171,7 +171,7 @@ def sentences_of(
     made += [_lacks(each) for each in variants if each.left_out and each.name not in told]
     if rows < FEW_ROWS:
         made.append(
-            tr("{count} rows are too few to be sure: 8 of 10 passing may mean 49 to 94 %.").format(
+            tr("Too few rows to be sure ({count}): 8 of 10 passing may mean 49 to 94 %.").format(
                 count=rows
             )
         )

@@ -106,7 +106,7 @@ def answer_of_run(view: RunView, so_far: str = "") -> RunAnswer:
     answer = so_far if is_going and so_far else last if state.answer is None else state.answer
     rows = tuple(_rows(state.setup.response_schema, answer, is_whole=not is_going))
     remarks = [each.message for each in state.step.warnings if each.code in _CUT_ANSWERS]
-    problem = "\n".join(filter(None, (_problem(state, has_rows=bool(rows)), *remarks)))
+    problem = _problem(state, has_rows=bool(rows)) or "\n".join(remarks)
     fitting = sum(not row.problem for row in rows)
     words = tr("fits {count} of {all} outputs").format(count=fitting, all=len(rows))
     edits = {each.edit.kind for each in view.offers.offers if each.edit is not None}

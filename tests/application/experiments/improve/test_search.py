@@ -144,7 +144,7 @@ async def test_a_text_that_is_no_better_is_dropped(
     found = await improving.run(ledger)
     states = [each.state for each in found.candidates]
     assert states == ["start", "dropped", "dropped", "kept"]
-    assert candidate_words(found.candidates[1]).startswith("#1 from #0: dropped (It was no better")
+    assert candidate_words(found.candidates[1]).startswith("#1 from #0: dropped (It was not better")
     figure = lineage_figure(found)
     assert [(point.name, point.x, point.y == 1.0) for point in figure.points] == [
         ("#0", 0.0, False),
