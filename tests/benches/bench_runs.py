@@ -148,7 +148,7 @@ def open_run(path: Path) -> tuple[float, float, dict[str, float]]:
     pane = RunPane()
     pane.resize(1200, 520)
     controller.state_changed.connect(pane.show_view)
-    controller.inspector_changed.connect(pane.show_inspector)
+    controller.inspector_changed.connect(pane.inspector.show_inspector)
     pane.views.request_inspection.connect(controller.inspect)
     history.opened.connect(controller.open_record)
     pane.show()
