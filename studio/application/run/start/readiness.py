@@ -97,20 +97,15 @@ def refusal_of(
 
 def _sample_alone(document: PromptDocument, resolution: InputResolution) -> str:
     """Return the input that is a whole user message and has only a sample; empty without one."""
-    whole = {
-        document.source.slice(section.content).strip()
-        for section in document.sections
-        if section.role == "user"
-    }
-    alone = {
-        use.name
-        for use in document.variables
-        if document.source.slice(use.expression) in whole
-        and resolution.origins.get(use.name) == "sample"
-    }
-    return next(
-        (item.name for item in document.inputs if item.has_sample and item.name in alone), ""
-    )
+    own = resolution.samples.intersection(each.name for each in document.inputs if each.has_sample)
+    text = document.source
+    for use in document.variables:
+        if use.name in own:
+            written = text.slice(use.expression)
+            for section in document.sections:
+                if section.role == "user" and text.slice(section.content).strip() == written:
+                    return use.name
+    return ""
 
 
 def _kept_back(
