@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 from studio.application.history.find import find_run
 from studio.cli.run.step import add_stepping, ask, breakpoints_of, pause_words
-from studio.cli.terminal import FINE, INTERRUPTED, PROBLEMS, UsageError, tell, whole
+from studio.cli.terminal import (
+    FINE,
+    INTERRUPTED,
+    PROBLEMS,
+    Interruption,
+    UsageError,
+    tell,
+    whole,
+)
 from studio.core.agent.values.events import Event, ModelFailed
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import RunState
@@ -31,6 +39,8 @@ if TYPE_CHECKING:
     from studio.servers.record.program_run import ProgramRun
     from studio.servers.record.proxy import Recording
     from studio.servers.record.replay import Replay
+
+_ENDINGS = (signal.SIGTERM, signal.SIGHUP) if sys.platform != "win32" else (signal.SIGTERM,)
 
 _GRACE_SECONDS = 5.0
 """Time that a program has to end after SIGTERM; then it is killed."""
@@ -129,26 +139,18 @@ def _to_end(serving: Coroutine[Any, Any, int]) -> int:
     from studio.servers.record.exchange import AddressError
     from studio.servers.record.proxy import PortError
 
-    caught: list[int] = []
-
     async def served() -> int:
         task = asyncio.current_task()
         assert task is not None
-
-        def stop(number: int) -> None:
-            caught.append(number)
-            task.cancel()
-
-        for number in (signal.SIGTERM, signal.SIGHUP) if sys.platform != "win32" else ():
-            if signal.getsignal(number) != signal.SIG_IGN:  # as under `nohup`
-                asyncio.get_running_loop().add_signal_handler(number, stop, number)
-        return await serving
+        interruption = Interruption(task.cancel, *_ENDINGS)
+        try:
+            return await serving
+        except asyncio.CancelledError:
+            tell("prompt-studio: stopped")
+            return 128 + interruption.number if interruption.number else INTERRUPTED
 
     try:
         return asyncio.run(served())
-    except (KeyboardInterrupt, asyncio.CancelledError):
-        tell("prompt-studio: stopped")
-        return 128 + caught[0] if caught else INTERRUPTED
     except (AddressError, PortError) as error:
         raise UsageError(str(error)) from None
     except ModelError as error:

@@ -10,8 +10,10 @@ import json
 import math
 import os
 import re
+import signal
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from types import MappingProxyType
 
 from studio.core.text.amounts import LARGEST, shortened, whole_number
@@ -156,6 +158,33 @@ def _discard() -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
+
+
+class Interruption:
+    """Whether a signal has asked the command to stop."""
+
+    def __init__(self, stop: Callable[[], object], *numbers: signal.Signals) -> None:
+        """Listen while the event loop goes, which must be running.
+
+        A signal that is ignored stays so, as in a shell's background jobs and under `nohup`.
+
+        Args:
+            stop: called each time.
+            numbers: the signals that ask; Ctrl+C where none is given.
+        """
+        import asyncio  # not for commands that never wait
+
+        self._stop = stop
+        self.number = 0
+        """Number of the last signal; 0 before one came."""
+        with suppress(NotImplementedError):  # Windows
+            for each in numbers or (signal.SIGINT,):
+                if signal.getsignal(each) != signal.SIG_IGN:
+                    asyncio.get_running_loop().add_signal_handler(each, self._come, each)
+
+    def _come(self, number: int) -> None:
+        self.number = number
+        self._stop()
 
 
 # Numbers of the command line, with their bounds: for argparse's `type`.

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import json
+import os
+import signal
+import sys
 from pathlib import Path
 
 import pytest
 
 from studio.cli.main import run_command
-from studio.cli.terminal import PROBLEMS, USAGE, printable, tell
+from studio.cli.terminal import PROBLEMS, USAGE, Interruption, printable, tell
 
 COMMANDS = Path(__file__).resolve().parents[2] / "studio" / "cli"
 OWN_SIGNS = ("\\r", "\\x1b")
@@ -75,3 +79,21 @@ def test_a_file_that_is_checked_cannot_write_to_the_terminal(
     assert "\\x1b[31m" in told.out
     assert "\\x1b]0;mine\\x07" in told.out
     assert "\x1b" not in told.out + told.err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are others there")
+def test_a_signal_that_is_ignored_stays_so_and_another_stops() -> None:
+    async def stopped_by() -> int:
+        stop = asyncio.Event()
+        interruption = Interruption(stop.set, signal.SIGHUP, signal.SIGTERM)
+        os.kill(os.getpid(), signal.SIGHUP)
+        os.kill(os.getpid(), signal.SIGTERM)
+        await stop.wait()
+        return interruption.number
+
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        assert asyncio.run(stopped_by()) == signal.SIGTERM
+        assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)

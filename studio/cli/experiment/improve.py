@@ -32,13 +32,14 @@ from studio.application.experiments.plan import ExperimentPlan, ExperimentServic
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.providers import choice_for
 from studio.cli.arguments import add_trust
-from studio.cli.experiment.plan import Interruption, open_ledger, services_of
+from studio.cli.experiment.plan import open_ledger, services_of
 from studio.cli.terminal import (
     FINE,
     INTERRUPTED,
     PROBLEMS,
     UNFINISHED,
     USAGE,
+    Interruption,
     agreed,
     amount,
     printable,
@@ -177,7 +178,7 @@ async def _search(options: argparse.Namespace, task: _Task, choices: ImproveChoi
         if task.services.embedded is not None:
             await task.services.embedded.stop()
     code = _tell(options, found)
-    return INTERRUPTED if interruption.has_come else code
+    return INTERRUPTED if interruption.number else code
 
 
 def _tell(options: argparse.Namespace, found: Improvement) -> int:

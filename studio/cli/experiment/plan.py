@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import asyncio
 import re
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -97,30 +96,6 @@ class RunProgress:
         """Leave the line as it is at the end."""
         if self._is_terminal:
             print(f"\r\x1b[K{progress_line(found)}", file=sys.stderr, flush=True)
-
-
-# A command that is asked to stop ends what it began.
-
-
-class Interruption:
-    """Whether the user has asked the command to stop."""
-
-    def __init__(self, stop: Callable[[], object], *numbers: signal.Signals) -> None:
-        """Listen while the event loop goes, which must be running.
-
-        Args:
-            stop: called each time.
-            numbers: the signals that ask; Ctrl+C where none is given.
-        """
-        self._stop = stop
-        self.has_come = False
-        with suppress(NotImplementedError):  # Windows
-            for each in numbers or (signal.SIGINT,):
-                asyncio.get_running_loop().add_signal_handler(each, self._come)
-
-    def _come(self) -> None:
-        self.has_come = True
-        self._stop()
 
 
 _RANGE = re.compile(r"([0-9]{1,15})(?:-([0-9]{1,15})?)?")

@@ -17,7 +17,6 @@ from studio.application.experiments.run.estimate import ExperimentEstimate
 from studio.application.experiments.run.runner import ExperimentRunner
 from studio.cli.arguments import add_allow
 from studio.cli.experiment.plan import (
-    Interruption,
     RunProgress,
     add_choices,
     open_ledger,
@@ -30,6 +29,7 @@ from studio.cli.terminal import (
     PAUSED,
     UNFINISHED,
     USAGE,
+    Interruption,
     UsageError,
     amount,
     tell,
@@ -155,7 +155,7 @@ async def _drive(
     write_report(options, ledger, report)
     if options.notify:
         notify(report)
-    if interruption.has_come and state == "cancelled":
+    if interruption.number and state == "cancelled":
         tell(f"prompt-studio: stopped; {_how_to_go_on(options)}")
         return INTERRUPTED
     if state == "paused":

@@ -48,7 +48,7 @@ def recorded_calls(store: RunStore, run: str) -> list[WireCall]:
     if lost:
         raise LookupError(
             f"{counted(lost, 'answer')} of this recording cannot be replayed: one that contains a "
-            "secret, is packed as nobody asked, or is longer than 8 MB is not kept"
+            "secret, is compressed without being asked for, or is longer than 8 MB is not kept"
         )
     return [call for _, call in sorted(found, key=lambda item: item[0])]
 

@@ -71,6 +71,7 @@ def test_an_interrupted_run_leaves_its_batch_and_is_gone_on_with(
 ) -> None:
     server.endings = [Ending(looks=10**9)]
     command = [sys.executable, "-m", "studio", "experiment", "run", FILE, "--batch"]
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in background jobs
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         wait_for(server.reached["look"])
         process.send_signal(signal.SIGINT)

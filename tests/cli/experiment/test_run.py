@@ -204,6 +204,7 @@ def test_an_interrupt_ends_with_130_and_can_be_resumed(server: ChatServer, tmp_p
     server.always(gate)
     command = [sys.executable, "-m", "studio", "experiment", "run", FILE, "--concurrency", "2"]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in background jobs
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as running:
         wait_until(lambda: len(asked) >= 4, "requests")
         running.send_signal(signal.SIGINT)
