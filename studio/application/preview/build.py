@@ -22,7 +22,7 @@ from studio.core.agent.loop.setup import (
 )
 from studio.core.prompty.document import PromptDocument, ToolSpec, hides_text
 from studio.core.prompty.evaluation import evaluation_limits
-from studio.core.prompty.prepare import Prepared, prepare
+from studio.core.prompty.prepare import Prepared, prepare, settled_document
 from studio.core.prompty.reference_values import references_beside
 from studio.core.text.source import Problem
 from studio.core.text.values import Json
@@ -77,14 +77,13 @@ def prepare_job(job: PreviewJob, *, samples: bool = True) -> tuple[Prepared, tup
         job: what they are made from.
         samples: whether samples are in them; without them they are what a run sends now.
     """
-    document, path = job.document, job.document.source.path
-    tools = job.tools
+    document, tools = job.document, job.tools
     if tools is None:  # those of a `tools:` section are known once it is rendered
         shows_tools = any(each.name in ("tools", "tool_names") for each in document.variables)
         first = prepare(document, job.inputs, preview=True) if shows_tools else None
         tools = declared_tools(document, first.messages.tools if first is not None else ())
     values, sampled = previewed_values(document, job.inputs, tools, job.protocol, samples=samples)
-    context = references_beside(path, trusted=job.trusted, opened=job.opened)
+    context = references_beside(document.source.path, trusted=job.trusted, opened=job.opened)
     given = {**values, **job.inputs}
     prepared = prepare(document, given, references=context, preview=True, samples=samples)
     prepared = replace(prepared, samples=prepared.samples | sampled)
@@ -168,11 +167,10 @@ def shown_prompt(
     trusted = is_trusted(document.source.path, trust)
     shown, every = prepare_job(PreviewJob(document, values, offered, trusted=trusted))
     filled = {name: shown.inputs[name] for name in shown.samples & shown.inputs.keys()}
-    told = told_tools(document, shown.inputs, every)
-    supplied, _ = previewed_values(document, values, told)
+    supplied, _ = previewed_values(document, values, told_tools(document, shown.inputs, every))
     context = references_of(document.source.path, trust, masked=True)
     prepared = prepare(document, {**filled, **supplied, **values}, references=context)
-    refusal = refusal_of(document, values, context)
+    refusal = refusal_of(settled_document(document, values, context), values)
     refused = refusal.problems if refusal is not None and refusal.missing else ()
     problems = merged(refused, prepared.problems)
     prepared = replace(prepared, samples=shown.samples, problems=problems)
