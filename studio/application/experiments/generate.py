@@ -27,6 +27,7 @@ from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.options import RunOptions
 from studio.core.experiments.assertions.structure import objects_in
 from studio.core.experiments.datasets import DatasetError
+from studio.core.experiments.file.cases import plain_expected
 from studio.core.experiments.file.read import read_experiment
 from studio.core.experiments.results.cells import ResultRow
 from studio.core.experiments.row_edits import with_rows, with_value
@@ -104,7 +105,8 @@ def accept_answer(experiment: Path, row: ResultRow, answer: str) -> AcceptedAnsw
         raise AcceptError(tr("The row has no place in a file."))
     path = experiment.parent / str(name) if name else experiment
     held = object_of(row.facts.get("vars"))
-    return changed_rows(path, lambda text: with_value(text, path, line, "expected", answer, held))
+    words = plain_expected(answer)
+    return changed_rows(path, lambda text: with_value(text, path, line, "expected", words, held))
 
 
 def changed_rows(path: Path, change: Callable[[str], str]) -> AcceptedAnswer:

@@ -69,6 +69,9 @@ class DotState(IntEnum):
     COMING = 6
     """Being asked; only drawn, never kept."""
 
+    UNCHECKED = 7
+    """Has an answer that nothing checks; only drawn, never kept."""
+
 
 @dataclass(frozen=True, slots=True)
 class GridCell:
@@ -117,6 +120,11 @@ class GridRow:
         """All that a word of a filter is looked for in."""
         texts = (text_or_json(value) for value in self.values.values())
         return "\n".join((self.title, self.facts, *texts)).casefold()
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether an assertion says if an answer passes."""
+        return not self.row.facts.get("unchecked")
 
     @property
     def values(self) -> JsonObject:
@@ -242,6 +250,9 @@ class ExperimentGrid:
             if dot not in (DotState.WAITING, DotState.ERROR, DotState.NOT_PLANNED)
         ]
         score = sum(over) / len(over) if over else None
+        if not self.rows[row - 1].is_checked:
+            is_done = {DotState.PASSED: DotState.UNCHECKED}
+            dots, score = tuple(is_done.get(dot, dot) for dot in dots), None
         return GridCell(dots, score, self._change(row, variant))
 
     def is_planned(self, row: int, variant: int) -> bool:

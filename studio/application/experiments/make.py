@@ -64,6 +64,9 @@ class CasesTable:
     at_once: int = 8
     """Requests under way at most."""
 
+    judge: str = ""
+    """Connection that decides what a judge decides; empty for none."""
+
     @property
     def path(self) -> Path:
         """The name under which its results are kept."""
@@ -80,13 +83,14 @@ class CasesTable:
         if schema is not None:
             checks.append({"type": "is-json", "value": schema})
         if document.input("expected") is None:
-            checks.append({"type": "contains", "value": "{{ expected }}"})
+            checks.append({"type": "expected"})
         variants: dict[str, Json] = {}
         for each in self.columns:
             column: dict[str, Json] = {"prompt": each.prompt or self.prompt.name}
             variants[each.name] = column | ({"provider": each.provider} if each.provider else {})
         made: dict[str, Json] = {"variants": variants, "tests": [self._place_of_rows()]}
-        made["defaultTest"] = {"assert": checks}
+        judge: dict[str, Json] = {"options": {"provider": self.judge}} if self.judge else {}
+        made["defaultTest"] = {"assert": checks, **judge}
         made["evaluateOptions"] = {"maxConcurrency": self.at_once}
         if len(variants) > 1:
             made["baseline"] = self.columns[0].name

@@ -33,7 +33,7 @@ from studio.application.run.start.readiness import refusal_of
 from studio.application.words import tr
 from studio.core.experiments.assertions.marking import judged_by, lacks_judge
 from studio.core.experiments.datasets import read_dataset, unread_columns
-from studio.core.experiments.file.cases import DATA_SUFFIXES, expand_rows
+from studio.core.experiments.file.cases import DATA_SUFFIXES, expand_rows, unread_expected
 from studio.core.experiments.file.read import read_experiment
 from studio.core.experiments.values import (
     MOST_REPEATS,
@@ -189,7 +189,7 @@ def checked_values(
             try:
                 values = _fitting(variant.document, values)
                 refusal = refusal_of(variant.document, values)
-                fault = refusal.text if refusal is not None else ""
+                fault = refusal.text if refusal is not None else unread_expected(row.case)
                 place = f"{_place(row)}, {variant.name}"
             except ValueError as error:
                 fault, place = str(error), _place(row)
@@ -436,6 +436,10 @@ def plan_experiment(
             ).format(type=without)
         )
     rows = _asked(rows, variants, file, warnings)
+    free = sum(all(each.weight == 0 for each in row.case.assertions) for row in rows)
+    if free and any(each.type == "expected" for each in file.default.assertions):
+        words = tr("{count} of {rows} rows expect nothing: their answers are not checked.")
+        warnings.append(words.format(count=free, rows=len(rows)))
     faults: dict[tuple[int, int], str] = {}
     values = checked_values(variants, rows, faults if chosen.keeps_faults else None)
     repeats = chosen.repeat or file.options.repeat

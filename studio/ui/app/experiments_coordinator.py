@@ -33,6 +33,7 @@ from studio.application.run.past.again import PastRun
 from studio.application.words import tr
 from studio.core.agent.values.events import Started
 from studio.core.experiments.datasets import is_set_file
+from studio.core.experiments.file.cases import plain_expected
 from studio.core.experiments.results.cells import CellKey
 from studio.core.experiments.row_edits import with_rows
 from studio.core.models.base import ModelError
@@ -224,7 +225,10 @@ class ExperimentsCoordinator(QObject):
         if past is None or path is None or not path.is_file():
             self._run.refuse(tr("Run a prompt that is saved first (F5)."))
             return
-        row: dict[str, Json] = {**past.setup.inputs, "expected": past.state.answer or ""}
+        row: dict[str, Json] = {
+            **past.setup.inputs,
+            "expected": plain_expected(past.state.answer or ""),
+        }
         own = (each for each in case_files(path) if each.name.startswith(f"{path.stem}."))
         file = next((each for each in own if not is_set_file(each)), None)
         file = file or new_case_file(past.document, path)

@@ -136,6 +136,10 @@ class CellDetail(FollowsTheme, QWidget):
         self._show_answer(cell)
         for result in outcome.results if outcome is not None else ():
             self._add_check(result)
+        if outcome is not None and not outcome.error and not outcome.results:
+            nothing = QLabel(tr("Nothing is checked: the row expects nothing."), wordWrap=True)
+            paint_text(nothing, "muted")
+            self.checks.addWidget(nothing)
         self._inner.updateGeometry()  # else the lines keep the height they had before they wrapped
 
     def _say(self, words: str) -> None:

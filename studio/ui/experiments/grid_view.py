@@ -283,6 +283,9 @@ def paint_dot(painter: QPainter, at: QPointF, dot: DotState, theme: Theme) -> No
         case DotState.COMING:
             painter.setPen(QPen(QColor(theme.accent), 1.8))
             painter.drawArc(box.adjusted(0.9, 0.9, -0.9, -0.9), 0, 270 * 16)
+        case DotState.UNCHECKED:
+            painter.setPen(QPen(QColor(theme.muted), 1.4))
+            painter.drawEllipse(box.adjusted(1.6, 1.6, -1.6, -1.6))
         case DotState.NOT_PLANNED:
             painter.setPen(QPen(QColor(blend(theme.muted, theme.surface, 0.45)), 1.4))
             painter.drawLine(box.center() - QPointF(2.5, 0), box.center() + QPointF(2.5, 0))

@@ -267,6 +267,11 @@ class CasesBar(QWidget):
             action = at_once.addAction(str(count), partial(self._limit, count))
             action.setCheckable(True)
             action.setChecked(count == self._table.at_once)
+        judges = menu.addMenu(tr("Judge of `grade:`"))
+        for name in self.models:
+            action = judges.addAction(name, partial(self._take_judge, name))
+            action.setCheckable(True)
+            action.setChecked(name == self._table.judge)
 
     def _add(self, column: CaseColumn) -> None:
         names = [*(each.name for each in self._table.columns), column.name]
@@ -279,6 +284,9 @@ class CasesBar(QWidget):
 
     def _limit(self, count: int) -> None:
         self._change(replace(self._table, at_once=count))
+
+    def _take_judge(self, name: str) -> None:
+        self._change(replace(self._table, judge="" if name == self._table.judge else name))
 
     def _ask_revision(self) -> None:
         dialog = QInputDialog(self)

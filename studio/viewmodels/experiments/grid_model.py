@@ -325,7 +325,7 @@ class ExperimentGridModel(QAbstractTableModel):
         """Return the rows that pass, where they are few enough to be counted, and the model."""
         grid, words = self.grid, [self.heads.get(variant, "")]
         if grid is not None and len(grid.rows) <= _MOST_COUNTED:
-            passes = [grid.passes(row, variant) for row in range(1, len(grid.rows) + 1)]
+            passes = [grid.passes(row.number, variant) for row in grid.rows if row.is_checked]
             decided = [each for each in passes if each is not None]
             if decided:
                 count = tr("{passed} of {count}")
@@ -362,6 +362,7 @@ def cell_words(cell: GridCell) -> str:
         DotState.UNDECIDED: tr("undecided"),
         DotState.WAITING: tr("waiting"),
         DotState.NOT_PLANNED: tr("not planned"),
+        DotState.UNCHECKED: tr("not checked"),
     }
     counts = [(cell.dots.count(state), name) for state, name in names.items()]
     words = ", ".join(f"{count} {name}" for count, name in counts if count)

@@ -6,7 +6,13 @@ import asyncio
 from dataclasses import replace
 
 from studio.application.experiments.asking import CellProgress
-from studio.application.experiments.grid import DotState, answer_fields, cell_lines, planned_grid
+from studio.application.experiments.grid import (
+    DotState,
+    answer_fields,
+    cell_lines,
+    grid_of,
+    planned_grid,
+)
 from studio.application.experiments.make import CaseColumn, CasesTable
 from studio.application.experiments.plan import (
     ExperimentChoices,
@@ -108,3 +114,29 @@ def test_an_answer_is_shown_by_its_outputs() -> None:
     assert cell_lines(fields) == ("safety", "Smells of gas, so it is urgent.")
     assert cell_lines(answer_fields("Oslo\nin Norway")) == ("Oslo", "in Norway")
     assert answer_fields("{broken") == (("", "{broken"),)
+
+
+async def test_a_row_that_expects_nothing_is_not_checked(
+    bench: Bench, ledger: ExperimentLedger
+) -> None:
+    lines = "Norway,Oslo\nItaly,\nPeru,equals: Cuzco.\nChile,select-best: x\n"
+    bench.write("rows.csv", f"country,expected\n{lines}")
+    plan = _plan(bench)
+    assert [number for _, number in sorted(plan.faults)] == [4, 4]
+    assert "'select-best' are not run" in plan.faults[0, 4]
+    assert "1 of 4 rows expect nothing: their answers are not checked." in plan.warnings
+    runner = ExperimentRunner(plan, bench.services, ledger)
+    try:
+        await runner.prepare()
+        result = runner.begin()
+        await runner.run(result)
+    finally:
+        await runner.close()
+    grids = planned_grid(plan, ledger, result), grid_of(ledger, result)
+    for grid in grids:
+        assert [grid.cell(row, 0).dots[0] for row in range(1, 5)] == [
+            DotState.PASSED,
+            DotState.UNCHECKED,
+            DotState.FAILED,
+            DotState.ERROR,
+        ]

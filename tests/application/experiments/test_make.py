@@ -40,9 +40,11 @@ def test_cases_are_an_experiment_with_their_columns_and_checks(tmp_path: Path) -
         ("main", "main", ""),
         ("small", "", "small"),
     ]
-    assert [each.type for each in file.default.assertions] == ["is-json", "contains"]
+    assert [each.type for each in file.default.assertions] == ["is-json", "expected"]
     assert (file.baseline, file.options.concurrency) == ("this text", 8)
     assert yaml.safe_load(CasesTable(prompt).text(document))["tests"] == ["samples"]
+    judged = read_experiment(CasesTable(prompt, rows, judge="big").text(document), tmp_path / "a")
+    assert judged.default.options == {"provider": "big"}
     assert free_path(prompt).name == "a.experiment.yaml"
     free_path(prompt).write_text("")
     assert free_path(prompt).name == "a-2.experiment.yaml"

@@ -9,6 +9,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice, product
 from pathlib import Path
@@ -28,7 +29,7 @@ from studio.core.paths import resource_table
 from studio.core.prompty.front.schema import json_schema, read_shapes
 from studio.core.text.naming import nearest
 from studio.core.text.source import Fix, SourceText, TextEdit
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, parse_json
 
 # Assertions as an experiment file states them.
 
@@ -46,7 +47,7 @@ _KEYS = tuple(
 )
 _WITHOUT_VALUE = frozenset(
     """
-    is-json contains-json is-refusal is-valid-openai-tools-call no-error
+    is-json contains-json is-refusal is-valid-openai-tools-call no-error expected
     is-valid-openai-function-call latency cost assert-set tokens final-answer trace-error-spans
     word-count is-xml contains-xml contains-html
 """.split()
@@ -160,7 +161,7 @@ def _unknown_type(kind: YamlNode, name: str, *, negated: bool) -> None:
     kind.findings.error("assertion-type", message, kind.span, *fixes)
 
 
-def assertion_of_column(text: str, span_line: int = 0) -> AssertionSpec:
+def assertion_of_column(text: str) -> AssertionSpec:
     """Return an assertion as a CSV cell states it: `contains: Paris`, `is-json`, or a text.
 
     Source: promptfoo, "Test case configuration": a text without a type means `equals`.
@@ -180,6 +181,8 @@ def assertion_of_column(text: str, span_line: int = 0) -> AssertionSpec:
         ("file://", "javascript"),
     ):
         if body.startswith(prefix):
+            if prefix == "file://" and body.endswith(".prompty"):
+                return AssertionSpec("llm-rubric", negated, body)
             if prefix == "file://":
                 return AssertionSpec("python" if ".py" in body else kind, negated, body)
             return AssertionSpec(kind, negated, body.removeprefix(prefix).strip())
@@ -190,7 +193,7 @@ def assertion_of_column(text: str, span_line: int = 0) -> AssertionSpec:
     foreign = foreign_type(name)
     if foreign:
         raise ValueError(foreign)
-    if name in TYPES:
+    if name in TYPES and name != "expected":
         value: Json = rest.strip() if colon else None
         if name.endswith(("-all", "-any")) and isinstance(value, str):
             value = [each.strip() for each in value.split(",") if each.strip()]
@@ -201,6 +204,62 @@ def assertion_of_column(text: str, span_line: int = 0) -> AssertionSpec:
         if body.startswith(f"{kind}:"):
             return AssertionSpec(kind, negated, body.removeprefix(f"{kind}:").strip())
     return AssertionSpec("equals", value=written)
+
+
+def expected_assertion(text: str) -> AssertionSpec | None:
+    """Return what the `expected` of a row checks: None if it is empty.
+
+    An assertion as in `__expected`, the fields of a JSON object, or a text that the answer
+    contains. A text is not rendered: a row is data.
+
+    Raises:
+        ValueError: it is of a type that is not run here.
+    """
+    written = text.strip()
+    if not written:
+        return None
+    with suppress(ValueError):
+        fields = parse_json(written) if written.startswith("{") else None
+        if isinstance(fields, Mapping):
+            must: dict[str, Json] = {name: {"const": value} for name, value in fields.items()}
+            schema: dict[str, Json] = {"properties": must, "required": list(must)}
+            return AssertionSpec("is-json", value=schema)
+    spec = assertion_of_column(written)
+    is_plain = spec == AssertionSpec("equals", value=written) or not {":", "-"} & set(written)
+    return AssertionSpec("contains", value="{{ expected }}") if is_plain else spec
+
+
+def plain_expected(text: str) -> str:
+    """Return the `expected` by which an answer contains a text, also one that reads as a check."""
+    with suppress(ValueError):
+        spec = expected_assertion(text)
+        if spec is None or spec.value == "{{ expected }}" or isinstance(spec.value, Mapping):
+            return text
+    return f"contains: {text}"
+
+
+def _with_expected(specs: tuple[AssertionSpec, ...], text: str) -> Iterator[AssertionSpec]:
+    """Yield assertions with the row's own for `expected`; one that is not run holds its reason."""
+    for each in specs:
+        if each.nested:
+            nested = tuple(_with_expected(each.nested, text))
+            yield from [replace(each, nested=nested)] if nested else []
+        elif each.type != "expected":
+            yield each
+        else:
+            try:
+                made = expected_assertion(text)
+            except ValueError as error:
+                made = replace(each, value=str(error))
+            if made is not None:
+                negated = made.negated is not each.negated
+                yield replace(made, negated=negated, weight=each.weight, metric=each.metric)
+
+
+def unread_expected(case: ExperimentCase) -> str:
+    """Return why the `expected` of a row is no check; empty where it is one."""
+    wrong = (str(each.value) for each in case.assertions if each.type == "expected")
+    return next(wrong, "")
 
 
 def _number(text: str) -> float | None:
@@ -410,7 +469,11 @@ def expand_rows(
     rows: list[ExperimentRow] = []
     seen: dict[str, int] = {}
     for case in cases:
-        for spread in _spread(merged_case(default, case), whole):
+        merged = merged_case(default, case)
+        if any(each.type == "expected" or each.nested for each in merged.assertions):
+            checks = tuple(_with_expected(merged.assertions, merged.expected or ""))
+            merged = replace(merged, assertions=checks)
+        for spread in _spread(merged, whole):
             key = spread.id or row_hash(spread.variables)
             seen[key] = seen.get(key, 0) + 1
             unique = key if seen[key] == 1 else f"{key}#{seen[key]}"

@@ -257,6 +257,7 @@ def row_facts(row: ExperimentRow, mask: Callable[[str], str]) -> dict[str, Json]
         "metadata": dict(case.metadata),
         "threshold": case.threshold,
         "expected": case.expected,
+        "unchecked": all(each.weight == 0 for each in case.assertions),
     }
     kept = {name: value for name, value in others.items() if value}
     return {"vars": _masked(dict(case.variables), mask), **kept}
