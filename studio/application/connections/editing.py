@@ -263,13 +263,12 @@ def with_folder(connections: Connections, folder: Path, name: str, model: str = 
         connections: the list.
         folder: the folder.
         name: the connection; empty takes the choice back.
-        model: a model's id; empty is the connection's own.
+        model: a model's id; empty where each prompt's own is asked for, or the connection's.
     """
     key = str(folder.resolve())
     folders = {each: chosen for each, chosen in connections.folders.items() if each != key}
     models = {each: kept for each, kept in connections.folder_models.items() if each != key}
-    own = connections.named(name)
-    if own is not None and model not in ("", own.model):
+    if model:
         models[key] = model
     if name:
         folders[key] = name

@@ -10,6 +10,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from studio.application.connections.model import RequestedModel, SwitchedModel
+from studio.application.connections.model_list import UseModel
 from studio.core.agent.values.step import RunModel
 from studio.core.models.base import ModelError, ModelRequest
 from studio.core.models.choice import ModelChoice
@@ -64,6 +65,20 @@ def test_a_picked_model_holds_for_its_connection(controller: ConnectionsControll
     assert controller.connections.default == EMBEDDED.name
     use_model(controller, "A")
     assert controller.choice.declaration.id == "usual"
+
+
+def test_the_own_model_of_a_connection_is_chosen_for_a_folder(
+    controller: ConnectionsController, tmp_path: Path
+) -> None:
+    here = Connection("A", "compatible", base_url="http://localhost:1/v1", model="usual")
+    keep(controller, here)
+    text = "---\nmodel: {id: retired, connection: {kind: reference, name: A}}\n---\nuser:\nHi\n"
+    controller.set_document(parse(text, tmp_path / "one.prompty"))
+    assert controller.choice.declaration.id == "retired"
+    controller.use(UseModel(here, "usual"), tmp_path)
+    assert controller.choice.declaration.id == "usual"
+    controller.use(UseModel(here), tmp_path)  # the connection alone: each prompt names its model
+    assert controller.choice.declaration.id == "retired"
 
 
 def test_a_pick_belongs_to_its_file(controller: ConnectionsController, tmp_path: Path) -> None:
