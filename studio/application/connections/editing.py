@@ -94,7 +94,7 @@ def variable_problem(name: str) -> str:
         return tr("Enter the name of the variable that holds the key.")
     if _KEY_LIKE.fullmatch(name) or not _VARIABLE.fullmatch(name):
         return tr(
-            "This is not a name of a variable. Keys are not written here: choose another place.",
+            "This is not a name of a variable. Keys are not written here: choose another place."
         )
     return ""
 

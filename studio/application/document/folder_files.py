@@ -254,6 +254,5 @@ def _refuse_taken(path: Path) -> None:
 def _failed(path: Path, error: OSError) -> FileError:
     words = tr("{name!r}: {reason}.")
     return FileError(
-        words.format(name=path.name, reason=error.strerror or error),
-        tr("Nothing was changed."),
+        words.format(name=path.name, reason=error.strerror or error), tr("Nothing was changed.")
     )

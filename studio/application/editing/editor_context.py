@@ -89,12 +89,7 @@ def editor_context_of(
         return frozenset(environment_for(folder)) if trusted else None
 
     return EditorContext(
-        dict(values),
-        tuple(sets),
-        tuple(tools),
-        tuple(models),
-        environment,
-        connections=connections,
+        dict(values), tuple(sets), tuple(tools), tuple(models), environment, connections=connections
     )
 
 

@@ -210,10 +210,7 @@ def _words(words: Mapping[str, str], kind: str) -> list[CompletionItem]:
 
 
 def variables(
-    text: str,
-    caret: int,
-    document: PromptDocument | None,
-    given: Sequence[Mapping[str, Json]] = (),
+    text: str, caret: int, document: PromptDocument | None, given: Sequence[Mapping[str, Json]] = ()
 ) -> list[CompletionItem]:
     """Return inputs first, then the template's own names, then what sets, rows and a run supply."""
     found: dict[str, CompletionItem] = {}
@@ -225,18 +222,10 @@ def variables(
         for name in names:
             found.setdefault(
                 name,
-                CompletionItem(
-                    name,
-                    name,
-                    tr("each of {source}").format(source=source),
-                    "word",
-                ),
+                CompletionItem(name, name, tr("each of {source}").format(source=source), "word"),
             )
     for name in _SET.findall(text[:caret]):
-        found.setdefault(
-            name,
-            CompletionItem(name, name, tr("set in the template"), "word"),
-        )
+        found.setdefault(name, CompletionItem(name, name, tr("set in the template"), "word"))
     if "loop" not in found and loops:
         found["loop"] = CompletionItem("loop", "loop", tr("index, first, last, length"), "word")
     for values in given:

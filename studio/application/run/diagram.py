@@ -247,9 +247,7 @@ class DiagramState:
 
 
 def diagram_of(
-    state: RunState | None,
-    sentence: str,
-    breakpoints: BreakpointSet = NO_BREAKPOINTS,
+    state: RunState | None, sentence: str, breakpoints: BreakpointSet = NO_BREAKPOINTS
 ) -> DiagramState:
     """Return the diagram for a run's state.
 

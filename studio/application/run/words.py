@@ -66,10 +66,7 @@ def _end(state: RunState) -> str:
         turns = plural(state.iteration, "iteration")
         if state.waited >= _WORTH_TELLING:
             return tr("{words} in {turns}: worked {seconds}, waited for you {waited}").format(
-                words=words,
-                turns=turns,
-                seconds=work_time(state),
-                waited=duration(state.waited),
+                words=words, turns=turns, seconds=work_time(state), waited=duration(state.waited)
             )
         return tr("{words} in {turns}, {seconds}").format(
             words=words, turns=turns, seconds=work_time(state)
@@ -242,20 +239,8 @@ def limit_lines(state: RunState) -> tuple[LimitLine, ...]:
     limits = state.limits
     cost = state.usage.cost or 0.0
     return (
-        _line(
-            "iterations",
-            tr("Iterations"),
-            state.iteration,
-            limits.iterations,
-            5,
-        ),
-        _line(
-            "tokens",
-            tr("Tokens"),
-            state.usage.total_tokens,
-            limits.tokens,
-            100_000,
-        ),
+        _line("iterations", tr("Iterations"), state.iteration, limits.iterations, 5),
+        _line("tokens", tr("Tokens"), state.usage.total_tokens, limits.tokens, 100_000),
         _line("cost", tr("Cost"), cost, limits.cost, 1.0),
         _line("seconds", tr("Time of work"), state.seconds, limits.seconds, 600.0),
     )

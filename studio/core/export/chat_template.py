@@ -358,11 +358,7 @@ def _without_name(message: Message) -> dict[str, Json]:
 
 
 def fill_items(
-    items: Sequence[Json],
-    render: Render | None,
-    values: Mapping[str, Json],
-    *,
-    drops: bool = False,
+    items: Sequence[Json], render: Render | None, values: Mapping[str, Json], *, drops: bool = False
 ) -> tuple[Message, ...]:
     """Return the messages that a program makes of the items with some values.
 

@@ -11,13 +11,7 @@ from typing import Literal, TypeAlias
 from studio.core.agent.loop.setup import stop_sequences
 from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.export.sent import SentRequest, compare_rounds, sent_by_studio
-from studio.core.export.target import (
-    ExportResult,
-    ExportSource,
-    RoundTrip,
-    result,
-    unique,
-)
+from studio.core.export.target import ExportResult, ExportSource, RoundTrip, result, unique
 from studio.core.models.remote.sdk import option_names
 from studio.core.prompty.convert.compare import RUNTIMES
 from studio.core.prompty.convert.whole import convert

@@ -228,10 +228,7 @@ def asserted_tests(source: ExportSource, losses: list[str]) -> dict[str, Json]:
     entries = written if isinstance(written, list) else [written] if written else []
     asked = [row for item in entries for row in _rows(item)]
     tests: list[Json] = [
-        {
-            "description": name,
-            **_vars({**_values(source, each.prepared), **each.inputs}),
-        }
+        {"description": name, **_vars({**_values(source, each.prepared), **each.inputs})}
         for name, each in source.set_rounds.items()
         if each.inputs not in asked
     ]

@@ -161,9 +161,7 @@ _LOST = (
 
 
 def sent_by_studio(
-    source: ExportSource,
-    form: Provider | None = None,
-    messages: Sequence[Message] | None = None,
+    source: ExportSource, form: Provider | None = None, messages: Sequence[Message] | None = None
 ) -> SentRequest:
     """Return the request that the studio sends for a prompt, for the whole reply at once.
 

@@ -439,10 +439,7 @@ class Masker:
         return text[:at] + DOTS if len(text) - at >= _PARTIAL else text
 
     def reveal(
-        self,
-        text: str,
-        released: AbstractSet[str],
-        spelled: Callable[[str], str] | None = None,
+        self, text: str, released: AbstractSet[str], spelled: Callable[[str], str] | None = None
     ) -> str:
         """Return a text with the values in place of their references.
 

@@ -291,10 +291,7 @@ def _by_provider(
 
 
 def _by_key(
-    variable: str,
-    made: Connection,
-    declaration: ModelDeclaration,
-    variables: Mapping[str, str],
+    variable: str, made: Connection, declaration: ModelDeclaration, variables: Mapping[str, str]
 ) -> ModelChoice:
     """Return a connection made for a provider, where the variable of its key is set."""
     name = declaration.written
@@ -422,10 +419,7 @@ def _embedded(connection: Connection, server: EmbeddedServer | None) -> Embedded
 
 
 def _remote(
-    choice: ModelChoice,
-    secrets: SecretStore,
-    media: MediaSource | None,
-    listed: JsonObject | None,
+    choice: ModelChoice, secrets: SecretStore, media: MediaSource | None, listed: JsonObject | None
 ) -> RemoteModel:
     connection, model_id = choice.connection, choice.declaration.id
     if needs_address(connection):

@@ -275,11 +275,7 @@ async def _ask(model: RemoteModel, name: AbilityName, question: _Question) -> Tr
     if question.effort:
         options["reasoningEffort"] = question.effort
     request = ModelRequest(
-        (Message("user", tuple(parts)),),
-        question.tools,
-        options,
-        question.stop,
-        question.schema,
+        (Message("user", tuple(parts)),), question.tools, options, question.stop, question.schema
     )
     deltas: list[ReplyDelta] = []
     try:

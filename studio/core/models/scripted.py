@@ -334,10 +334,7 @@ class RecordingModel(WrappingModel[ChatModel]):
         await self._inner.close()
 
     def _write(
-        self,
-        request: ModelRequest,
-        deltas: list[ReplyDelta],
-        error: tuple[str, ...] | None,
+        self, request: ModelRequest, deltas: list[ReplyDelta], error: tuple[str, ...] | None
     ) -> None:
         line = json.dumps(
             {

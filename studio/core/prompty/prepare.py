@@ -57,11 +57,7 @@ def is_local(part: MediaPart) -> bool:
 
 
 def check_media(
-    messages: tuple[Message, ...],
-    context: ReferenceContext,
-    start: int,
-    *,
-    preview: bool = False,
+    messages: tuple[Message, ...], context: ReferenceContext, start: int, *, preview: bool = False
 ) -> Iterator[Problem]:
     """Report the problems of the local files that messages refer to.
 

@@ -89,9 +89,7 @@ def _with_sample_file(document: PromptDocument) -> JsonObject:
 
 
 def resolve_rendering(
-    document: PromptDocument,
-    rendering: Rendering,
-    look_up: LookUp,
+    document: PromptDocument, rendering: Rendering, look_up: LookUp
 ) -> tuple[Rendering, tuple[Problem, ...]]:
     """Return the references in the author's own text of a rendered body, put in as values.
 

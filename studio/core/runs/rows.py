@@ -206,8 +206,7 @@ Fits: TypeAlias = Callable[[RunSummary], bool]
 def line_of(connection: sqlite3.Connection, run: str) -> RunSummary | None:
     """Return the line of one run."""
     row = connection.execute(
-        f"SELECT {', '.join(_SHOWN)} FROM runs WHERE id = ?",
-        (run,),
+        f"SELECT {', '.join(_SHOWN)} FROM runs WHERE id = ?", (run,)
     ).fetchone()
     return _waiting(connection, _line(row)) if row is not None else None
 
@@ -418,12 +417,7 @@ class RunWriter:
     """Writes the events of one run; each is on disk when `write` returns."""
 
     def __init__(
-        self,
-        database: Database,
-        number: int,
-        session: str,
-        line: RunSummary,
-        follower: RunIndexer,
+        self, database: Database, number: int, session: str, line: RunSummary, follower: RunIndexer
     ) -> None:
         self._database = database
         self._connection = database.connection

@@ -179,10 +179,7 @@ class RunStore:
             changes.append(("pinned", int(pinned)))
         with self._database.transaction():
             for name, value in changes:
-                self._connection.execute(
-                    f"UPDATE runs SET {name} = ? WHERE id = ?",
-                    (value, run),
-                )
+                self._connection.execute(f"UPDATE runs SET {name} = ? WHERE id = ?", (value, run))
 
     def name_branch(self, run: str, branch: int, name: str) -> None:
         """Give a branch of a run a name; an empty one takes it back."""

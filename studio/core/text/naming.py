@@ -28,10 +28,7 @@ def nearest(word: str, known: Iterable[str], *, surely: bool = False) -> str:
 
 
 def free_name(
-    wanted: str,
-    is_taken: Callable[[str], bool],
-    suffix: str = " {}",
-    longest: int = sys.maxsize,
+    wanted: str, is_taken: Callable[[str], bool], suffix: str = " {}", longest: int = sys.maxsize
 ) -> str:
     """Return `wanted`, or with the first suffix (`wanted 2`, …) that makes it a free name.
 

@@ -120,10 +120,7 @@ class DocumentTools:
         return tuple(dict.fromkeys(path for path in (*named, self._own_servers) if path))
 
     async def load(
-        self,
-        document: PromptDocument,
-        hoisted: Iterable[HoistedTool],
-        started: Collection[str],
+        self, document: PromptDocument, hoisted: Iterable[HoistedTool], started: Collection[str]
     ) -> ToolRegistry:
         """Bring sources and registry up to the document; sources that stay are not restarted.
 

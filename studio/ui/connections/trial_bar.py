@@ -6,12 +6,7 @@ from collections.abc import Mapping
 from typing import get_args
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QGridLayout,
-    QLabel,
-    QProgressBar,
-    QWidget,
-)
+from PySide6.QtWidgets import QGridLayout, QLabel, QProgressBar, QWidget
 
 from studio.application.words import marked, tr
 from studio.core.models.connections import Connection

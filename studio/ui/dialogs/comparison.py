@@ -6,12 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import (
-    QDialogButtonBox,
-    QLabel,
-    QTabWidget,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialogButtonBox, QLabel, QTabWidget, QWidget
 
 from studio.application.comparison import ComparedPart, compare_texts
 from studio.application.words import PROTOCOL_WORDS, tr
@@ -30,10 +25,7 @@ class ComparisonDialog(ClosingDialog):
     taken_back = Signal(tuple)  # tuple[TextEdit, ...] of the newer text
 
     def __init__(
-        self,
-        title: str,
-        kinds: Mapping[str, Sequence[ComparedPart]],
-        parent: QWidget | None = None,
+        self, title: str, kinds: Mapping[str, Sequence[ComparedPart]], parent: QWidget | None = None
     ) -> None:
         """Make it.
 

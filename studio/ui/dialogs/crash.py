@@ -6,10 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import (
-    QLabel,
-    QWidget,
-)
+from PySide6.QtWidgets import QLabel, QWidget
 
 from studio.application.words import tr
 from studio.ui.parts.kit import ClosingDialog, Drawing, column_of, push_button, row_of
@@ -89,10 +86,7 @@ class CrashDialog(ClosingDialog):
         self.setWindowTitle(tr("The studio ended unexpectedly"))
         self.title.setText(tr("The studio ended unexpectedly the last time."))
         self.leave.hide()
-        self.add(
-            tr("It crashed outside of Python. Unsaved text is offered in the window."),
-            report,
-        )
+        self.add(tr("It crashed outside of Python. Unsaved text is offered in the window."), report)
 
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self.report.toPlainText())

@@ -77,10 +77,7 @@ def ask_file(parent: QWidget, folder: str) -> Path | None:
     known = tr("Prompts of other formats ({pattern})")
     every = tr("All files (*)")
     name, _ = QFileDialog.getOpenFileName(
-        parent,
-        tr("Import"),
-        folder,
-        f"{known.format(pattern=pattern)};;{every}",
+        parent, tr("Import"), folder, f"{known.format(pattern=pattern)};;{every}"
     )
     return Path(name) if name else None
 

@@ -49,10 +49,7 @@ class FolderSection(QWidget):
         new = self.tree.ask_new
         self._add(row, "file-plus", tr("New prompt in this folder"), lambda: new(self.folder))
         self._add(
-            row,
-            "folder",
-            tr("New folder in this folder"),
-            lambda: new(self.folder, is_folder=True),
+            row, "folder", tr("New folder in this folder"), lambda: new(self.folder, is_folder=True)
         )
         self.leave = self._add(
             row,

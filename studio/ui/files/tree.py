@@ -300,10 +300,7 @@ class FilesTree(QTreeView):
         folder = root if path is None else path if path.is_dir() else path.parent
         add_own(menu, tr("New prompt…"), partial(self.ask_new, folder), drawing="file-plus")
         add_own(
-            menu,
-            tr("New folder…"),
-            partial(self.ask_new, folder, is_folder=True),
-            drawing="folder",
+            menu, tr("New folder…"), partial(self.ask_new, folder, is_folder=True), drawing="folder"
         )
         if path is not None:
             menu.addSeparator()

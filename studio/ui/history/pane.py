@@ -421,13 +421,7 @@ class HistoryPane(QWidget):
             + ", ".join(NAMES)
         )
         self.filter.setClearButtonEnabled(True)
-        self.ends.addItems(
-            [
-                tr(_ANY_END),
-                waiting_name(),
-                *map(status_name, STATUS_NAMES),
-            ]
-        )
+        self.ends.addItems([tr(_ANY_END), waiting_name(), *map(status_name, STATUS_NAMES)])
         for by in GROUP_NAMES:
             self.groups.addItem(group_name(by), by)
         self.groups.setAccessibleName(tr("Groups of runs"))

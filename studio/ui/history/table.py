@@ -78,11 +78,7 @@ class _EndDelegate(QStyledItemDelegate):
         """Set the text's color."""
         theme = theme_in_use()
         super().initStyleOption(option, index)
-        tones = {
-            "good": theme.success,
-            "warning": theme.warning,
-            "bad": theme.error,
-        }
+        tones = {"good": theme.success, "warning": theme.warning, "bad": theme.error}
         if self.is_narrow and index.data(GROUP_ROLE) is None:
             cells = (index.sibling(index.row(), each).data() for each in _SECOND)
             started = index.sibling(index.row(), _STARTED).data()

@@ -215,11 +215,7 @@ class OutlinePane(FollowsTheme, QStackedWidget):
         menu = own_menu(self)
         if item is not None:
             add_own(
-                menu,
-                tr("Go to its text"),
-                partial(self._go, item),
-                drawing="pencil",
-                keys="Return",
+                menu, tr("Go to its text"), partial(self._go, item), drawing="pencil", keys="Return"
             )
             menu.addSeparator()
         add_actions(menu, self.window(), ON_OUTLINE)

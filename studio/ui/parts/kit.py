@@ -105,10 +105,7 @@ class ElidedLabel(QLabel):
     """A label that gives way: cut with an ellipsis, or not there; whole in its tooltip."""
 
     def __init__(
-        self,
-        parent: QWidget | None = None,
-        *,
-        mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+        self, parent: QWidget | None = None, *, mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight
     ) -> None:
         super().__init__(parent)
         self.whole = ""

@@ -6,14 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QDialog,
-    QFrame,
-    QGridLayout,
-    QGroupBox,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QDialog, QFrame, QGridLayout, QGroupBox, QWidget
 
 from studio.application.run.breakpoints import (
     BreakpointSet,

@@ -431,13 +431,7 @@ class RunPane(FollowsTheme, QWidget):
         self._pages.addWidget(self._empty)
         self._pages.addWidget(splitter)
         layout = column_of(
-            self.head,
-            self.diagram,
-            self.played,
-            self.waterfall,
-            on=self,
-            margins=0,
-            spacing=0,
+            self.head, self.diagram, self.played, self.waterfall, on=self, margins=0, spacing=0
         )
         self.waterfall.hide()
         layout.addWidget(Separator())

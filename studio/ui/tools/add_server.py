@@ -150,8 +150,7 @@ class AddServerDialog(QDialog):
     def _arrange(self) -> None:
         title = QLabel(tr("Or import from other programs:"), self)
         nothing = QLabel(
-            tr("None found of Claude Desktop, Claude Code, VS Code, Cursor and Windsurf."),
-            self,
+            tr("None found of Claude Desktop, Claude Code, VS Code, Cursor and Windsurf."), self
         )
         paint_text(nothing, "muted")
         title.setHidden(self._edited is not None)
@@ -299,8 +298,7 @@ class OperationsDialog(ClosingDialog):
         self.tree.setHeaderLabels([tr("Operation"), tr("Method"), tr("Path"), tr("Tokens")])
         self.tree.setSelectionMode(QTreeWidget.SelectionMode.ExtendedSelection)
         self.tree.headerItem().setToolTip(
-            3,
-            tr("A fourth of the characters. The status bar counts as the chosen model does."),
+            3, tr("A fourth of the characters. The status bar counts as the chosen model does.")
         )
         self.tree.setUniformRowHeights(True)
         self.tree.ensurePolished()  # a height that is asked for before is kept, without padding

@@ -9,14 +9,7 @@ from typing import assert_never, get_args
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import (
-    QLineEdit,
-    QMenu,
-    QProgressBar,
-    QPushButton,
-    QToolButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QLineEdit, QMenu, QProgressBar, QPushButton, QToolButton, QWidget
 
 from studio.application.words import marked, tr
 from studio.core.text.amounts import size

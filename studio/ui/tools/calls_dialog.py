@@ -12,14 +12,7 @@ from functools import cached_property, partial
 
 from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import (
-    QHeaderView,
-    QLabel,
-    QPushButton,
-    QSplitter,
-    QTreeView,
-    QWidget,
-)
+from PySide6.QtWidgets import QHeaderView, QLabel, QPushButton, QSplitter, QTreeView, QWidget
 
 from studio.application.tools.saved_calls import (
     CallChange,
@@ -171,13 +164,7 @@ class CallsTable(RowTable[CallRow]):
 
     def head(self, column: int, role: int) -> object:
         """Return a column's title."""
-        titles = (
-            tr("Name"),
-            tr("Tool"),
-            tr("Arguments"),
-            tr("Result"),
-            tr("Took"),
-        )
+        titles = (tr("Name"), tr("Tool"), tr("Arguments"), tr("Result"), tr("Took"))
         return titles[column] if role == DISPLAY else None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
@@ -307,9 +294,7 @@ class CallsDialog(ClosingDialog):
             tip.format(tool=reveal(self._tool.name, lines=False)),
         )
         self.keep_button = self._button(
-            tr("Keep the answers"),
-            self._keep,
-            tr("Save the new answers as the expected ones"),
+            tr("Keep the answers"), self._keep, tr("Save the new answers as the expected ones")
         )
         self.remove_button = self._button(tr("Remove"), self._remove)
         self.export_button = self._button(tr("Write the answers…"), self._export)

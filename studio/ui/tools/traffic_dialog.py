@@ -53,13 +53,7 @@ class TrafficDialog(ClosingDialog):
         self.table.setRootIsDecorated(False)
         self.table.setUniformRowHeights(True)
         self.table.setHeaderLabels(
-            [
-                tr("Time"),
-                tr("Direction"),
-                tr("Message"),
-                tr("Bytes"),
-                tr("Took"),
-            ]
+            [tr("Time"), tr("Direction"), tr("Message"), tr("Bytes"), tr("Took")]
         )
         header = self.table.header()
         header.setStretchLastSection(False)

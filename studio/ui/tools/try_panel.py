@@ -450,8 +450,7 @@ class TryPanel(QWidget):
     def _tick(self) -> None:
         if self._entry is not None and self._entry.id == self._running:
             self._say(
-                tr("Running, {time}").format(time=duration(time.monotonic() - self._began)),
-                "muted",
+                tr("Running, {time}").format(time=duration(time.monotonic() - self._began)), "muted"
             )
 
     def _show_trial(self, trial: ToolTrial | None) -> None:

@@ -18,13 +18,7 @@ class SettingsStore(QObject):
 
     changed = Signal(Settings)
 
-    def __init__(
-        self,
-        path: Path,
-        messages: Notifications,
-        *,
-        is_kept: bool = True,
-    ) -> None:
+    def __init__(self, path: Path, messages: Notifications, *, is_kept: bool = True) -> None:
         """Read the settings.
 
         Args:

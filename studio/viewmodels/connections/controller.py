@@ -10,12 +10,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from studio.application.connections.editing import (
-    with_changed,
-    with_folder,
-    with_trusted,
-    without,
-)
+from studio.application.connections.editing import with_changed, with_folder, with_trusted, without
 from studio.application.connections.model import (
     Answerers,
     FilePicks,

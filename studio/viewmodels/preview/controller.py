@@ -202,11 +202,7 @@ class PreviewController(QObject):
     probed = Signal(ProbeReport)
     compared = Signal(ConversationComparison)
 
-    def __init__(
-        self,
-        parent: QObject | None = None,
-        tokenizers: Tokenizers | None = None,
-    ) -> None:
+    def __init__(self, parent: QObject | None = None, tokenizers: Tokenizers | None = None) -> None:
         super().__init__(parent)
         self._tokenizers = tokenizers or Tokenizers()
         self._document: PromptDocument | None = None

@@ -75,10 +75,7 @@ class RunController(QObject):
     refused = Signal(str)  # sentence for the user: what was asked is not possible, or broke
 
     def __init__(
-        self,
-        background: Background,
-        journal: Journal | None = None,
-        parent: QObject | None = None,
+        self, background: Background, journal: Journal | None = None, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._background = background

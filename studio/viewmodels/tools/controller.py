@@ -29,12 +29,7 @@ from studio.core.text.values import Json, JsonObject
 from studio.core.tools.document_tools import ToolSession
 from studio.core.tools.openapi.loading import ReadingProgress
 from studio.core.tools.registry import ToolEntry, ToolRegistry
-from studio.core.tools.source import (
-    DEFAULT_LIMITS,
-    OfferContent,
-    ServerOffer,
-    ToolOutcome,
-)
+from studio.core.tools.source import DEFAULT_LIMITS, OfferContent, ServerOffer, ToolOutcome
 from studio.core.tools.trust.store import Approval, TrustStore
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.app.jobs import LatestJob, single_shot

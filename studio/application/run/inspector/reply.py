@@ -160,10 +160,7 @@ def _findings(step: Step, told: str) -> list[Block]:
         blocks.append(Block("error", (Piece(step.reading.message),)))
         for repair in step.reading.repairs:
             blocks.append(
-                Block(
-                    "note",
-                    (Piece(tr("Repair offered: {title}").format(title=repair.title)),),
-                )
+                Block("note", (Piece(tr("Repair offered: {title}").format(title=repair.title)),))
             )
     if step.partial is not None and step.reply is None:
         blocks.append(Block("error", (Piece(tr("The reply broke off here; this is what came.")),)))

@@ -9,11 +9,7 @@ from dataclasses import dataclass, replace
 from studio.application.run.cards.timeline import StepCard, Tab, step_at
 from studio.application.run.debugging.console import LiveOutput
 from studio.application.run.debugging.memory import WatchRow, watch_rows
-from studio.application.run.inspector.reply import (
-    legend_of,
-    reply_blocks,
-    streaming_blocks,
-)
+from studio.application.run.inspector.reply import legend_of, reply_blocks, streaming_blocks
 from studio.application.run.inspector.tool import (
     InspectionSources,
     StepRequest,
@@ -204,10 +200,7 @@ def _messages(view: InspectorView, state: RunState, step: Step) -> InspectorView
     shown = messages_view(sent, earlier, only_changes=view.inspection.only_changes)
     edited = tr(" · edited by you") if "edited" in step.marks and step.reply is None else ""
     return replace(
-        view,
-        blocks=shown.blocks,
-        summary=shown.summary + edited,
-        first_change=shown.first_change,
+        view, blocks=shown.blocks, summary=shown.summary + edited, first_change=shown.first_change
     )
 
 

@@ -82,9 +82,7 @@ def with_results_of(plan: RunPlan, past: PastRun) -> RunPlan:
 
 
 def exactly(
-    past: PastRun,
-    references: ReferenceContext | None = None,
-    options: RunOptions | None = None,
+    past: PastRun, references: ReferenceContext | None = None, options: RunOptions | None = None
 ) -> RunPlan:
     """Return the plan of the same run without calls of models and tools, with all edits.
 

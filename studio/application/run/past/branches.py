@@ -142,9 +142,7 @@ class BranchView:
 
 
 def branches_of(
-    tree: RunTree,
-    current: int | None,
-    names: Mapping[int, str] | None = None,
+    tree: RunTree, current: int | None, names: Mapping[int, str] | None = None
 ) -> tuple[BranchView, ...]:
     """Return the branches of a run that reached any place, in the order in which they began.
 

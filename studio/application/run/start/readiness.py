@@ -46,9 +46,7 @@ class Refusal:
 
 
 def refusal_of(
-    document: PromptDocument,
-    values: Mapping[str, Json],
-    references: ReferenceContext | None = None,
+    document: PromptDocument, values: Mapping[str, Json], references: ReferenceContext | None = None
 ) -> Refusal | None:
     """Return what prevents a run; None if it can start.
 

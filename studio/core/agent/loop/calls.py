@@ -294,10 +294,7 @@ def tool_ended(state: RunState, event: ToolEnded) -> RunState:
 
 
 def check_calls(
-    state: RunState,
-    toolbox: RunToolbox,
-    options: RunOptions,
-    ran: AbstractSet[tuple[str, str]],
+    state: RunState, toolbox: RunToolbox, options: RunOptions, ran: AbstractSet[tuple[str, str]]
 ) -> CallsChecked:
     """Check calls: the problem of each, which need approval, and whether all can run in parallel.
 

@@ -157,9 +157,7 @@ def extended(state: RunState, added: Sequence[Message]) -> RunState:
     """Return the state with messages at the end of its conversation."""
     counted = size(added) if state.setup.context_budget is not None else 0
     return replace(
-        state,
-        conversation=state.conversation.plus(added),
-        characters=state.characters + counted,
+        state, conversation=state.conversation.plus(added), characters=state.characters + counted
     )
 
 

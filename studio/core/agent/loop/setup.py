@@ -148,10 +148,7 @@ def choice_words(
 
 
 def choice_before_run(
-    document: PromptDocument,
-    question: str,
-    chosen: Sequence[ToolSpec],
-    tools: Sequence[ToolSpec],
+    document: PromptDocument, question: str, chosen: Sequence[ToolSpec], tools: Sequence[ToolSpec]
 ) -> str:
     """Say which tools would be chosen, before a model is asked; empty where none is left out."""
     if len(chosen) == len(tools):

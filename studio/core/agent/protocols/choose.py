@@ -69,7 +69,5 @@ def reading_style(document: PromptDocument) -> ReadingStyle:
         found["jinja"] or found["mustache"] or found["indexed"] for found in _LOOPED.finditer(body)
     }
     return ReadingStyle(
-        free_text=teaches_text and not shows_json,
-        answer_labels=labels,
-        looped=frozenset(looped),
+        free_text=teaches_text and not shows_json, answer_labels=labels, looped=frozenset(looped)
     )

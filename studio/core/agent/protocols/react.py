@@ -273,10 +273,7 @@ class _Reader:
             self._found.warn("empty_answer")
         self._found.warn_of_end()
         return Final(
-            thought=thought,
-            answer=answer,
-            spans=self._found.spans,
-            warnings=self._found.warnings,
+            thought=thought, answer=answer, spans=self._found.spans, warnings=self._found.warnings
         )
 
     # Action ---------------------------------------------------------------------------------------

@@ -123,8 +123,7 @@ def cut(segment: Segment, start: int, end: int) -> Segment:
         longer = len(span) - len(segment.text)
         if longer == 0 or (longer == 1 and segment.text.endswith("\n")):
             span = Span(
-                span.start + start,
-                span.end if end >= len(segment.text) else span.start + end,
+                span.start + start, span.end if end >= len(segment.text) else span.start + end
             )
     return Segment(segment.kind, segment.text[start:end], span, segment.input)
 

@@ -107,17 +107,12 @@ def _slip_of(word: str) -> str | None:
 def _in_prompty(document: PromptDocument) -> Iterator[Problem]:
     body = document.source.slice(document.body)
     fix = Fix(
-        "Use the section dialect",
-        set_value(document, ("template", "parser", "kind"), "section"),
+        "Use the section dialect", set_value(document, ("template", "parser", "kind"), "section")
     )
     for what, place in _section_constructs(body):
         message = f"A Prompty 2 runtime sends {what} to the model as text."
         yield Problem(
-            "section-construct",
-            Severity.WARNING,
-            message,
-            place.shift(document.body.start),
-            (fix,),
+            "section-construct", Severity.WARNING, message, place.shift(document.body.start), (fix,)
         )
 
 

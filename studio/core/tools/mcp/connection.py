@@ -171,8 +171,7 @@ def asker(ask: AskForInput) -> ElicitationFnT:
     """Return the SDK's callback for a way to ask."""
 
     async def answer(
-        context: ClientRequestContext,
-        params: types.ElicitRequestParams,
+        context: ClientRequestContext, params: types.ElicitRequestParams
     ) -> types.ElicitResult | types.ErrorData:
         import mcp_types as types
 

@@ -149,9 +149,7 @@ class PythonFileSource:
             log = worker.child.take_log()
             await self._retire(worker)
             return ToolOutcome(
-                f"{name} was stopped after {self._limits.seconds:g} s",
-                "timeout",
-                stderr=log,
+                f"{name} was stopped after {self._limits.seconds:g} s", "timeout", stderr=log
             )
         except ServerRefusal as error:
             self._give_back(worker)

@@ -18,9 +18,7 @@ def _serve():  # type: ignore[no-untyped-def] # noqa: ANN202 - older ones read i
         del sys.path[0]
     sys.dont_write_bytecode = True  # of another Python, beside ours
     spec = importlib.util.spec_from_file_location(
-        "prompt_studio_tools",
-        os.path.join(here, "__init__.py"),
-        submodule_search_locations=[here],
+        "prompt_studio_tools", os.path.join(here, "__init__.py"), submodule_search_locations=[here]
     )
     assert spec is not None
     assert spec.loader is not None

@@ -61,10 +61,7 @@ class Consent:
 
 
 def consent_of(
-    document: PromptDocument,
-    own: WorkspaceServers,
-    further: Iterable[McpServer],
-    trust: TrustStore,
+    document: PromptDocument, own: WorkspaceServers, further: Iterable[McpServer], trust: TrustStore
 ) -> Consent:
     """Compare the requests of a document with what the user allowed.
 

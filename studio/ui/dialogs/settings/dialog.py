@@ -160,20 +160,14 @@ class SettingsDialog(ClosingDialog):
             tr("Appearance"),
             self._store,
             "appearance",
-            {
-                "language": tuple(LANGUAGES.items()),
-                "interface_font": _families(is_fixed=False),
-            },
+            {"language": tuple(LANGUAGES.items()), "interface_font": _families(is_fixed=False)},
         )
         self.own_words = OwnWords(self._store)
         self.editor = FieldsPage(
             tr("Editor"),
             self._store,
             "editor",
-            {
-                "editor_font": _families(is_fixed=True),
-                "spelling": _dictionaries(value.spelling),
-            },
+            {"editor_font": _families(is_fixed=True), "spelling": _dictionaries(value.spelling)},
             {"own_words": self.own_words},
         )
         self._all: list[SettingsPage | KeysPage] = [
