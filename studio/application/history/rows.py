@@ -11,7 +11,7 @@ from studio.application.words import marked, tr
 from studio.core.agent.values.state import Status
 from studio.core.models.base import PROTOCOLS
 from studio.core.runs.rows import WAITING, RunSummary
-from studio.core.text.amounts import duration, money, one_line
+from studio.core.text.amounts import by_count, duration, money, one_line
 
 HEADS: tuple[str, ...] = (
     marked("Prompt"),
@@ -235,7 +235,7 @@ def _head_row(head: GroupHead, rows: Sequence[HistoryRow]) -> HistoryRow:
     """Return the head: its name, how many runs there are and how many are done, and their sums."""
     runs = [row.run for row in rows]
     done = sum(run.status == "done" for run in runs)
-    words = tr("1 run") if head.count == 1 else tr("{count:,} runs").format(count=head.count)
+    words = by_count(head.count, tr("1 run"), tr("{count:,} runs"))
     costs = [run.cost for run in runs if run.cost is not None]
     sums = {
         "Prompt": f"{'▾' if head.is_open else '▸'} {head.key}",

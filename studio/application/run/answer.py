@@ -16,7 +16,7 @@ from studio.application.words import tr
 from studio.core.agent.values.json_text import Decoded, decode_at
 from studio.core.agent.values.state import RunState
 from studio.core.models.connections import is_local
-from studio.core.text.amounts import money
+from studio.core.text.amounts import by_count, money
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.arguments import check_arguments
 from studio.core.wire.schema import answer_schema
@@ -151,10 +151,8 @@ def _steps(state: RunState) -> str:
     calls = len(state.past_calls) + len(state.step.calls)
     if not calls:
         return ""
-    words = (
-        tr("{steps} steps, 1 tool call") if calls == 1 else tr("{steps} steps, {calls} tool calls")
-    )
-    return words.format(steps=state.iteration, calls=calls)
+    one, many = tr("{steps} steps, 1 tool call"), tr("{steps} steps, {calls} tool calls")
+    return by_count(calls, one, many, steps=state.iteration, calls=calls)
 
 
 # The fields of an answer, also of one of which the end is still to come.

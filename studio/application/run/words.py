@@ -11,7 +11,7 @@ from studio.core.agent.values.breakpoints import HERE
 from studio.core.agent.values.state import LimitName, PauseReason, RunState
 from studio.core.agent.values.step import Call, PausePoint, Step, StepError
 from studio.core.runs.run_index import arguments_text
-from studio.core.text.amounts import duration, money, one_line
+from studio.core.text.amounts import by_count, duration, money, one_line
 from studio.core.text.values import JsonObject
 
 _AT_PLACE = {
@@ -188,7 +188,7 @@ _COUNTED: dict[str, tuple[str, str]] = {
 def plural(count: int, word: Literal["call", "iteration", "line", "message"]) -> str:
     """Return a count in words: `1 line`, `2 lines`."""
     one, many = _COUNTED[word]
-    return tr(one) if count == 1 else tr(many).format(count=count)
+    return by_count(count, tr(one), tr(many))
 
 
 def work_time(state: RunState) -> str:

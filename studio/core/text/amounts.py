@@ -43,6 +43,18 @@ def size(count: int) -> str:
     raise AssertionError("the last unit takes all")
 
 
+def by_count(count: int, one: str, many: str, **values: object) -> str:
+    """Return the words for one thing or for several, with the count and other values in them.
+
+    Args:
+        count: how many there are; `{count}` in the words.
+        one: the words for one.
+        many: the words for none or several.
+        values: other values of the words, by name.
+    """
+    return (one if count == 1 else many).format(count=count, **values)
+
+
 def counted(count: float, one: str, many: str = "") -> str:
     """Return `1 row`, `2 rows`, `1,204 rows`.
 

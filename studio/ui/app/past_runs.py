@@ -22,6 +22,7 @@ from studio.core.agent.values.step import RunModel
 from studio.core.models.base import ChatModel, ModelError
 from studio.core.runs.exchange import RunForm, form_of
 from studio.core.runs.rows import RunSummary
+from studio.core.text.amounts import by_count
 from studio.ui.app.run_coordinator import RunCoordinator
 from studio.ui.history.pane import HistoryPane
 from studio.ui.run.file_choice import ask_journals, ask_target
@@ -288,11 +289,7 @@ class RunFiles(QObject):
         )
 
     def _on_imported(self, runs: tuple[str, ...]) -> None:
-        words = (
-            tr("1 run was imported")
-            if len(runs) == 1
-            else tr("{count} runs were imported").format(count=len(runs))
-        )
+        words = by_count(len(runs), tr("1 run was imported"), tr("{count} runs were imported"))
         self._messages.say("info", tr("{words}.").format(words=words))
 
     def _on_failed(self, what: str, hint: str) -> None:

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QMenu,
     QPushButton,
-    QSplitter,
     QWidget,
 )
 
@@ -42,6 +41,7 @@ from studio.ui.parts.kit import (
     column_of,
     push_button,
     row_of,
+    split_of,
     toned_label,
 )
 from studio.ui.style.theme import icon
@@ -334,11 +334,7 @@ class ConnectionsDialog(ClosingDialog):
         line = Separator()
         for part in (self.banner, self.form, line, self.trial):
             side.addWidget(part, 1 if part is self.form else 0)
-        splitter = QSplitter(Qt.Orientation.Horizontal, childrenCollapsible=False)
-        splitter.addWidget(left)
-        splitter.addWidget(right)
-        splitter.setStretchFactor(1, 1)
-        splitter.setSizes([290, 650])
+        splitter = split_of(left, right, stretch=(0, 1), sizes=(290, 650))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         for button in buttons.buttons():

@@ -12,10 +12,8 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFrame,
     QLabel,
-    QLineEdit,
     QListWidget,
     QListWidgetItem,
-    QSplitter,
     QTextBrowser,
     QWidget,
 )
@@ -24,7 +22,7 @@ from studio import __version__
 from studio.application.words import tr
 from studio.core.paths import docs_root
 from studio.core.text.files import read_text
-from studio.ui.parts.kit import ClosingDialog, column_of, named
+from studio.ui.parts.kit import ClosingDialog, column_of, named, search_line, split_of
 from studio.ui.style.theme import FollowsTheme, theme_in_use
 
 FIRST = tuple(
@@ -77,9 +75,7 @@ class HelpDialog(FollowsTheme, ClosingDialog):
         super().__init__(parent, tr("User guide"), (940, 660))
         self._folder = docs_root()
         self._pages = {page.name: page for page in help_pages(self._folder)}
-        self.search = QLineEdit(placeholderText=tr("Search the guide"))
-        self.search.setAccessibleName(tr("Search the guide"))
-        self.search.setClearButtonEnabled(True)
+        self.search = search_line(tr("Search the guide"))
         self.list = named(QListWidget(), tr("Pages of the guide"))
         self.list.setFrameShape(QFrame.Shape.NoFrame)
         self.page = QTextBrowser(openLinks=False, searchPaths=[str(self._folder)])
@@ -88,11 +84,7 @@ class HelpDialog(FollowsTheme, ClosingDialog):
         self.page.document().setDocumentMargin(20)
         left = QWidget()
         column_of(self.search, (self.list, 1), on=left, margins=(12, 12, 8, 12), spacing=8)
-        split = QSplitter()
-        split.addWidget(left)
-        split.addWidget(self.page)
-        split.setStretchFactor(1, 1)
-        split.setSizes([230, 710])
+        split = split_of(left, self.page, stretch=(0, 1), sizes=(230, 710))
         column_of(split, on=self, margins=0)
         self._fill()
         self.search.textChanged.connect(self._on_search)

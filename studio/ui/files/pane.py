@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.words import tr
-from studio.ui.parts.kit import ElidedLabel, column_of, push_button, row_of
+from studio.ui.parts.kit import ElidedLabel, column_of, push_button, row_of, search_line
 from studio.ui.style.theme import icon
 
 if TYPE_CHECKING:
@@ -196,9 +196,7 @@ class FilesPane(QStackedWidget):
     @cached_property
     def filter(self) -> QLineEdit:
         """Shows only files whose names hold what is typed."""
-        line = QLineEdit(placeholderText=tr("Filter by name"), clearButtonEnabled=True)
-        line.setAccessibleName(tr("Filter files by name"))
-        return line
+        return search_line(tr("Filter by name"), tr("Filter files by name"))
 
     @cached_property
     def _column(self) -> QSplitter:

@@ -31,7 +31,7 @@ from studio.application.history.rows import (
 )
 from studio.application.words import marked, tr
 from studio.core.runs.rows import WAITING, RunSummary
-from studio.core.text.amounts import size
+from studio.core.text.amounts import by_count, size
 from studio.ui.history.table import NARROW, RunTable
 from studio.ui.parts.fields import ComboBox, FieldForm, SpinBox, ask_text
 from studio.ui.parts.kit import (
@@ -163,15 +163,11 @@ class HistoryFooter(QWidget):
 
     def _say(self) -> None:
         count, (keep, days) = self._runs, self._keep
-        parts = [
-            tr("1 run") if count == 1 else tr("{count:,} runs").format(count=count),
-            size(self._size),
-        ]
+        parts = [by_count(count, tr("1 run"), tr("{count:,} runs")), size(self._size)]
         if keep:
             parts.append(tr("the newest {keep:,} are kept").format(keep=keep))
         if days:
-            words = tr("1 day is kept") if days == 1 else tr("{days} days are kept")
-            parts.append(words.format(days=days))
+            parts.append(by_count(days, tr("1 day is kept"), tr("{days} days are kept"), days=days))
         if not keep and not days:
             parts.append(tr("all are kept"))
         self.keeping.setText(" · ".join(parts))
@@ -321,11 +317,8 @@ class HistoryPane(QWidget):
 
     def confirm_delete(self, runs: Sequence[RunSummary]) -> bool:
         """Ask once before runs are deleted for good."""
-        what = (
-            tr("the run of “{prompt}”").format(prompt=runs[0].prompt)
-            if len(runs) == 1
-            else tr("{count} runs").format(count=len(runs))
-        )
+        one, many = tr("the run of “{prompt}”"), tr("{count} runs")
+        what = by_count(len(runs), one, many, prompt=runs[0].prompt)
         button = QMessageBox.StandardButton
         box = QMessageBox(self, informativeText=tr("This cannot be undone."))
         box.setIcon(QMessageBox.Icon.NoIcon)

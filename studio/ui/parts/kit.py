@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias, TypeVar
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt, SignalInstance
@@ -14,14 +14,18 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFrame,
     QHBoxLayout,
+    QHeaderView,
     QLabel,
     QLayout,
     QLayoutItem,
+    QLineEdit,
     QPushButton,
     QScrollArea,
     QSizePolicy,
+    QSplitter,
     QTableView,
     QToolButton,
+    QTreeWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -330,6 +334,45 @@ def _filled(
     return box
 
 
+def split_of(
+    *parts: QWidget,
+    stretch: Sequence[int] = (),
+    sizes: Sequence[int] = (),
+    is_column: bool = False,
+    parent: QWidget | None = None,
+) -> QSplitter:
+    """Return parts beside each other with bars between them that can be dragged.
+
+    Args:
+        parts: the parts; none of them can be dragged away.
+        stretch: share of each part in room that is added.
+        sizes: width or height of each part at first, in pixels.
+        is_column: whether the parts are one below the other.
+        parent: the widget that it is in.
+    """
+    turn = Qt.Orientation.Vertical if is_column else Qt.Orientation.Horizontal
+    splitter = QSplitter(turn, parent, childrenCollapsible=False)
+    for part in parts:
+        splitter.addWidget(part)
+    for place, share in enumerate(stretch):
+        splitter.setStretchFactor(place, share)
+    if sizes:
+        splitter.setSizes(sizes)
+    return splitter
+
+
+def search_line(words: str, name: str = "", parent: QWidget | None = None) -> QLineEdit:
+    """Make a line to search or filter by, which a button clears.
+
+    Args:
+        words: what it says while it is empty.
+        name: accessible name, where it is not the words.
+        parent: the widget that it is in.
+    """
+    line = QLineEdit(parent, placeholderText=words, clearButtonEnabled=True)
+    return named(line, name or words)
+
+
 def empty_layout(layout: QLayout) -> None:
     """Take everything out of a layout, and delete its widgets."""
     while (item := layout.takeAt(0)) is not None:
@@ -503,3 +546,34 @@ def style_table(table: QTableView, name: str, row_height: int = 0) -> None:
     if row_height:
         table.verticalHeader().setDefaultSectionSize(row_height)
     table.horizontalHeader().setHighlightSections(False)
+
+
+def row_list(
+    name: str,
+    heads: Sequence[str],
+    stretched: int,
+    *,
+    fitted: Sequence[int] = (),
+    has_children: bool = False,
+    parent: QWidget | None = None,
+) -> QTreeWidget:
+    """Make a list of rows with columns and heads.
+
+    Args:
+        name: its accessible name.
+        heads: head of each column.
+        stretched: the column that takes the room that is left.
+        fitted: columns that are as wide as their texts.
+        has_children: whether rows unfold.
+        parent: the widget that it is in.
+    """
+    rows = named(QTreeWidget(parent), name)
+    rows.setRootIsDecorated(has_children)
+    rows.setUniformRowHeights(True)
+    rows.setHeaderLabels(heads)
+    header = rows.header()
+    header.setStretchLastSection(False)
+    header.setSectionResizeMode(stretched, QHeaderView.ResizeMode.Stretch)
+    for column in fitted:
+        header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
+    return rows

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from studio.application.preview.diff import ConversationComparison, ConversationSide, Pair
 from studio.application.words import tr
+from studio.core.text.amounts import by_count
 from studio.core.text.source import Span
 from studio.core.text.values import JsonObject
 from studio.ui.parts.fields import ComboBox
@@ -100,13 +101,8 @@ class DiffTab(QWidget):
         elif not count:
             self._said.setText(tr("No message differs."))
         else:
-            same = found.unchanged
-            words = (
-                tr("1 differs, {same} the same")
-                if count == 1
-                else tr("{count} differ, {same} the same")
-            )
-            self._said.setText(words.format(count=count, same=same))
+            one, many = tr("1 differs, {same} the same"), tr("{count} differ, {same} the same")
+            self._said.setText(by_count(count, one, many, same=found.unchanged))
         self.view.show_parts(found.messages)
 
     def _make_choice(self, name: str, index: int) -> ComboBox:

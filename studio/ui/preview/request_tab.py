@@ -23,7 +23,7 @@ from studio.application.preview.places import ValueSource, source_of
 from studio.application.preview.requests import PROVIDERS, RequestPreview, provider_for
 from studio.application.preview.value import Preview, PreviewTarget
 from studio.application.words import tr
-from studio.core.text.amounts import size
+from studio.core.text.amounts import by_count, size
 from studio.core.text.invisible import plain_tip
 from studio.core.text.source import SourceText, Span
 from studio.core.wire.request import Provider
@@ -69,8 +69,7 @@ class RequestColumn(QWidget):
         self.view.show_json(request.text)
         self._title.setVisible(is_beside)
         words = "\n".join(f"• {note}" for note in request.notes)
-        count = len(request.notes)
-        short = tr("1 note") if count == 1 else tr("{count} notes").format(count=count)
+        short = by_count(len(request.notes), tr("1 note"), tr("{count} notes"))
         self.notes.setText(short if is_beside else words)
         self.notes.setToolTip(plain_tip(words) if is_beside else "")
         self.notes.setVisible(bool(words))

@@ -8,9 +8,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QHeaderView,
     QStackedWidget,
-    QTreeWidget,
     QTreeWidgetItem,
     QWidget,
 )
@@ -23,7 +21,7 @@ from studio.core.text.amounts import shortened
 from studio.core.text.invisible import plain_tip
 from studio.core.text.source import SourceText, Span
 from studio.ui.parts.empty_state import EmptyState
-from studio.ui.parts.kit import column_of, named
+from studio.ui.parts.kit import column_of, row_list
 from studio.ui.style.theme import FollowsTheme, dot, input_color, theme_in_use
 
 _ORIGINS = {
@@ -47,25 +45,12 @@ class VariablesTab(FollowsTheme, QWidget):
         super().__init__()
         self._rows: tuple[VariableRow, ...] = ()
         self._source = SourceText("")
-        self.tree = named(QTreeWidget(), tr("Variables"))
-        self.tree.setHeaderLabels(
-            [
-                tr("Variable"),
-                tr("Value"),
-                tr("From"),
-                tr("Uses"),
-                tr("Tokens"),
-            ]
-        )
-        self.tree.setUniformRowHeights(True)
+        heads = (tr("Variable"), tr("Value"), tr("From"), tr("Uses"), tr("Tokens"))
+        self.tree = row_list(tr("Variables"), heads, 1, fitted=(0, 2, 3, 4), has_children=True)
         self.tree.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.tree.setIconSize(QSize(10, 10))
         self.tree.setExpandsOnDoubleClick(False)
-        header = self.tree.header()
-        header.setStretchLastSection(False)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft)
-        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        self.tree.header().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft)
         self.tree.itemActivated.connect(self._activate)
         self._empty = EmptyState(
             "variable",

@@ -8,18 +8,16 @@ from functools import partial
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
-    QHeaderView,
     QLabel,
     QMenu,
     QStackedWidget,
-    QTreeWidget,
     QTreeWidgetItem,
 )
 
 from studio.application.words import tr
 from studio.core.text.source import Fix, Problem, Severity, SourceText, Span
 from studio.ui.base.menus import ON_PROBLEM, add_actions, add_own, own_menu
-from studio.ui.parts.kit import named
+from studio.ui.parts.kit import row_list
 from studio.ui.style.theme import icon
 
 _PROBLEM = Qt.ItemDataRole.UserRole
@@ -42,16 +40,9 @@ class ProblemsPane(QStackedWidget):
         self._empty = QLabel(alignment=Qt.AlignmentFlag.AlignTop)
         self._empty.setProperty("tone", "muted")
         self._empty.setContentsMargins(12, 12, 12, 12)
-        self._list = named(QTreeWidget(), tr("Problems"))
-        self._list.setRootIsDecorated(False)
-        self._list.setUniformRowHeights(True)
-        self._list.setHeaderLabels([tr("Problem"), tr("Code"), tr("Place")])
+        heads = (tr("Problem"), tr("Code"), tr("Place"))
+        self._list = row_list(tr("Problems"), heads, 0, fitted=(1, 2))
         self._list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        header = self._list.header()
-        header.setStretchLastSection(False)
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        header.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
-        header.setSectionResizeMode(2, QHeaderView.ResizeMode.ResizeToContents)
         self.addWidget(self._empty)
         self.addWidget(self._list)
         self._list.itemActivated.connect(self._go)

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QHeaderView,
     QLabel,
-    QSplitter,
     QTabBar,
     QTableView,
     QWidget,
@@ -34,6 +33,7 @@ from studio.ui.parts.kit import (
     named,
     push_button,
     row_of,
+    split_of,
     style_table,
 )
 from studio.ui.run.styled_text import StyledText
@@ -252,13 +252,10 @@ class RunComparisonDialog(FollowsTheme, QDialog):
         found = comparison.differences
         if not found:
             return
-        after = (
-            [row for row in found if row > now] if by > 0 else [row for row in found if row < now]
-        )
         if by > 0:
-            self._choose(after[0] if after else found[0])
+            self._choose(next((row for row in found if row > now), found[0]))
         else:
-            self._choose(after[-1] if after else found[-1])
+            self._choose(next((row for row in reversed(found) if row < now), found[-1]))
 
     def _on_row(self) -> None:
         comparison, at = self._comparison, self.table.currentIndex().row()
@@ -291,15 +288,8 @@ class RunComparisonDialog(FollowsTheme, QDialog):
         for button in (self.before, self.next):
             button.setAutoDefault(False)
         head = row_of((self.summary, 1), self.only_differences, self.before, self.next, spacing=8)
-        texts = QSplitter(Qt.Orientation.Horizontal, childrenCollapsible=False)
-        texts.addWidget(self.left)
-        texts.addWidget(self.right)
-        below = self._lay_out_texts(texts)
-        whole = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
-        whole.addWidget(table)
-        whole.addWidget(below)
-        whole.setStretchFactor(0, 2)
-        whole.setStretchFactor(1, 3)
+        below = self._lay_out_texts(split_of(self.left, self.right))
+        whole = split_of(table, below, stretch=(2, 3), is_column=True)
         self.setSizeGripEnabled(True)
         column_of(head, self.figures, (whole, 1), on=self, margins=16, spacing=8)
         self.resize(1080, 680)

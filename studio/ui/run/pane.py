@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QHideEvent, QKeyEvent, QPalette, QShowEvent
-from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from studio.application.run.cards.card import StepCard
 from studio.application.run.cards.timeline import TAB_OF_KIND, Tab, step_at
@@ -19,7 +19,7 @@ from studio.application.run.waterfall import Waterfall, waterfall_of
 from studio.application.words import marked, tr
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Step
-from studio.ui.parts.kit import Separator, column_of, toned_label
+from studio.ui.parts.kit import Separator, column_of, split_of, toned_label
 from studio.ui.run.bar import RunBar, RunHead, open_below
 from studio.ui.run.commands import RunCommands
 from studio.ui.run.compare_dialog import RunComparisonDialog, RunOverviewDialog
@@ -421,12 +421,7 @@ class RunPane(FollowsTheme, QWidget):
         self._empty.setWordWrap(True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setContentsMargins(32, 16, 32, 16)
-        splitter = QSplitter(Qt.Orientation.Horizontal, childrenCollapsible=False)
-        splitter.addWidget(self.steps)
-        splitter.addWidget(self.side)
-        splitter.setStretchFactor(0, 0)
-        splitter.setStretchFactor(1, 1)
-        splitter.setSizes([300, 700])
+        splitter = split_of(self.steps, self.side, stretch=(0, 1), sizes=(300, 700))
         self._pages.setMinimumHeight(_LOWEST)
         self._pages.addWidget(self._empty)
         self._pages.addWidget(splitter)

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QHeaderView,
     QLabel,
-    QLineEdit,
     QListWidget,
     QListWidgetItem,
     QPushButton,
@@ -35,7 +34,7 @@ from studio.core.text.values import JsonObject, text_of
 from studio.core.tools.openapi.loading import OperationRow
 from studio.core.tools.sources.listing import MOST_TOOLS
 from studio.ui.parts.fields import FieldForm
-from studio.ui.parts.kit import ClosingDialog, column_of, named, row_of, toned_label
+from studio.ui.parts.kit import ClosingDialog, column_of, named, row_of, search_line, toned_label
 from studio.ui.style.theme import fixed_font, icon, paint_text, theme_in_use
 from studio.viewmodels.app.jobs import single_shot
 
@@ -290,9 +289,7 @@ class OperationsDialog(ClosingDialog):
         self._rows = {row.name: row for row in rows}
         self._searched = {row.name: _searched(row) for row in rows}
         self._items: dict[str, QTreeWidgetItem] = {}
-        self.search = QLineEdit(
-            self, placeholderText=tr("Search operations"), clearButtonEnabled=True
-        )
+        self.search = search_line(tr("Search operations"), parent=self)
         self.tree = OperationTree(self)
         self.tree.setAccessibleName(tr("Operations by group"))
         self.tree.setHeaderLabels([tr("Operation"), tr("Method"), tr("Path"), tr("Tokens")])

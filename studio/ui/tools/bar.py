@@ -9,14 +9,14 @@ from typing import assert_never, get_args
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QLineEdit, QMenu, QProgressBar, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QProgressBar, QPushButton, QToolButton, QWidget
 
 from studio.application.words import marked, tr
 from studio.core.text.amounts import size
 from studio.core.text.invisible import reveal
 from studio.core.tools.openapi.loading import ReadingProgress
 from studio.core.tools.registry import ToolFilter
-from studio.ui.parts.kit import column_of, icon_button, row_of, toned_label
+from studio.ui.parts.kit import column_of, icon_button, row_of, search_line, toned_label
 from studio.ui.style.theme import icon
 
 _FILTERS: dict[ToolFilter, str] = {
@@ -44,8 +44,7 @@ class ToolsBar(QWidget):
         super().__init__(parent)
         self.only: ToolFilter = "all"
         """Which tools are listed."""
-        self.search = QLineEdit(self, placeholderText=tr("Search tools"), clearButtonEnabled=True)
-        self.search.setAccessibleName(tr("Search tools"))
+        self.search = search_line(tr("Search tools"), parent=self)
         self.count = toned_label("muted", parent=self)
         self.back = icon_button("arrow-left", tr("All tools (Esc)"), self.request_back, parent=self)
         self.filter = icon_button("filter", tr("Which tools are listed"), parent=self)

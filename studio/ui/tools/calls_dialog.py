@@ -12,7 +12,7 @@ from functools import cached_property, partial
 
 from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QHeaderView, QLabel, QPushButton, QSplitter, QTreeView, QWidget
+from PySide6.QtWidgets import QHeaderView, QLabel, QPushButton, QTreeView, QWidget
 
 from studio.application.tools.saved_calls import (
     CallChange,
@@ -24,12 +24,20 @@ from studio.application.tools.saved_calls import (
     with_own_names,
 )
 from studio.application.words import marked, tr
-from studio.core.text.amounts import duration
+from studio.core.text.amounts import by_count, duration
 from studio.core.text.invisible import reveal
 from studio.core.tools.registry import ToolEntry
 from studio.core.tools.source import ToolOutcome
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.kit import ClosingDialog, FlowLayout, column_of, named, push_button, row_of
+from studio.ui.parts.kit import (
+    ClosingDialog,
+    FlowLayout,
+    column_of,
+    named,
+    push_button,
+    row_of,
+    split_of,
+)
 from studio.ui.parts.text_views import JsonView
 from studio.ui.preview.cards.text_body import pretty_json
 from studio.ui.style.theme import paint_text, theme_in_use
@@ -305,15 +313,11 @@ class CallsDialog(ClosingDialog):
         return button
 
     def _arrange(self) -> None:
-        answers = QSplitter(Qt.Orientation.Horizontal, self)
-        for title, view in ((tr("Saved"), self.before), (tr("Now"), self.now)):
-            page = QWidget()
-            column_of(QLabel(title), (view, 1), on=page, margins=0)
-            answers.addWidget(page)
-        splitter = QSplitter(Qt.Orientation.Vertical, self)
-        splitter.addWidget(self.table)
-        splitter.addWidget(answers)
-        splitter.setSizes([330, 210])
+        before, now = QWidget(), QWidget()
+        column_of(QLabel(tr("Saved")), (self.before, 1), on=before, margins=0)
+        column_of(QLabel(tr("Now")), (self.now, 1), on=now, margins=0)
+        answers = split_of(before, now)
+        splitter = split_of(self.table, answers, sizes=(330, 210), is_column=True, parent=self)
         compare = row_of(QLabel(tr("Must match:"), self), self.compare, 1)
         column_of((splitter, 1), compare, self.status, self._buttons, on=self, margins=12)
 
@@ -432,10 +436,9 @@ class CallsDialog(ClosingDialog):
         calls = [self.calls[row] for row in self._chosen]
         changing = sum(map(self._changing, calls))
         if changing and not self._is_warned:
-            words = tr("{count} of these calls may change something outside.")
-            if changing == 1:
-                words = tr("1 of these calls may change something outside.")
-            self._say(words.format(count=changing), "warning")
+            one = tr("1 of these calls may change something outside.")
+            many = tr("{count} of these calls may change something outside.")
+            self._say(by_count(changing, one, many), "warning")
             self.run_button.setText(tr("Call all the same"))
             self._is_warned = True
             return

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 from studio.application.inputs.fields import ABSENT, read_json
 from studio.application.tools.recorded import ToolRecording
 from studio.application.words import marked, tr
+from studio.core.text.amounts import by_count
 from studio.core.text.values import Json, text_or_json
 from studio.core.tools.registry import (
     MOCK_TITLES,
@@ -105,9 +106,8 @@ class MockEditor(FollowsTheme, QWidget):
             return
         self.runs.clear()
         if self._saved:
-            count = len(self._saved)
-            words = tr("The saved call") if count == 1 else tr("The {count} saved calls")
-            self.runs.addItem(words.format(count=count), RecordedMock(self._saved))
+            words = by_count(len(self._saved), tr("The saved call"), tr("The {count} saved calls"))
+            self.runs.addItem(words, RecordedMock(self._saved))
         for each in found:
             when = time.strftime("%d %b %H:%M", time.localtime(each.started))
             words = tr("{when}: {answers}, {question}").format(
@@ -128,8 +128,7 @@ class MockEditor(FollowsTheme, QWidget):
             self._run_chosen(0)
 
     def _answers(self, count: int) -> str:
-        words = tr("1 recorded answer") if count == 1 else tr("{count} recorded answers")
-        return words.format(count=count)
+        return by_count(count, tr("1 recorded answer"), tr("{count} recorded answers"))
 
     def _run_chosen(self, row: int) -> None:
         mock = self.runs.itemData(row)

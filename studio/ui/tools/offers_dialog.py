@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QListWidget,
-    QSplitter,
     QWidget,
 )
 
@@ -20,7 +19,7 @@ from studio.application.words import tr
 from studio.core.text.invisible import reveal
 from studio.core.tools.registry import SourceStatus
 from studio.core.tools.source import OfferContent, ServerOffer
-from studio.ui.parts.kit import ClosingDialog, column_of, named, push_button, row_of
+from studio.ui.parts.kit import ClosingDialog, column_of, named, push_button, row_of, split_of
 from studio.ui.parts.text_views import fixed_text
 from studio.ui.style.theme import paint_text
 from studio.ui.tools.try_panel import PicturesView
@@ -119,11 +118,8 @@ class OffersDialog(ClosingDialog):
             on=right,
             margins=(8, 0, 0, 0),
         )
-        splitter = QSplitter(self)
-        splitter.addWidget(self.list)
-        splitter.addWidget(right)
-        splitter.setStretchFactor(1, 1)
-        splitter.setSizes([_LIST_WIDTH, _WIDTH - _LIST_WIDTH])
+        sizes = (_LIST_WIDTH, _WIDTH - _LIST_WIDTH)
+        splitter = split_of(self.list, right, stretch=(0, 1), sizes=sizes, parent=self)
         column_of(splitter, on=self, margins=12)
 
     def _choose(self) -> None:

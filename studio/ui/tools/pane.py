@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 from studio.application.tools.recorded import ToolRecording
 from studio.application.words import marked, tr
 from studio.core.prompty.document import ToolId
+from studio.core.text.amounts import by_count
 from studio.core.text.invisible import reveal
 from studio.core.text.source import Span
 from studio.core.tools.mcp.connection import InputGiven
@@ -326,7 +327,7 @@ class ToolsPane(QWidget):
             return ""
         if shown < total:
             return tr("{shown} of {total}").format(shown=shown, total=total)
-        return tr("1 tool") if total == 1 else tr("{total} tools").format(total=total)
+        return by_count(total, tr("1 tool"), tr("{total} tools"), total=total)
 
     def _choose(self, entry: ToolEntry) -> None:
         self._chosen = entry.id

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 
 from studio.application.tools.rows import APPROVAL_WORDS
 from studio.application.words import marked, tr
+from studio.core.text.amounts import by_count
 from studio.core.text.invisible import reveal
 from studio.core.tools.registry import VARIABLES_KEY, SourceStatus
 from studio.ui.parts.empty_state import Banner
@@ -130,8 +131,8 @@ class SourceBlock(QWidget):
         name.setProperty("title", True)
         state = QLabel(tr(_STATES[source.state]), self)
         if source.state == "ready":
-            tools = tr("1 tool") if source.tools == 1 else tr("{count} tools")
-            state.setText(f"{state.text()}, {tools.format(count=source.tools)}")
+            tools = by_count(source.tools, tr("1 tool"), tr("{count} tools"))
+            state.setText(f"{state.text()}, {tools}")
         paint_text(state, _color(theme_in_use(), source))
         words.addWidget(name)
         words.addWidget(state)
@@ -391,10 +392,13 @@ class SourceBanners(QWidget):
 
     def _say_all_failed(self, failed: list[SourceStatus]) -> None:
         tone = "error" if any(source.state == "failed" for source in failed) else "warning"
-        words = tr("{count} sources have problems: {sources}.")
-        if len(failed) == 1:
-            words = tr("1 source has problems: {sources}.")
-        text = words.format(count=len(failed), sources=", ".join(source.label for source in failed))
+        one, many = (
+            tr("1 source has problems: {sources}."),
+            tr("{count} sources have problems: {sources}."),
+        )
+        text = by_count(
+            len(failed), one, many, sources=", ".join(source.label for source in failed)
+        )
         self._add(text, tr("Show"), tone).activated.connect(self.request_sources)
 
     def _untrusted_text(self, folder: Path, waiting: Iterable[SourceStatus]) -> str:

@@ -12,10 +12,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFileDialog,
-    QHeaderView,
-    QLineEdit,
-    QSplitter,
-    QTreeWidget,
     QTreeWidgetItem,
     QWidget,
 )
@@ -27,7 +23,17 @@ from studio.core.text.invisible import reveal
 from studio.core.text.values import reason_of
 from studio.core.tools.registry import SourceStatus
 from studio.core.tools.source import TrafficMessage
-from studio.ui.parts.kit import ClosingDialog, column_of, named, push_button, row_of, toned_label
+from studio.ui.parts.kit import (
+    ClosingDialog,
+    column_of,
+    named,
+    push_button,
+    row_list,
+    row_of,
+    search_line,
+    split_of,
+    toned_label,
+)
 from studio.ui.parts.text_views import JsonView
 from studio.ui.preview.cards.text_body import pretty_json
 from studio.viewmodels.app.jobs import repeating_timer
@@ -49,19 +55,10 @@ class TrafficDialog(ClosingDialog):
         )
         self._key = source.key
         self._messages: tuple[TrafficMessage, ...] = ()
-        self.table = named(QTreeWidget(self), tr("Messages"))
-        self.table.setRootIsDecorated(False)
-        self.table.setUniformRowHeights(True)
-        self.table.setHeaderLabels(
-            [tr("Time"), tr("Direction"), tr("Message"), tr("Bytes"), tr("Took")]
-        )
-        header = self.table.header()
-        header.setStretchLastSection(False)
-        header.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
+        heads = (tr("Time"), tr("Direction"), tr("Message"), tr("Bytes"), tr("Took"))
+        self.table = row_list(tr("Messages"), heads, 2, parent=self)
         self.text = named(JsonView(self), tr("The message"))
-        self.filter = QLineEdit(self, clearButtonEnabled=True)
-        self.filter.setPlaceholderText(tr("Filter by words of the messages"))
-        self.filter.setAccessibleName(tr("Filter by words of the messages"))
+        self.filter = search_line(tr("Filter by words of the messages"), parent=self)
         self.filter.textChanged.connect(self._filter)
         self.save_button = push_button(tr("Save…"), self._ask_file, parent=self)
         self.save_button.setToolTip(tr("Write the messages to a file, one a line, as JSON"))
@@ -115,9 +112,7 @@ class TrafficDialog(ClosingDialog):
 
     def _arrange(self) -> None:
         buttons = row_of(self.hint, 1, self.save_button, self.copy_button, self.curl_button)
-        splitter = QSplitter(Qt.Orientation.Vertical, self)
-        splitter.addWidget(self.table)
-        splitter.addWidget(self.text)
+        splitter = split_of(self.table, self.text, is_column=True, parent=self)
         column_of(self.filter, (splitter, 1), buttons, on=self, margins=12)
 
     @property

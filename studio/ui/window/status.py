@@ -10,6 +10,7 @@ from PySide6.QtGui import QContextMenuEvent, QIcon, QResizeEvent
 from PySide6.QtWidgets import QStatusBar, QToolButton
 
 from studio.application.words import marked, tr
+from studio.core.text.amounts import by_count
 from studio.core.text.source import Problem, Severity
 from studio.ui.base.menus import ON_STATUS, open_menu
 from studio.ui.style.theme import icon
@@ -211,7 +212,7 @@ class StatusBar(QStatusBar):
         else:
             self.problems.setIcon(icon("circle-check", "success"))
         parts = [
-            (one if count == 1 else many).format(count=count)
+            by_count(count, one, many)
             for count, one, many in (
                 (errors, tr("1 error"), tr("{count} errors")),
                 (warnings, tr("1 warning"), tr("{count} warnings")),

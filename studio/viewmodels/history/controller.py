@@ -37,6 +37,7 @@ from studio.core.agent.values.events import ModelReplied
 from studio.core.runs.codec import JournalError
 from studio.core.runs.rows import RunSummary
 from studio.core.runs.store import RunFilter, RunStore, StoreError
+from studio.core.text.amounts import by_count
 from studio.viewmodels.app.jobs import LatestJob, repeating_timer, single_shot
 from studio.viewmodels.app.row_table import ALIGNMENT, DISPLAY, TIP, RowTable
 
@@ -355,18 +356,12 @@ class _PartlyDeletedError(StoreError):
 
 def _still_going(going: int, deleted: int) -> str:
     """Describe the runs that were not deleted because they are running."""
-    kept = (
-        tr("1 run is under way and was kept; stop it first")
-        if going == 1
-        else tr("{count} runs are under way and were kept; stop them first").format(count=going)
-    )
+    one = tr("1 run is under way and was kept; stop it first")
+    many = tr("{count} runs are under way and were kept; stop them first")
+    kept = by_count(going, one, many)
     if not deleted:
         return kept
-    gone = (
-        tr("1 run was deleted")
-        if deleted == 1
-        else tr("{count} runs were deleted").format(count=deleted)
-    )
+    gone = by_count(deleted, tr("1 run was deleted"), tr("{count} runs were deleted"))
     return f"{gone}; {kept}"
 
 

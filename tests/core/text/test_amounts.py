@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.core.text.amounts import counted, duration, money, size
+from studio.core.text.amounts import by_count, counted, duration, money, size
 
 
 @pytest.mark.parametrize(
@@ -66,3 +66,9 @@ def test_one_thing_is_one_thing() -> None:
     assert counted(1234567.5, "second") == "1,234,567.5 seconds"
     assert counted(0.5, "minute") == "0.5 minutes"
     assert counted(2, "reply", "replies") == "2 replies"
+
+
+def test_words_for_one_and_for_several_take_other_values_too() -> None:
+    one, many = "{name}: 1 run", "{name}: {count:,} runs"
+    said = [by_count(count, one, many, name="a") for count in (0, 1, 1204)]
+    assert said == ["a: 0 runs", "a: 1 run", "a: 1,204 runs"]

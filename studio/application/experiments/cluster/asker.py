@@ -38,6 +38,7 @@ from studio.application.experiments.turns import LeasedCell
 from studio.application.words import tr
 from studio.core.experiments.limiter import MOST
 from studio.core.experiments.values import ExperimentRow
+from studio.core.text.amounts import by_count
 from studio.core.text.values import reason_of
 
 _AWAY_SECONDS = 60.0
@@ -360,7 +361,7 @@ class ClusterAsker(Asker):
 
 def _found(pool: DaskPool) -> str:
     count = pool.workers
-    text = tr("1 worker.") if count == 1 else tr("{count} workers.").format(count=count)
+    text = by_count(count, tr("1 worker."), tr("{count} workers."))
     if not pool.dashboard:
         return text
     return text + " " + tr("The scheduler's page: {address}").format(address=pool.dashboard)

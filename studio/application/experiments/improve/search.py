@@ -38,6 +38,7 @@ from studio.application.words import tr
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.values import ExperimentRow
 from studio.core.models.choice import ModelChoice
+from studio.core.text.amounts import by_count
 
 _SECTION = "section"
 _MINIBATCH = 3
@@ -209,9 +210,8 @@ class SectionSearch:
         if best is not None and best >= 1.0:
             self._ended = tr("All selection rows pass.")
         elif len(self._candidates) > self._choices.proposals:
-            count = self._choices.proposals
-            words = tr("1 text was proposed.") if count == 1 else tr("{count} texts were proposed.")
-            self._ended = words.format(count=count)
+            one, many = tr("1 text was proposed."), tr("{count} texts were proposed.")
+            self._ended = by_count(self._choices.proposals, one, many)
         elif self._rounds > 4 * self._choices.proposals + 20:
             self._ended = tr("The rows to learn from pass already.")
         else:

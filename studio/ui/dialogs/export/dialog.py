@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QPushButton,
-    QSplitter,
     QWidget,
 )
 
@@ -28,11 +27,18 @@ from studio.application.exchange.judge import Judgment, judge_of
 from studio.application.words import marked, tr
 from studio.core.export.target import ExportResult, ExportSource, ExportTarget
 from studio.core.prompty.document import PromptDocument
-from studio.core.text.amounts import one_line
+from studio.core.text.amounts import by_count, one_line
 from studio.core.text.source import Fix, Problem
 from studio.ui.dialogs.export.result import CheckList, ResultTabs
 from studio.ui.dialogs.import_prompt import StateLine
-from studio.ui.parts.kit import column_of, named, resize_within_screen, row_of, toned_label
+from studio.ui.parts.kit import (
+    column_of,
+    named,
+    resize_within_screen,
+    row_of,
+    split_of,
+    toned_label,
+)
 from studio.ui.style.theme import FollowsTheme, icon, theme_in_use
 from studio.viewmodels.app.notifications import Notifications
 from studio.viewmodels.exchange import ExportController
@@ -304,11 +310,7 @@ class ExportDialog(QDialog):
             margins=(16, 0, 0, 0),
             spacing=8,
         )
-        split = QSplitter(childrenCollapsible=False)
-        split.addWidget(self.forms)
-        split.addWidget(right)
-        split.setSizes([270, 780])
-        split.setStretchFactor(1, 1)
+        split = split_of(self.forms, right, stretch=(0, 1), sizes=(270, 780))
         column_of((split, 1), self.footer, on=self, margins=16, spacing=12)
 
     def _wire(self) -> None:
@@ -382,11 +384,9 @@ class ExportDialog(QDialog):
         count = len(result.losses)
         self.errors.show_errors({} if result.is_impossible else result.errors)
         self.consent.setVisible(bool(count) and not result.is_impossible)
-        self.consent.setText(
-            tr("Write it although one thing is lost or changed")
-            if count == 1
-            else tr("Write it although {count} things are lost or changed").format(count=count)
-        )
+        one = tr("Write it although one thing is lost or changed")
+        many = tr("Write it although {count} things are lost or changed")
+        self.consent.setText(by_count(count, one, many))
         self._on_place()
 
     def _show_state(self, result: ExportResult) -> None:

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from studio.application.run.words import plural
 from studio.application.words import tr
 from studio.core.export.target import VALUES_OF_NOW, ExportResult, RoundTrip
+from studio.core.text.amounts import by_count
 from studio.core.text.source import Fix, Problem, Severity, SourceText
 from studio.ui.parts.kit import column_of, named
 from studio.ui.parts.text_views import ComparisonView, fixed_text
@@ -188,11 +189,9 @@ class ResultTabs(QTabWidget):
         self.setTabText(2, title if round_trips else tr("Round trip"))
         for item in round_trips:
             name = tr("Values of now") if item.name == VALUES_OF_NOW else item.name
-            tools = tr("1 tool") if item.tools == 1 else tr("{count} tools")
+            tools = by_count(item.tools, tr("1 tool"), tr("{count} tools"))
             words = tr("{name}: the same ({messages}, {tools})").format(
-                name=name,
-                messages=plural(item.messages, "message"),
-                tools=tools.format(count=item.tools),
+                name=name, messages=plural(item.messages, "message"), tools=tools
             )
             row = QListWidgetItem(words if item.is_same else f"{name}: {item.difference}")
             row.setData(_IS_SAME, item.is_same)

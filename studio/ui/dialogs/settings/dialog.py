@@ -28,7 +28,15 @@ from studio.core.tools.trust.store import TrustStore
 from studio.ui.base.services import LANGUAGES, Services
 from studio.ui.dialogs.settings.page import KeysPage, SettingsPage
 from studio.ui.parts.fields import Choices, FieldForm, form_fields
-from studio.ui.parts.kit import ClosingDialog, column_of, named, push_button, row_of, toned_label
+from studio.ui.parts.kit import (
+    ClosingDialog,
+    column_of,
+    named,
+    push_button,
+    row_of,
+    search_line,
+    toned_label,
+)
 from studio.ui.style.theme import icon
 from studio.viewmodels.app.settings import SettingsStore
 
@@ -142,8 +150,7 @@ class SettingsDialog(ClosingDialog):
         super().__init__(parent, tr("Settings"), (820, 600))
         self._services = services
         self._store = services.settings
-        self.search = QLineEdit(placeholderText=tr("Search settings"), clearButtonEnabled=True)
-        self.search.setAccessibleName(tr("Search settings"))
+        self.search = search_line(tr("Search settings"))
         self.sections = named(QListWidget(), tr("Pages of the settings"))
         self.sections.setIconSize(QSize(16, 16))
         self.sections.setFixedWidth(180)

@@ -11,20 +11,25 @@ from PySide6.QtGui import QColor, QFont, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractButton,
     QFrame,
-    QHeaderView,
     QKeySequenceEdit,
     QLabel,
-    QLineEdit,
     QPushButton,
     QScrollArea,
-    QTreeWidget,
     QTreeWidgetItem,
     QWidget,
 )
 
 from studio.application.words import tr
 from studio.ui.base.menus import ACTIONS, ActionSpec
-from studio.ui.parts.kit import column_of, named, push_button, row_of, toned_label
+from studio.ui.parts.kit import (
+    column_of,
+    named,
+    push_button,
+    row_list,
+    row_of,
+    search_line,
+    toned_label,
+)
 from studio.ui.style.theme import FollowsTheme, theme_in_use
 from studio.viewmodels.app.settings import SettingsStore
 
@@ -103,15 +108,9 @@ class KeysPage(FollowsTheme, QWidget):
         super().__init__()
         self._store = store
         self.title = tr("Keyboard")
-        self.filter = QLineEdit(placeholderText=tr("Search actions and keys"))
-        self.filter.setAccessibleName(tr("Search actions and keys"))
-        self.filter.setClearButtonEnabled(True)
-        self.list = named(QTreeWidget(), tr("Actions and their keys"))
-        self.list.setHeaderLabels([tr("Action"), tr("Keys")])
-        self.list.setRootIsDecorated(False)
-        self.list.header().setStretchLastSection(False)
-        self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        self.list.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        self.filter = search_line(tr("Search actions and keys"))
+        heads = (tr("Action"), tr("Keys"))
+        self.list = row_list(tr("Actions and their keys"), heads, 0, fitted=(1,))
         self.keys = named(QKeySequenceEdit(maximumSequenceLength=1), tr("New keys"))
         self.apply_keys = QPushButton(tr("Set"))
         self.clear_keys = push_button(tr("None"), lambda: self._rebind(""))

@@ -12,8 +12,9 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QToolButton, QWidg
 
 from studio.application.words import tr
 from studio.core.patterns import PatternError, compile_pattern, expanded, matches
+from studio.core.text.amounts import by_count
 from studio.core.text.source import Span, TextEdit
-from studio.ui.parts.kit import icon_button, named, push_button
+from studio.ui.parts.kit import icon_button, named, push_button, search_line
 
 if TYPE_CHECKING:
     from studio.ui.editor.text.view import PromptEditor
@@ -29,8 +30,7 @@ class FindBar(QWidget):
         super().__init__(parent)
         self._editor = editor
         self._matches: list[Any] = []
-        self._find = QLineEdit(placeholderText=tr("Find"), clearButtonEnabled=True)
-        self._find.setAccessibleName(tr("Find"))
+        self._find = search_line(tr("Find"))
         self._replace = named(QLineEdit(placeholderText=tr("Replace with")), tr("Replace with"))
         self._count = QLabel()
         self._count.setProperty("tone", "muted")
@@ -245,9 +245,7 @@ class FindBar(QWidget):
         elif number:
             self._count.setText(tr("{number} of {count}").format(number=number, count=count))
         else:
-            self._count.setText(
-                tr("1 match") if count == 1 else tr("{count} matches").format(count=count)
-            )
+            self._count.setText(by_count(count, tr("1 match"), tr("{count} matches")))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Close at Esc, wherever in the bar the keyboard focus is."""

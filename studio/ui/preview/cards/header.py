@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from studio.application.preview.value import CardData
 from studio.application.words import tr
+from studio.core.text.amounts import by_count
 from studio.core.text.invisible import plain_tip
 from studio.core.tokens.conversation import ConversationTokens
 from studio.ui.parts.kit import Chip, column_of, empty_layout
@@ -98,5 +99,5 @@ def head_words(data: CardData, tokens: ConversationTokens) -> tuple[int, str, st
 
 
 def _cost(tokens: int, *, is_exact: bool) -> str:
-    words = tr("1 token") if tokens == 1 else tr("{count:,} tokens").format(count=tokens)
+    words = by_count(tokens, tr("1 token"), tr("{count:,} tokens"))
     return words if is_exact else f"≈{words}"

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 from studio.application.inputs.fields import show_value
 from studio.application.words import tr
 from studio.core.prompty.document import HoistedTool, ToolSpec
+from studio.core.text.amounts import by_count
 from studio.core.text.invisible import plain_tip
 from studio.core.text.source import Span
 from studio.ui.parts.kit import Chip, FlowLayout, column_of, empty_layout
@@ -109,11 +110,7 @@ class ToolsCard(FollowsTheme, QWidget):
         hidden = max(count - room, 0 if self._is_open else len(lines) - _MOST_OPTIONS)
         if hidden > 0:
             self._add_more(hidden)
-        counted = (
-            tr("{count} tool").format(count=count)
-            if count == 1
-            else tr("{count} tools").format(count=count)
-        )
+        counted = by_count(count, tr("{count} tool"), tr("{count} tools"))
         self._title.setText(self._choice.partition(": ")[0] or counted)
         self._title.setToolTip(plain_tip(self._choice) if self._choice else "")
         paint_text(self._title, "muted")

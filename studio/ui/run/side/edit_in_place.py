@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QListWidgetItem,
     QPlainTextEdit,
     QSizePolicy,
-    QSplitter,
     QWidget,
 )
 
@@ -44,6 +43,7 @@ from studio.ui.parts.kit import (
     named,
     push_button,
     row_of,
+    split_of,
     toned_label,
 )
 from studio.ui.parts.text_views import JsonHighlighter
@@ -165,11 +165,7 @@ class MessagesEditor(FollowsTheme, QWidget):
         )
         side = QWidget()
         column_of(head, (self._text, 1), on=side, margins=0, spacing=0)
-        splitter = QSplitter(Qt.Orientation.Horizontal, childrenCollapsible=False)
-        splitter.addWidget(self._list)
-        splitter.addWidget(side)
-        splitter.setStretchFactor(1, 1)
-        splitter.setSizes([220, 500])
+        splitter = split_of(self._list, side, stretch=(0, 1), sizes=(220, 500))
         column_of(splitter, on=self, margins=0)
 
 

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QMenu,
     QPushButton,
     QSizePolicy,
-    QSplitter,
     QStackedWidget,
     QWidget,
 )
@@ -35,7 +34,7 @@ from studio.core.agent.values.commands import Approve, Command, Continue, StepOn
 from studio.core.agent.values.step import Call, PausePoint
 from studio.core.text.amounts import duration
 from studio.core.text.invisible import plain_tip, reveal
-from studio.ui.parts.kit import ElidedLabel, FlowLayout, column_of, row_of, toned_label
+from studio.ui.parts.kit import ElidedLabel, FlowLayout, column_of, row_of, split_of, toned_label
 from studio.ui.parts.text_views import fixed_text
 from studio.ui.run.inspector.tabs import Inspector
 from studio.ui.run.side.edit_in_place import EditInPlace
@@ -397,10 +396,7 @@ class SidePanel(QWidget):
             margins=0,
             spacing=0,
         )
-        self._split = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
-        self._split.addWidget(above)
-        self._split.addWidget(self.state_panel)
-        self._split.setStretchFactor(0, 1)
+        self._split = split_of(above, self.state_panel, stretch=(1,), is_column=True)
         self._split.splitterMoved.connect(self._on_dragged)
         column_of(self._split, on=self, margins=0, spacing=0)
         self.running.command_given.connect(self.command_given)

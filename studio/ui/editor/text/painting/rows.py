@@ -20,6 +20,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QScrollBar, QWidget
 
 from studio.application.words import tr
+from studio.core.text.amounts import by_count
 from studio.core.text.source import Span
 from studio.ui.style.theme import fill, theme_in_use
 
@@ -320,11 +321,7 @@ class MarkBar(QScrollBar):
             ("change", tr("1 changed line"), tr("{count} changed lines")),
         ]
         counts = ((len(self.marks.get(kind, ())), one, many) for kind, one, many in lines)
-        texts = [
-            (one if count == 1 else many).format(count=count)
-            for count, one, many in counts
-            if count
-        ]
+        texts = [by_count(count, one, many) for count, one, many in counts if count]
         self.setAccessibleDescription(", ".join(texts))
 
     def paintEvent(self, event: QPaintEvent) -> None:
