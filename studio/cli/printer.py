@@ -10,7 +10,6 @@ from typing import Any
 
 from studio.application.run.words import rate_of
 from studio.cli.terminal import printable, tell
-from studio.core.agent.loop.steps import steps_of
 from studio.core.agent.values.events import (
     CallDecided,
     CallsChecked,
@@ -21,7 +20,7 @@ from studio.core.agent.values.events import (
     ReplyRead,
     ToolEnded,
 )
-from studio.core.agent.values.state import RunState
+from studio.core.agent.values.state import RunState, steps_of
 from studio.core.agent.values.step import Action, FormatError
 from studio.core.models.connections import is_local
 from studio.core.runs.codec import encode_event

@@ -18,18 +18,18 @@ from typing import get_args
 
 from studio import __version__
 from studio.application.exchange.runs import kept_words
-from studio.application.history.find import call_of_step, find_run, raw_reply
+from studio.application.history.find import call_of_step, filtered_runs, find_run, raw_reply
 from studio.application.history.rows import end_of
 from studio.application.run.past.again import PastRun, past_run
 from studio.cli.terminal import FINE, PROBLEMS, UsageError, amount, printable, tell, whole
 from studio.core.agent.loop.machine import fold
-from studio.core.agent.loop.steps import steps_of
 from studio.core.agent.past.tree import branch_path
 from studio.core.agent.values.events import Event
-from studio.core.agent.values.state import Status
+from studio.core.agent.values.state import Status, steps_of
 from studio.core.agent.values.step import Step
 from studio.core.masking.masker import Masker
 from studio.core.paths import user_paths
+from studio.core.prompty.templates.jinja.conditions import ConditionError
 from studio.core.runs.codec import JournalError
 from studio.core.runs.database import repair
 from studio.core.runs.exchange import FORMS, export_run, form_of, import_run
@@ -48,7 +48,12 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
     """Add the sub-commands of `runs`."""
     kinds = parser.add_subparsers(metavar="ACTION", required=True)
     listing = kinds.add_parser("list", help="list past runs, newest first")
-    listing.add_argument("words", nargs="*", metavar="WORD", help="only runs with all these words")
+    listing.add_argument(
+        "words",
+        nargs="*",
+        metavar="WORD",
+        help="only runs with all these words, or an expression: 'tool == \"search\"'",
+    )
     listing.add_argument(
         "--status",
         default="",
@@ -121,10 +126,11 @@ def _acts(
 
 
 def _list(options: argparse.Namespace, store: RunStore) -> int:
-    wanted = RunFilter(
-        " ".join(options.words), options.status, tag=options.tag, limit=options.limit
-    )
-    runs = store.runs(wanted)
+    wanted = RunFilter("", options.status, tag=options.tag, limit=options.limit)
+    try:
+        runs = filtered_runs(store, " ".join(options.words), wanted)
+    except ConditionError as error:
+        raise UsageError(str(error)) from None
     if options.json:
         print(json.dumps([asdict(run) for run in runs], ensure_ascii=True, indent=2))
         return FINE

@@ -8,8 +8,8 @@ from itertools import zip_longest
 from typing import Literal, TypeAlias
 
 from studio.core.agent.loop.calls import call_key
-from studio.core.agent.loop.steps import messages_of, steps_of
-from studio.core.agent.values.state import RunState
+from studio.core.agent.loop.steps import messages_of
+from studio.core.agent.values.state import RunState, steps_of
 from studio.core.agent.values.step import Step
 from studio.core.prompty.document import Message, ToolCallPart
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 from studio.application.run.inspector.tool import not_kept
-from studio.core.agent.loop.steps import steps_of
-from studio.core.agent.values.state import RunState
-from studio.core.prompty.templates.jinja.conditions import ConditionError, compile_condition
+from studio.core.agent.values.expressions import NAMES as RUN_NAMES
+from studio.core.agent.values.expressions import environment_of, moments_of
+from studio.core.agent.values.state import RunState, steps_of
+from studio.core.prompty.templates.jinja.conditions import (
+    Condition,
+    ConditionError,
+    compile_condition,
+)
+from studio.core.runs.codec import JournalError
 from studio.core.runs.rows import Fits, RunSummary
 from studio.core.runs.store import RunFilter, RunStore
 from studio.core.text.values import Json
@@ -59,17 +65,31 @@ def raw_reply(call: WireCall) -> tuple[str, str]:
     return call.raw, f"{call.cut:,} further bytes are not kept." if call.cut else ""
 
 
-# The filter of the history: plain words, or an expression over what a run is.
+# The filter of the history: plain words, or an expression over what a run is and did.
 
-NAMES = tuple(
-    """
-    prompt question answer model protocol status tokens cost seconds calls tools branches tags
-    note pinned waits
-""".split()
-)
-"""Names that an expression can use of a run."""
+_OF_LINE: Mapping[str, Callable[[RunSummary], Json]] = {
+    "prompt": lambda run: run.prompt,
+    "question": lambda run: run.question,
+    "answer": lambda run: run.answer,
+    "model": lambda run: run.model,
+    "protocol": lambda run: run.protocol,
+    "status": lambda run: run.status,
+    "tokens": lambda run: run.tokens,
+    "cost": lambda run: run.cost or 0.0,
+    "seconds": lambda run: max(0.0, run.updated - run.started),
+    "calls": lambda run: run.calls_model,
+    "tools": lambda run: run.calls_tool,
+    "branches": lambda run: run.branches,
+    "tags": lambda run: list(run.tags),
+    "note": lambda run: run.note,
+    "pinned": lambda run: run.pinned,
+    "waits": lambda run: run.waits,
+}
 
-_SIGNS = ("<", ">", "==", "!=", " in ", " contains ", " startswith ", " matches ")
+NAMES = tuple(dict.fromkeys((*_OF_LINE, *RUN_NAMES)))
+"""Names in a filter: those of a run's line, then those of expressions at any of its steps."""
+
+_SIGNS = ("<", ">", "==", "!=", " in ", " contains ", " startswith ", " endswith ", " matches ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,35 +117,56 @@ class HistoryFilter:
         return cls(expression=text)
 
 
-def holds_of(expression: str) -> Fits:
-    """Return a test of runs by an expression; a run without a value for it fails."""
-    value = compile_condition(expression, NAMES)
+def holds_of(expression: str, store: RunStore | None = None) -> Fits:
+    """Return a test of runs by an expression; a run without a value for it fails.
+
+    An expression on what a run did (`tool == "search"`) holds where it holds for one of its steps,
+    or for one of their calls; the run is then opened.
+
+    Args:
+        expression: the filter.
+        store: history that the runs are in; None knows only their lines.
+    """
+    condition = compile_condition(expression, NAMES)
+    of_line = condition.names & _OF_LINE.keys()
+    asked = condition.names - of_line - {"null"}
 
     def holds(run: RunSummary) -> bool:
+        line = {name: _OF_LINE[name](run) for name in of_line}
+        if store is None or not asked:
+            return _holds(condition, line)
         try:
-            return bool(value(_values(run)))
-        except ConditionError:
+            state = store.open(run.id).state
+            moments = moments_of(state) if state is not None else ()
+            for values in map(environment_of, moments):
+                if _holds(condition, line | {name: values[name] for name in asked}):
+                    return True
+            return False
+        except JournalError:
             return False
 
     return holds
 
 
-def _values(run: RunSummary) -> Mapping[str, Json]:
-    return {
-        "prompt": run.prompt,
-        "question": run.question,
-        "answer": run.answer,
-        "model": run.model,
-        "protocol": run.protocol,
-        "status": run.status,
-        "tokens": run.tokens,
-        "cost": run.cost or 0.0,
-        "seconds": max(0.0, run.updated - run.started),
-        "calls": run.calls_model,
-        "tools": run.calls_tool,
-        "branches": run.branches,
-        "tags": list(run.tags),
-        "note": run.note,
-        "pinned": run.pinned,
-        "waits": run.waits,
-    }
+def _holds(condition: Condition, values: Mapping[str, Json]) -> bool:
+    try:
+        return condition.holds(values)
+    except ConditionError:
+        return False
+
+
+def filtered_runs(
+    store: RunStore, text: str, wanted: RunFilter, fits: Fits | None = None
+) -> tuple[RunSummary, ...]:
+    """Return the runs that a filter's text chooses: words, or an expression.
+
+    Raises:
+        ConditionError: it is an expression that cannot be read.
+    """
+    read = HistoryFilter.read(text)
+    if read.problem:
+        raise ConditionError(read.problem)
+    if not read.expression:
+        return store.runs(replace(wanted, text=read.words), fits)
+    holds = holds_of(read.expression, store)
+    return store.runs(wanted, lambda run: (fits is None or fits(run)) and holds(run))

@@ -26,12 +26,11 @@ from studio.application.run.past.record import RunRecord
 from studio.application.run.start.session import Arrived, Streamed
 from studio.application.run.words import bare, sentence_of, tokens, work_time
 from studio.application.words import tr
-from studio.core.agent.loop.steps import steps_of
 from studio.core.agent.past.tree import RunTree, state_at
 from studio.core.agent.run.requests import Choice, allowed, choice_at
 from studio.core.agent.values.commands import Approve, Continue, StepOn
 from studio.core.agent.values.events import Event, Logged, Paused, ToolCalled, ToolEnded
-from studio.core.agent.values.state import PersistentList, RunState
+from studio.core.agent.values.state import PersistentList, RunState, steps_of
 from studio.core.agent.values.step import PausePoint, RunModel
 from studio.core.models.base import PROTOCOLS
 from studio.core.text.amounts import money

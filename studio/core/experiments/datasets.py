@@ -167,7 +167,7 @@ def _where(cases: Iterator[ExperimentCase], condition: str, path: Path) -> Itera
             **case.variables,
         }
         try:
-            if compile_condition(condition, tuple(values))(values):
+            if compile_condition(condition, tuple(values)).holds(values):
                 yield case
         except ConditionError as error:
             raise DatasetError(f"{path.name}: where {condition!r}: {error}") from None

@@ -14,9 +14,9 @@ from typing import NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
 from studio.core.agent.loop.machine import fold
-from studio.core.agent.loop.steps import messages_of, steps_of
+from studio.core.agent.loop.steps import messages_of
 from studio.core.agent.values.events import Event
-from studio.core.agent.values.state import RunState
+from studio.core.agent.values.state import RunState, steps_of
 from studio.core.agent.values.step import Call, RunModel, Step
 from studio.core.masking.redact import redact
 from studio.core.prompty.document import MediaPart, Message, TextPart, ToolCallPart, ToolResultPart

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from html import escape
 from typing import Literal, TypeAlias
 
-from studio.core.agent.loop.steps import messages_of, steps_of
-from studio.core.agent.values.state import RunState
+from studio.core.agent.loop.steps import messages_of
+from studio.core.agent.values.state import RunState, steps_of
 from studio.core.agent.values.step import Call, Final, PausePoint, Step, Touch
 from studio.core.masking.redact import redact
 from studio.core.prompty.document import MediaPart, Message, ToolCallPart

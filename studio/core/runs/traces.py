@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from studio.core.agent.loop.machine import fold
-from studio.core.agent.loop.steps import messages_of, steps_of
+from studio.core.agent.loop.steps import messages_of
 from studio.core.agent.values.events import Event
-from studio.core.agent.values.state import RunState
+from studio.core.agent.values.state import RunState, steps_of
 from studio.core.agent.values.step import Step
 from studio.core.masking.redact import redact
 from studio.core.prompty.document import MediaPart, Message, ToolCallPart

@@ -250,7 +250,7 @@ def _list(
                 wrong = f"{error}."
             except StoreError as error:
                 wrong = tr("The history could not be changed: {error}.").format(error=error)
-        runs = store.runs(wanted, holds_of(expression) if expression else None)
+        runs = store.runs(wanted, holds_of(expression, store) if expression else None)
         return runs, store.size(), wrong
 
 

@@ -26,11 +26,10 @@ from studio.application.run.past.again import exactly, past_run
 from studio.application.run.past.record import StoreJournal
 from studio.application.run.start.session import Arrived, RunSession
 from studio.application.run.text import whole_text
-from studio.core.agent.loop.steps import steps_of
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.commands import Command, Continue, ForkFrom
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.state import RunState
+from studio.core.agent.values.state import RunState, steps_of
 from studio.core.agent.values.step import Limits, PausePoint
 from studio.core.masking.masker import Masker
 from studio.core.models.remote.model import RemoteModel

@@ -19,7 +19,6 @@ import pytest
 
 from studio.application.run.past.record import StoreJournal
 from studio.application.run.start.session import Arrived, RunSession
-from studio.core.agent.loop.steps import steps_of
 from studio.core.agent.values import commands
 from studio.core.agent.values.events import (
     CallEdited,
@@ -29,7 +28,7 @@ from studio.core.agent.values.events import (
     ObservationEdited,
 )
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.state import RunState
+from studio.core.agent.values.state import RunState, steps_of
 from studio.core.agent.values.step import PausePoint
 from studio.core.masking.masker import Masker
 from studio.core.masking.redact import DOTS

@@ -9,12 +9,6 @@ from typing import Literal, TypeAlias
 
 from studio.application.run.words import bare
 from studio.application.words import tr
-from studio.core.agent.values.breakpoints import (
-    NAMES,
-    ExpressionError,
-    environment_of,
-    parse_expression,
-)
 from studio.core.agent.values.events import (
     ContextTrimmed,
     Event,
@@ -26,7 +20,9 @@ from studio.core.agent.values.events import (
     ReplyRead,
     ToolEnded,
 )
+from studio.core.agent.values.expressions import ExpressionError, environment_of, parse_expression
 from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import RunSetup
 from studio.core.text.amounts import duration
 from studio.core.tools.source import ToolOutcome
 
@@ -113,13 +109,16 @@ def evaluated(source: str, state: RunState | None) -> tuple[ConsoleLine, Console
 
 
 def names_for(state: RunState | None) -> tuple[str, ...]:
-    """Return the names that expressions can use now: those of a run and the arguments."""
-    names = [name for name in NAMES if name != "prompt"]
-    names += ["tokens.input", "tokens.output", "tokens.total"]
-    calls = state.step.calls if state is not None else ()
-    for call in calls:
-        names += [f"args.{name}" for name in call.arguments or {} if name.isidentifier()]
-    return tuple(sorted(dict.fromkeys(names)))
+    """Return the names that expressions can use now, with the keys of their values."""
+    values = environment_of(state or RunState(RunSetup("")))
+    keys = [
+        f"{name}.{key}"
+        for name in ("args", "call", "inputs", "request", "tokens")
+        if isinstance(value := values[name], Mapping)
+        for key in value
+        if key.isidentifier()
+    ]
+    return tuple(sorted((*values, *keys)))
 
 
 # What tool calls say while they run, line by line with the time of each.

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import get_args
 
 from studio.application.run.breakpoints import BreakpointSet
-from studio.core.agent.values.breakpoints import (
+from studio.core.agent.values.breakpoints import Breakpoint
+from studio.core.agent.values.expressions import (
     NAMES,
-    Breakpoint,
     ExpressionError,
     environment_of,
     parse_expression,
@@ -139,7 +139,7 @@ def _breakpoint(data: object) -> Breakpoint | None:
 
 # Watch expressions: what the user wants to keep an eye on while a run goes.
 
-HINT = "Names: " + ", ".join(name for name in NAMES if name != "prompt")
+HINT = "Names: " + ", ".join(NAMES)
 """Names that expressions can use."""
 
 _LONGEST = 500

@@ -33,7 +33,7 @@ class RunVariable:
     """One name with its value."""
 
     name: str
-    """As expressions write it (`args.city`), or the name of an input."""
+    """As expressions write it (`args.city`)."""
 
     value: str
     """As JSON; of a text with its quotes."""
@@ -70,10 +70,10 @@ def variables_at(state: RunState, moment: RunCursor | None) -> tuple[RunVariable
     if answer is not None:
         can = is_here and state.place == PausePoint.ANSWER
         rows.append(_row("answer", answer, "answer" if can else ""))
-    rows += [_row(name, value) for name, value in state.setup.inputs.items()]
+    rows += [_row(f"inputs.{name}", value) for name, value in state.setup.inputs.items()]
     if state.setup.question and state.setup.question not in state.setup.inputs.values():
         rows.append(_row("question", state.setup.question))
-    rows.append(_row("messages", max(len(step.messages), step.sent)))
+    rows.append(_row("messages|length", max(len(step.messages), step.sent)))
     rows.append(RunVariable("left", _left(state, step)))
     return tuple(rows)
 

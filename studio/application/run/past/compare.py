@@ -21,8 +21,8 @@ from studio.application.run.inspector.tool import InspectionSources, body_text
 from studio.application.run.text import Block, BlockKind, Blocks, Piece
 from studio.application.run.words import sentence_of
 from studio.application.words import tr
-from studio.core.agent.loop.steps import models_of, steps_of
-from studio.core.agent.values.state import RunState
+from studio.core.agent.loop.steps import models_of
+from studio.core.agent.values.state import RunState, steps_of
 from studio.core.text.amounts import duration, money, one_line
 from studio.core.wire.wire_call import CallLookup, no_call
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from typing import Any, Protocol
 
 from studio.core.agent.protocols.findings import SKIPPED, bad_call, rejected, unknown_tool
-from studio.core.agent.values.breakpoints import ExpressionError, environment_of, parse_expression
 from studio.core.agent.values.events import CallCheck, CallDecided, CallsChecked, ToolEnded
+from studio.core.agent.values.expressions import ExpressionError, environment_of, parse_expression
 from studio.core.agent.values.json_text import json_text
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Call, ReadingWarning, RequestedCall, ResultOrigin, replace
 from studio.core.prompty.document import ToolSpec
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import JsonObject
 from studio.core.tools.source import ToolOutcome
 
 # The interface of a run's tools; `studio.core.tools.toolbox.Toolbox` implements it.
@@ -345,34 +345,25 @@ def _check(
 
 def _denied(state: RunState, index: int, options: RunOptions) -> str | None:
     """Return the reason of the first guard that forbids a call."""
-    call = state.step.calls[index]
-    return _forbidden("call", options, {"tool": call.tool, "args": call.arguments}, state)
+    return _forbidden("call", options, replace(state, call=index))
 
 
 def denied_request(state: RunState, options: RunOptions) -> str | None:
     """Return the reason of the first guard that forbids what is about to be sent."""
-    if not any(guard.on == "request" for guard in options.guards):
-        return None
-    prompt = "\n".join(message.text for message in state.step.messages)
-    return _forbidden("request", options, {"prompt": prompt}, state)
+    return _forbidden("request", options, state)
 
 
 def denied_reply(state: RunState, options: RunOptions) -> str | None:
     """Return the reason of the first guard that forbids a reply."""
-    return _forbidden("reply", options, {}, state)
+    return _forbidden("reply", options, state)
 
 
-def _forbidden(
-    on: str, options: RunOptions, more: Mapping[str, Json], state: RunState
-) -> str | None:
+def _forbidden(on: str, options: RunOptions, state: RunState) -> str | None:
     """Return the reason of the first guard that holds; a guard that cannot be read forbids too."""
-    guards = [guard for guard in options.guards if guard.on == on]
-    if not guards:
-        return None
-    environment = {**environment_of(state), **more}
-    for guard in guards:
+    environment = environment_of(state)
+    for guard in options.guards:
         try:
-            if parse_expression(guard.forbid).holds(environment):
+            if guard.on == on and parse_expression(guard.forbid).holds(environment):
                 return guard.reason
         except ExpressionError as error:
             return f"the rule {guard.forbid!r} cannot be read: {error}"

@@ -27,7 +27,7 @@ from studio.core.agent.loop.context import (
 from studio.core.agent.protocols.findings import remark
 from studio.core.agent.protocols.loops import loop_of
 from studio.core.agent.values.events import ModelReplied, Stopped
-from studio.core.agent.values.state import LimitName, RunState, Status
+from studio.core.agent.values.state import LimitName, RunState, Status, steps_of
 from studio.core.agent.values.step import (
     Action,
     AskOutcome,
@@ -325,12 +325,6 @@ def models_of(state: RunState) -> list[str]:
         return [first.name]  # nobody was asked about it: no step has to be looked at
     asked = [first.name, *((each.model or first).name for each in steps_of(state))]
     return [name for at, name in enumerate(asked) if not at or name != asked[at - 1]]
-
-
-def steps_of(state: RunState) -> Sequence[Step]:
-    """Return all steps of a run, the current one included."""
-    done = bool(state.steps) and state.steps[-1].number == state.step.number
-    return state.steps if done or state.step.number == 0 else state.steps.plus((state.step,))
 
 
 # Moves between the places of a step: each gives the next state and what the world must do.

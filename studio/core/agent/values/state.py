@@ -341,6 +341,12 @@ class RunState:
         return "native" if self.composing else self.setup.protocol
 
 
+def steps_of(state: RunState) -> Sequence[Step]:
+    """Return all steps of a run, the current one included."""
+    done = bool(state.steps) and state.steps[-1].number == state.step.number
+    return state.steps if done or state.step.number == 0 else state.steps.plus((state.step,))
+
+
 class Checkpoint(NamedTuple):
     """A place that a run reached: a node of its tree. Going back is choosing another node.
 

@@ -46,5 +46,5 @@ def test_the_names_that_can_be_written_have_the_arguments_at_hand() -> None:
     names = names_for(run.at_call())
 
     assert {"iteration", "tool", "tokens.total", "args.fact"} <= set(names)
-    assert "prompt" not in names
+    assert {"steps", "messages", "call.elapsed", "request.tools", "inputs"} <= set(names)
     assert "args.fact" not in names_for(None)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from studio.core.agent.values.breakpoints import (
-    Breakpoint,
+from studio.core.agent.values.breakpoints import Breakpoint, HitCounter, problem_of
+from studio.core.agent.values.expressions import (
+    NAMES,
     ExpressionError,
-    HitCounter,
     check_message,
+    environment_of,
     fill,
+    moments_of,
     parse_expression,
-    problem_of,
 )
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Call, PausePoint, RunSetup, Step
+from tests.application.run import examples
 from tests.support.soon import soon
 
 HERE = {
@@ -163,6 +167,95 @@ def test_log_messages():
     check_message("{observation + 1}")  # may have a value one day
     with pytest.raises(ExpressionError):
         check_message("{iteration} {nothing}")
+
+
+def value(source, at):
+    return parse_expression(source).value(environment_of(at))
+
+
+@pytest.mark.parametrize(
+    ("source", "wanted"),
+    [
+        ('place == "P4" and tool == "lookup"', True),
+        ('"P4" == place', True),
+        ('place in ["P3", "P4"]', True),
+        ('place != "P3"', True),
+        ("calls > 0 and attempt == 1", True),
+        ('args.fact startswith "capital" and observation == "Paris"', True),
+        ("reply contains 'Lyon'", True),
+        ("thought matches '*look*'", True),
+        ("tokens.total >= 450 and tokens.input == 412", True),
+        ("elapsed < 1 and cost == 0", True),
+        ("error == null and answer == null", True),
+        ('"invented_observation" in warnings', True),
+    ],
+)
+def test_what_was_written_for_earlier_versions_means_the_same(source, wanted):
+    assert value(source, examples.at_result()) is wanted
+
+
+@pytest.mark.parametrize(
+    ("source", "wanted"),
+    [
+        ("place", "observation"),
+        ('place == "observation"', True),
+        ("call.elapsed", 0.084),
+        ("call.error", None),
+        ("inputs.question", "Where?"),
+        ("question", "What is the capital of France?"),
+        ("messages|length", 2),
+        ("messages[0].role", "system"),
+        ("messages[-1].text startswith 'Question'", True),
+        ("request.tools", ["calculator", "lookup"]),
+        ("request.options.temperature", 0.5),
+        ("request.messages[1].role == 'user'", True),
+        ("model", "Scripted"),
+        ("steps|length", 1),
+        ("steps[-1].calls[0].observation", "Paris"),
+        ("steps[0].reply == reply", True),
+        ("steps|map(attribute='tool')|list", ["lookup"]),
+        ("text contains 'Paris'", True),
+        ("prompt contains 'Rule 3'", True),
+        ("left", 5),
+        ("errors", []),
+    ],
+)
+def test_a_run_is_known_by_name(source, wanted):
+    at = examples.at_result()
+    setup = replace(at.setup, inputs={"question": "Where?"}, options={"temperature": 0.5})
+    assert value(source, replace(at, setup=setup)) == wanted
+
+
+def test_the_steps_before_are_known():
+    at = examples.at_second_request()
+    assert value("steps[0].observation", at) == "Paris"
+    assert value("steps[-1].iteration == iteration and steps[-1].reply == null", at) is True
+    assert value("steps[7].reply", at) is None
+    assert value("steps", at)[0]["args"] == {"fact": "capital of France"}
+    assert [value("(iteration, tool)", each) for each in moments_of(at)] == [
+        [1, "lookup"],
+        [2, None],
+    ]
+
+
+def test_every_name_has_a_value_at_every_place():
+    for at in (examples.at_request(), examples.at_reply(), examples.at_call(), examples.done()):
+        assert [value(name, at) for name in NAMES]
+    assert value("call.elapsed", examples.at_reply()) == 1.24
+
+
+def test_a_name_that_is_near_is_proposed():
+    with pytest.raises(ExpressionError, match=r"no 'inptus'; did you mean 'inputs'\?"):
+        parse_expression("inptus.city")
+
+
+def test_what_has_no_value_says_where():
+    with pytest.raises(ExpressionError, match=r"no 'nothing', at '\(\)', character 31"):
+        value("iteration > 0 and tool.nothing()", examples.at_call())
+
+
+def test_a_log_point_takes_the_braces_of_templates_too():
+    assert fill("{{ tool }} {call.elapsed}", environment_of(examples.at_result())) == "lookup 0.084"
 
 
 def state(place=PausePoint.TOOL_CALL, tool="search", query="a", iteration=1):

@@ -6,17 +6,20 @@ What is not there is null; what cannot be compared is false.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, reduce
 
 from jinja2 import Undefined, nodes
 
 from studio.core.prompty.templates.jinja.expressions import Expressions
+from studio.core.prompty.templates.jinja.failures import reason
 from studio.core.prompty.templates.jinja.program import ProgramParser, read_program
 from studio.core.prompty.templates.jinja.run import FAILURES
 from studio.core.prompty.templates.jinja.sandbox import PromptEnvironment, Scope, Value
 from studio.core.prompty.templates.jinja.tokens import Interpolation, PlainExpression
 from studio.core.prompty.templates.writer import BoundExceededError, Bounds, Budget
+from studio.core.text.naming import nearest
 from studio.core.text.values import Json
 
 _LONGEST = 2000
@@ -28,7 +31,45 @@ class ConditionError(ValueError):
     """A condition that cannot be read or worked out; the text says what and where."""
 
 
-def compile_condition(source: str, names: Collection[str]) -> Callable[[Mapping[str, Json]], Json]:
+@dataclass(frozen=True)
+class Condition:
+    """A condition that was read."""
+
+    source: str
+    """As it was written."""
+
+    names: frozenset[str]
+    """Names that it uses."""
+
+    _expression: nodes.Expr
+
+    def value(self, values: Mapping[str, Json]) -> Json:
+        """Return its value; only the values that it names are looked up.
+
+        Raises:
+            ConditionError: it has none.
+        """
+        scope = Scope()
+        scope.values = {name: values.get(name) for name in self.names}
+        evaluation = _Evaluation(_environment(), Budget(_BOUNDS))
+        try:
+            return evaluation.json(self._expression, scope)
+        except RecursionError as error:
+            raise ConditionError("the expression is nested too deeply") from error
+        except (*FAILURES, BoundExceededError) as error:
+            where = _place(evaluation.failed_at or 0, self.source)
+            raise ConditionError(f"{reason(error)}, {where}") from error
+
+    def holds(self, values: Mapping[str, Json]) -> bool:
+        """Return whether its value counts as true.
+
+        Raises:
+            ConditionError: it has none.
+        """
+        return bool(self.value(values))
+
+
+def compile_condition(source: str, names: Collection[str]) -> Condition:
     """Compile a condition on values by name; evaluating it can raise `ConditionError`, too.
 
     Args:
@@ -43,21 +84,12 @@ def compile_condition(source: str, names: Collection[str]) -> Callable[[Mapping[
     if not source.strip():
         raise ConditionError("the expression is empty")
     expression = _read(source)
-    for node in (expression, *expression.find_all((nodes.Name, nodes.Filter, nodes.Test))):
+    found = (expression, *expression.find_all((nodes.Name, nodes.Filter, nodes.Test)))
+    for node in found:
         if refusal := _refusal(node, names):
             raise ConditionError(f"{refusal}, {_place(node.lineno, source)}")
-
-    def value(values: Mapping[str, Json]) -> Json:
-        scope = Scope()
-        scope.values = {**dict.fromkeys((*names, "null")), **values}
-        try:
-            return _Evaluation(_environment(), Budget(_BOUNDS)).json(expression, scope)
-        except RecursionError as error:
-            raise ConditionError("the expression is nested too deeply") from error
-        except (*FAILURES, BoundExceededError) as error:
-            raise ConditionError(str(error)) from error
-
-    return value
+    used = (node.name for node in found if isinstance(node, nodes.Name))
+    return Condition(source, frozenset(used), expression)
 
 
 def _read(source: str) -> nodes.Expr:
@@ -80,7 +112,9 @@ def _refusal(node: nodes.Node, names: Collection[str]) -> str:
     """Return what is wrong with a name in a condition; empty if it is valid."""
     match node:
         case nodes.Name(name=name) if name not in names and name != "null":
-            return f"there is no {name!r}; names are {', '.join(names)}"
+            near = nearest(name, names)
+            meant = f"; did you mean {near!r}? Names" if near else "; names"
+            return f"there is no {name!r}{meant} are {', '.join(names)}"
         case nodes.Filter(name=name) if name not in _environment().filters:
             return f"there is no filter {name!r}"
         case nodes.Test(name=name) if name not in _environment().tests:
@@ -111,15 +145,31 @@ class _Parser(ProgramParser):
 class _Evaluation(Expressions):
     """Works out one condition; the values are JSON, and so is what comes of them."""
 
+    failed_at: int | None = None
+    """Offset of the part that has no value."""
+
     def json(self, expression: nodes.Expr, scope: Scope) -> Json:
         """Return the value; the text of anything that JSON does not have."""
         value = _known(self.value(expression, scope))
         if isinstance(value, str | int | float | None):
             return value
-        if isinstance(value, list | tuple | dict):
-            plain: Json = json.loads(json.dumps(value, default=self.text))
+        if isinstance(value, Sequence | Mapping):
+            plain: Json = json.loads(json.dumps(value, default=self._plain))
             return plain
         return self.text(value)
+
+    def _plain(self, value: Value) -> Value:
+        if isinstance(value, Mapping):
+            return dict(value)
+        return list(value) if isinstance(value, Sequence) else self.text(value)
+
+    def value(self, node: nodes.Node, scope: Scope) -> Value:
+        """Return the value of a part, and note the innermost one that has none."""
+        try:
+            return super().value(node, scope)
+        except (*FAILURES, BoundExceededError):
+            self.failed_at = node.lineno if self.failed_at is None else self.failed_at
+            raise
 
     def attribute(self, target: Value, name: str) -> Value:
         """Return the value of a mapping under a key."""
@@ -129,6 +179,7 @@ class _Evaluation(Expressions):
         try:
             return super()._compare(node, scope)
         except TypeError:
+            self.failed_at = None
             return False
 
     def _getitem(self, node: nodes.Getitem, scope: Scope) -> Value:
