@@ -7,6 +7,7 @@ package (what its frozen folder contains, by what PyInstaller put in).
 from __future__ import annotations
 
 import ast
+import hashlib
 import json
 import re
 import shutil
@@ -14,12 +15,15 @@ import subprocess
 import sysconfig
 import uuid
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
 
-_PIN = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==([^\s;\\]+)", re.MULTILINE)
+_PIN = re.compile(
+    r"^([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==([^\s;\\]+)(.*(?:\n +--hash.*)*)", re.MULTILINE
+)
+_HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 _LICENSE_LINE = re.compile(r"^License: *(\S.*?)\s*$", re.MULTILINE)
 _NEVER_SHIPPED = ("setuptools", "pip", "wheel", "pyinstaller")
 _PACKAGES = """
@@ -72,6 +76,9 @@ class Part:
     index: str = "pypi"
     """Where it comes from, as a package URL says it."""
 
+    hashes: tuple[str, ...] = ()
+    """SHA-256 of its files: the archives that the lock takes, or the libraries that are inside."""
+
 
 _COMMON = Path("/usr/share/common-licenses")
 _BUNDLED = {
@@ -89,7 +96,10 @@ _BUNDLED = {
 
 def required(lock: Path) -> tuple[Part, ...]:
     """Return the packages that a lock names."""
-    return tuple(Part(*found) for found in _PIN.findall(lock.read_text(encoding="utf-8")))
+    return tuple(
+        Part(name, version, hashes=tuple(_HASH.findall(rest)))
+        for name, version, rest in _PIN.findall(lock.read_text(encoding="utf-8"))
+    )
 
 
 def frozen_modules(folder: Path, table: Path) -> set[str]:
@@ -105,14 +115,18 @@ def frozen_modules(folder: Path, table: Path) -> set[str]:
     return names | {path.name.partition(".")[0] for path in inner.iterdir()}
 
 
-def frozen_parts(folder: Path, table: Path, python: Path) -> tuple[Part, ...]:
+def frozen_parts(
+    folder: Path, table: Path, python: Path, locks: Iterable[Path] = ()
+) -> tuple[Part, ...]:
     """Return the packages of a frozen folder; stops where one is there that is never shipped.
 
     Args:
         folder: the folder.
         table: PyInstaller's list of the modules in the archive.
         python: the interpreter whose packages were frozen.
+        locks: what its packages were installed from, with their hashes.
     """
+    hashes = {_reference(part): part.hashes for lock in locks for part in required(lock)}
     modules = sorted(frozen_modules(folder, table))
     done = subprocess.run(
         [python, "-c", _PACKAGES],
@@ -126,6 +140,7 @@ def frozen_parts(folder: Path, table: Path, python: Path) -> tuple[Part, ...]:
         for each in json.loads(done.stdout)
         if each["name"].lower() != "prompt-studio"
     ]
+    found = [replace(each, hashes=hashes.get(_reference(each), ())) for each in found]
     found += [_BUNDLED[each.name] for each in found if each.name in _BUNDLED]
     wrong = [each.name for each in found if each.name.lower() in _NEVER_SHIPPED]
     if wrong:
@@ -148,20 +163,26 @@ def system_parts(folder: Path) -> tuple[Part, ...]:
     if not libraries or shutil.which("dpkg") is None:
         return ()
     owned = subprocess.run(["dpkg", "-S", *libraries], capture_output=True, text=True, check=False)
-    owners = sorted({line.partition(":")[0] for line in owned.stdout.splitlines()})
+    files: dict[str, set[str]] = {}
+    for line in owned.stdout.splitlines():
+        library = folder / "_internal" / line.rpartition("/")[2]
+        digest = hashlib.sha256(library.read_bytes()).hexdigest()
+        files.setdefault(line.partition(":")[0], set()).add(digest)
+    owners = sorted(files)
     form = "${Package} ${Version}\n"
     told = subprocess.run(
         ["dpkg-query", "-W", "-f", form, *owners], capture_output=True, text=True, check=False
     )
     versions = dict(line.split(" ", 1) for line in told.stdout.splitlines())
     return tuple(
-        _system_part(name, versions[name], Path("/usr/share/doc") / name / "copyright")
+        replace(_system_part(name, versions[name]), hashes=tuple(sorted(files[name])))
         for name in owners
         if name in versions
     )
 
 
-def _system_part(name: str, version: str, paper: Path) -> Part:
+def _system_part(name: str, version: str) -> Part:
+    paper = Path("/usr/share/doc") / name / "copyright"
     text = paper.read_text(encoding="utf-8", errors="replace") if paper.is_file() else ""
     kinds = sorted(set(_LICENSE_LINE.findall(text))) if text.startswith("Format:") else []
     return Part(name, version, ", ".join(kinds), files=(paper,) if text else (), index="deb/debian")
@@ -202,15 +223,22 @@ def bill_of(
     )
 
 
-def _component(part: Part, kind: str, *, has_purl: bool = True) -> dict[str, object]:
+def _reference(part: Part) -> str:
+    """Return the package URL of a part."""
     name = re.sub(r"[-_.]+", "-", part.name).lower() if part.index == "pypi" else part.name
-    reference = f"pkg:{part.index}/{name}@{quote(part.version, safe='')}"
+    return f"pkg:{part.index}/{name}@{quote(part.version, safe='')}"
+
+
+def _component(part: Part, kind: str, *, has_purl: bool = True) -> dict[str, object]:
+    reference = _reference(part)
     made: dict[str, object] = {
         "type": kind,
         "bom-ref": reference,
         "name": part.name,
         "version": part.version,
     }
+    if part.hashes:
+        made["hashes"] = [{"alg": "SHA-256", "content": each} for each in part.hashes]
     if part.license:
         made["licenses"] = [{"license": {"name": part.license}}]
     if has_purl:

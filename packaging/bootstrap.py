@@ -191,7 +191,7 @@ def packages(setup: Setup) -> None:
         groups = ("--group", "build", "--group", "dev") if setup.dev else ("--group", "build")
         run(*pip, "--upgrade", "-e", ".", *groups)
     else:
-        run(*pip, *locked("dev" if setup.dev else "run"))
+        run(*pip, *(locked("dev") if setup.dev else (*locked("run"), *locked("build"))))
         run(*pip, "--no-deps", "--no-build-isolation", "-e", ".")
     run(*pip, "--no-deps", *locked("weights"))
     stamp.write_text(wanted(), encoding="utf-8")

@@ -89,7 +89,10 @@ def main() -> int:
     only_python = parser.parse_args().python
     version = read_version()
     wheel = build_python(version)
-    write_bill(wheel, version, required(HERE / "lock" / "requirements-run.txt"))
+    lock, *frozen = (
+        HERE / "lock" / f"requirements-{each}.txt" for each in ("run", "dist", "weights")
+    )
+    write_bill(wheel, version, required(lock))
     if only_python:
         return 0
     folder = freeze(wheel)
@@ -101,7 +104,7 @@ def main() -> int:
     tree = linux_tree(folder, version)
     check_tree(tree)
     table = BUILD / "pyinstaller" / "prompt_studio" / "PYZ-00.toc"
-    parts = (*frozen_parts(folder, table, _freezer_python()), *system_parts(folder))
+    parts = (*frozen_parts(folder, table, _freezer_python(), frozen), *system_parts(folder))
     package = debian_package(tree, version, parts)
     archive(tree, version)  # with the licenses
     write_bill(package, version, parts)

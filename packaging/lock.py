@@ -57,10 +57,10 @@ def locks() -> Iterator[Lock]:
     groups = [word for group in shared for word in ("--group", group)]
     yield Lock(everything, (*project, "--all-extras", *groups))
     agreeing = ("-c", str(everything))
-    yield Lock(shared_lock("run"), (*project, *agreeing))
+    yield Lock(shared_lock("run"), ("pyproject.toml", *agreeing))
     yield Lock(shared_lock("dev"), (*project, "--all-extras", "--group", "dev", *agreeing))
     yield Lock(shared_lock("dist"), (*project, "--group", "dist", *agreeing))
-    for group in ("bench", "fuzz", "tour"):
+    for group in ("build", "bench", "fuzz", "tour"):
         yield Lock(shared_lock(group), ("--group", group, *agreeing))
     yield Lock(shared_lock("weights"), ("--group", "weights", "--no-deps"))
     table = tomllib.loads((INTEROP / "packages.toml").read_text(encoding="utf-8"))

@@ -126,6 +126,7 @@ class Page:
     def picture(self, path: Path) -> None:
         """Write what the page shows as a PNG."""
         data = self.send("Page.captureScreenshot", format="png")["data"]
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(base64.b64decode(data))
 
     def _next(self) -> dict[str, Any]:

@@ -6,6 +6,8 @@ import json
 import shutil
 import sys
 from datetime import UTC, datetime
+from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -19,7 +21,9 @@ DAY = datetime(2026, 11, 24, 12, tzinfo=UTC)
 def test_a_bill_names_what_the_lock_names() -> None:
     lock = ROOT / "packaging" / "lock" / "requirements-run.txt"
     parts = bill.required(lock)
-    assert {"PyYAML", "pyyaml"} & {part.name for part in parts}
+    names = {part.name for part in parts}
+    assert "pyyaml" in names
+    assert not names & {"hatchling", "editables"}, "what only builds is in no wheel"
     text = bill.bill_of("prompt-studio", "1.0", parts, DAY)
     assert text == bill.bill_of("prompt-studio", "1.0", reversed(parts), DAY)
     made = json.loads(text)
@@ -28,6 +32,8 @@ def test_a_bill_names_what_the_lock_names() -> None:
     pins = [line for line in lock.read_text().splitlines() if line[:1].isalnum()]
     assert len(made["components"]) == len(parts) == len(pins)
     assert all(each["purl"].startswith("pkg:pypi/") for each in made["components"])
+    listed = [each["content"] for component in made["components"] for each in component["hashes"]]
+    assert len(listed) == lock.read_text().count("--hash=sha256:")
 
 
 def frozen(tmp_path: Path, *modules: str) -> tuple[Path, Path]:
@@ -39,7 +45,12 @@ def frozen(tmp_path: Path, *modules: str) -> tuple[Path, Path]:
 
 
 def test_what_is_frozen_is_listed_with_its_licenses(tmp_path: Path) -> None:
-    parts = bill.frozen_parts(*frozen(tmp_path, "jinja2.nodes", "json", "studio"), sys.executable)
+    lock = tmp_path / "lock.txt"
+    digest = "ab" * 32
+    lock.write_text(f"Jinja2=={version('jinja2')} \\\n    --hash=sha256:{digest}\n")
+    made = frozen(tmp_path, "jinja2.nodes", "json", "studio")
+    parts = bill.frozen_parts(*made, sys.executable, [lock])
+    assert [part.hashes for part in parts] == [(digest,), ()]
     assert [part.name.lower() for part in parts] == ["jinja2", "pyyaml"]
     assert all(part.license and part.version for part in parts)
     written = bill.copyright_of("prompt-studio", "MIT words", parts)
@@ -60,10 +71,11 @@ def test_what_only_builds_is_never_shipped(tmp_path: Path) -> None:
 def test_libraries_of_the_system_are_listed_with_their_licenses(tmp_path: Path) -> None:
     (tmp_path / "_internal").mkdir()
     for name in ("libz.so.1", "libQt6Core.so.6"):
-        (tmp_path / "_internal" / name).touch()
+        (tmp_path / "_internal" / name).write_bytes(b"a library")
     (part,) = bill.system_parts(tmp_path)
     assert (part.name, part.index) == ("zlib1g", "deb/debian")
     assert "Zlib" in part.license
+    assert part.hashes == (sha256(b"a library").hexdigest(),)
     assert [path.name for path in part.files] == ["copyright"]
     made = json.loads(bill.bill_of("prompt-studio", "1.0", (part,), DAY))
     assert made["components"][0]["purl"].startswith("pkg:deb/debian/zlib1g@")

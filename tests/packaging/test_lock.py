@@ -18,18 +18,19 @@ INTEROP = ROOT / "tests" / "interop"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 TABLE = tomllib.loads((INTEROP / "packages.toml").read_text(encoding="utf-8"))
 ALL_LOCKS = [*LOCKS.glob("*.txt"), *(INTEROP / "lock").glob("*.txt")]
-RUN = (*PROJECT["project"]["dependencies"], *PROJECT["dependency-groups"]["build"])
+BUILD = PROJECT["dependency-groups"]["build"]
+RUN = PROJECT["project"]["dependencies"]
 ASKED = {
     LOCKS / "requirements-run.txt": RUN,
     LOCKS / "requirements-dev.txt": (
-        *RUN,
+        *(*RUN, *BUILD),
         *PROJECT["dependency-groups"]["dev"],
         *(each for extra in PROJECT["project"]["optional-dependencies"].values() for each in extra),
     ),
-    LOCKS / "requirements-dist.txt": (*RUN, *PROJECT["dependency-groups"]["dist"]),
+    LOCKS / "requirements-dist.txt": (*RUN, *BUILD, *PROJECT["dependency-groups"]["dist"]),
     **{
         LOCKS / f"requirements-{group}.txt": PROJECT["dependency-groups"][group]
-        for group in ("bench", "fuzz", "tour", "weights")
+        for group in ("build", "bench", "fuzz", "tour", "weights")
     },
     **{INTEROP / "lock" / f"{name}.txt": asked for name, asked in TABLE["python"].items()},
 }

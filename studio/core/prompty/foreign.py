@@ -92,8 +92,9 @@ class ForeignFormat:
     advice: str
     """Advice to the user."""
 
+    in_markdown: bool = False
+    """Whether a Markdown file can be one, too: how the text begins tells, not a line of it."""
 
-_ANY = re.compile("")
 
 FOREIGN_FORMATS = (
     ForeignFormat(
@@ -123,15 +124,20 @@ FOREIGN_FORMATS = (
         re.compile(
             r"(?m)^(?:function[ \t]+\w+[ \t]*\([^)\n]*\)[ \t]*->|client[ \t]*<llm>[ \t]+\w+)"
         ),
-        _ANY,
+        re.compile(
+            r"\A\ufeff?(?:\s|//[^\n]*(?:\n|\Z))*(?:(?:class|enum|function|test|type|generator|retry_policy"
+            r"|template_string)[ \t]+\w+|client[ \t]*<llm>)"
+        ),
         "copy the text of its prompt into a .prompty file, and the result type as outputs",
+        in_markdown=True,
     ),
     ForeignFormat(
         "POML document",
         (".poml",),
         re.compile(r"(?m)\A\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^>]*-->\s*)?<poml\b"),
-        _ANY,
+        re.compile(""),
         "render it with POML, and import the messages that it makes",
+        in_markdown=True,
     ),
 )
 """By format; a row is all that the studio knows of it."""
@@ -146,10 +152,10 @@ def foreign_problem(text: str, path: Path | None) -> Problem | None:
     """
     name = path.name.lower() if path is not None else ""
     split = split_front_matter(text)
-    if name.endswith((".prompty", ".md")) or (split.front is not None and not split.unclosed):
+    if name.endswith(".prompty") or (split.front is not None and not split.unclosed):
         return None
     for each in FOREIGN_FORMATS:
-        mark = each.mark.search(text)
+        mark = each.mark.search(text) if each.in_markdown or not name.endswith(".md") else None
         if not name.endswith(each.endings or ("\0",)) and not (mark and each.beside.search(text)):
             continue
         place = Span(*mark.span()) if mark is not None else Span(0, 0)

@@ -51,6 +51,8 @@ EXAMPLES = {
     ),
     "resume.baml": (BAML, "BAML file", 2),
     "resume.txt": (BAML, "BAML file", 2),
+    "resume.md": (f"// Reads one.\n\n{BAML}", "BAML file", 4),
+    "cook.md": (POML, "POML document", 1),
     "cook.poml": (POML, "POML document", 1),
     "cook": (POML, "POML document", 1),
 }
@@ -80,6 +82,10 @@ def test_each_format_has_an_example() -> None:
     ("name", "text"),
     [
         ("a.prompty", f"user:\nExplain this:\n{BAML}"),
+        ("a.md", f"user:\nExplain this:\n{BAML}"),
+        ("a.md", f"Render this:\n{POML}"),
+        ("a.md", f"system:\nMake files of this kind:\n\n{GITHUB}"),
+        ("a.txt", f"What does this do?\n{BAML}"),
         ("a.prompty", "---\nmodel: {id: x}\n---\nuser:\nmessages: 1\ntestData: 2\n"),
         ("a.yaml", "prompts: [Hi]\ntests: [{vars: {a: b}}]\n"),
         ("a.yaml", "_type: prompt\ntemplate: Hi {a}\ninput_variables: [a]\n"),

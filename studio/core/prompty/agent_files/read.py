@@ -60,9 +60,9 @@ def agent_file_kind(path: Path | None) -> AgentFileKind | None:
         return "custom-agent"
     if name == "AGENTS.md":
         return "agents"
-    if path is not None and name.endswith(".md"):
-        folder = next((each for each in path.parents if each.parent.name == ".claude"), None)
-        return _OF_CLAUDE.get(folder.name) if folder is not None else None
+    for folder in path.parents if path is not None and name.endswith(".md") else ():
+        if folder.name in _OF_CLAUDE and _is_of_claude(folder.parent):
+            return _OF_CLAUDE[folder.name]
     return "dotprompt" if name.endswith(".prompt") and name != ".prompt" else None
 
 
@@ -70,7 +70,13 @@ _OF_CLAUDE: Mapping[str, AgentFileKind] = {
     "agents": "claude-agent",
     "commands": "claude-command",
 }
-"""Kind of the files in each folder below `.claude`."""
+"""Kind of the files in each folder below `.claude`, and in a plugin."""
+
+
+def _is_of_claude(folder: Path) -> bool:
+    """Return whether Claude Code reads agents in a folder: `.claude`, or that of a plugin."""
+    return folder.name == ".claude" or (folder / ".claude-plugin").is_dir()
+
 
 _TAG = re.compile(r"(?<!\\)\{\{[{~]{0,2}\s*(?P<mark>#[>*]?|[\^/>&])?\s*(?P<rest>[^{}]*?)~?\}\}\}?")
 """A tag; `#` and `^` open a block, `#> partial` and `#*inline` too, `/` closes one."""
@@ -297,20 +303,22 @@ def _value_problems(
         yield Problem("agent-file-old-key", Severity.HINT, message, entry.key)
     if value is None and not rule.needed:
         return
-    if not set(shape_of(value)) & set(rule.shapes):
-        message = f"{key!r} is {' or '.join(rule.shapes)}."
-        yield Problem("agent-file-value", Severity.ERROR, message, entry.value)
-        return
-    if isinstance(value, str):
-        if rule.needed and not value.strip():
-            message = f"{key!r} is empty."
-            yield Problem("agent-file-value", Severity.ERROR, message, entry.value)
-        if rule.longest and len(value) > rule.longest:
-            message = f"{key!r} has {len(value)} characters; {rule.longest} are allowed."
-            yield Problem("agent-file-value", Severity.ERROR, message, entry.value)
-        if rule.choices and value not in rule.choices:
-            message = f"{key!r} is one of {', '.join(rule.choices)}."
-            yield Problem("agent-file-value", Severity.ERROR, message, entry.value)
+    text = value if isinstance(value, str) else "-"
+    broken = {
+        f"is {' or '.join(rule.shapes)}": not set(shape_of(value)) & set(rule.shapes),
+        "is empty": rule.needed and not text.strip(),
+        f"has {len(text)} characters; {rule.longest} are allowed": 0 < rule.longest < len(text),
+        f"is one of {', '.join(rule.choices)}": value == text
+        and text not in (rule.choices or (text,)),
+    }
+    yield from _broken("agent-file-value", repr(key), broken, entry.value)
+
+
+def _broken(code: str, subject: str, rules: Mapping[str, object], place: Span) -> Iterator[Problem]:
+    """Yield an error for each rule that is broken."""
+    for rule, is_broken in rules.items():
+        if is_broken:
+            yield Problem(code, Severity.ERROR, f"{subject} {rule}.", place)
 
 
 def _skill_problems(
@@ -322,16 +330,12 @@ def _skill_problems(
     if not isinstance(name, str) or not name.strip() or place is None:
         return
     normal = unicodedata.normalize("NFKC", name.strip())
-    wrong = []
-    if normal != normal.lower():
-        wrong.append("is written in small letters")
-    if not all(each.isalnum() or each == "-" for each in normal):
-        wrong.append("has letters, digits and hyphens only")
-    if normal.startswith("-") or normal.endswith("-") or "--" in normal:
-        wrong.append("has hyphens only between words, one at a time")
-    for what in wrong:
-        message = f"The name of a skill {what}."
-        yield Problem("agent-file-name", Severity.ERROR, message, place)
+    broken = {
+        "is written in small letters": normal != normal.lower(),
+        "has letters, digits and hyphens only": not normal.replace("-", "a").isalnum(),
+        "has hyphens only between words, one at a time": "--" in f"-{normal}-",
+    }
+    yield from _broken("agent-file-name", "The name of a skill", broken, place)
     folder = unicodedata.normalize("NFKC", path.parent.name)
     if folder and folder != normal:
         fix = Fix(f"Change to {folder!r}", (TextEdit(place, folder),))

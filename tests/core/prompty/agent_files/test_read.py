@@ -47,6 +47,14 @@ def test_a_file_is_told_by_its_name(name: str, kind: str | None) -> None:
     assert agent_file_kind(Path(name)) == kind
 
 
+def test_a_plugin_has_agents_and_commands(tmp_path: Path) -> None:
+    agent, command = tmp_path / "agents" / "a.md", tmp_path / "commands" / "git" / "b.md"
+    assert (agent_file_kind(agent), agent_file_kind(command)) == (None, None)
+    (tmp_path / ".claude-plugin").mkdir()
+    assert (agent_file_kind(agent), agent_file_kind(command)) == ("claude-agent", "claude-command")
+    assert agent_file_kind(tmp_path / "prompts" / "a.md") is None
+
+
 SKILL = "---\nname: {name}\ndescription: Reads tables.\n---\nRead.\n"
 
 
