@@ -10,6 +10,7 @@ from pathlib import Path
 from studio.application.exchange.export import PROGRAMS, NoJudgeError, difference
 from studio.application.exchange.judge import judge_names, run_in
 from studio.application.inputs.sets import InputFileError, read_sets, sets_path
+from studio.application.tools.saved_calls import calls_file
 from studio.application.trust import references_of
 from studio.cli.arguments import add_inputs, add_trust, allow_named, given_inputs, load, trust_of
 from studio.cli.findings import report
@@ -203,27 +204,29 @@ def _import(options: argparse.Namespace) -> int:
     tell(f"{options.file}: {made.form}")
     for note in made.notes:
         tell(f"{options.file}: {note}")
-    if options.out is None:
+    put_import(options.out, made, force=options.force)
+    return FINE
+
+
+def put_import(out: Path | None, made: Imported, *, force: bool) -> None:
+    """Write the prompt, and what came along beside it; print it where no file is named.
+
+    Raises:
+        UsageError: a file is there, or cannot be written.
+    """
+    if out is None:
         sys.stdout.write(made.text)
         if made.input_sets:
             words = "input sets are only written with -o"
             tell(f"prompt-studio: {words}: {', '.join(made.input_sets)}")
         if made.experiment:
             tell("prompt-studio: the experiment is only written with -o")
-        return FINE
-    _put_import(options.out, made, force=options.force)
-    return FINE
-
-
-def _put_import(out: Path, made: Imported, *, force: bool) -> None:
-    """Write the prompt, and its input sets and experiment beside it.
-
-    Raises:
-        UsageError: a file is there, or cannot be written.
-    """
-    beside = sets_path(out)
-    asked = experiment_path(out)
+        if made.answers:
+            tell("prompt-studio: the answers of tools are only written with -o")
+        return
+    beside, asked, calls = sets_path(out), experiment_path(out), calls_file(out)
     wanted = [out, *([beside] if made.input_sets else []), *([asked] if made.experiment else [])]
+    wanted += [calls] if made.answers else []
     if not force and (there := [path for path in wanted if path.exists()]):
         raise UsageError(f"{there[0]} is there already; use --force to overwrite it")
     try:
@@ -235,5 +238,9 @@ def _put_import(out: Path, made: Imported, *, force: bool) -> None:
         if made.experiment:
             write_atomically(asked, made.experiment_text(out))
             tell(f"{asked}: what the tests assert, as an experiment")
+        if made.answers:
+            lines = (json.dumps(each, ensure_ascii=False) for each in made.answers)
+            write_atomically(calls, "\n".join(lines) + "\n")
+            tell(f"{calls}: {counted(len(made.answers), 'answer')} of tools, for mocks")
     except OSError as error:
         raise UsageError(f"{out}: {error.strerror or error}") from None

@@ -19,14 +19,17 @@ from typing import get_args
 from studio import __version__
 from studio.application.exchange.runs import kept_words
 from studio.application.history.find import call_of_step, filtered_runs, find_run, raw_reply
+from studio.application.history.open_calls import open_calls
 from studio.application.history.rows import end_of
 from studio.application.run.past.again import PastRun, past_run
+from studio.cli.export import put_import
 from studio.cli.terminal import FINE, PROBLEMS, UsageError, amount, printable, tell, whole
 from studio.core.agent.loop.machine import fold
 from studio.core.agent.past.tree import branch_path
 from studio.core.agent.values.events import Event
 from studio.core.agent.values.state import Status, steps_of
 from studio.core.agent.values.step import Step
+from studio.core.imports.imported import ImportFailure
 from studio.core.masking.masker import Masker
 from studio.core.paths import user_paths
 from studio.core.prompty.templates.jinja.conditions import ConditionError
@@ -81,6 +84,24 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
         "--reply", type=whole(), metavar="N", help="write the raw reply of iteration N"
     )
     _acts(show, _show)
+    opening = kinds.add_parser("open", help="make a prompt file of a recorded model call")
+    opening.add_argument("run", metavar="RUN", help="id of the run, or its beginning")
+    opening.add_argument(
+        "--request",
+        type=whole(1),
+        default=1,
+        metavar="N",
+        help="iteration of the call (default: 1)",
+    )
+    opening.add_argument(
+        "--alike",
+        action="store_true",
+        help="lay the calls of the same place in all runs of the recording over each other: what "
+        "differs becomes inputs with their values as cases",
+    )
+    opening.add_argument("-o", "--out", type=Path, metavar="OUT", help="prompt file to write")
+    opening.add_argument("--force", action="store_true", help="overwrite an existing file")
+    _acts(opening, _open)
     export = kinds.add_parser(
         "export", help="write a run to a file, or several runs to one file of lines"
     )
@@ -273,6 +294,26 @@ def _import(options: argparse.Namespace, store: RunStore) -> int:
             tell(f"prompt-studio: {path}: {reason_of(error)}")
             code = PROBLEMS
     return code
+
+
+def _open(options: argparse.Namespace, store: RunStore) -> int:
+    run = found_run(store, options.run)
+    try:
+        opened = open_calls(store, run.id, options.request, alike=options.alike)
+    except (LookupError, ImportFailure) as error:
+        tell(f"prompt-studio: {error}")
+        return PROBLEMS
+    for note in opened.made.notes:
+        tell(f"prompt-studio: {note}")
+    for name in opened.left_out:
+        tell(f"prompt-studio: {name}: its messages or tools have another form; it is left out")
+    for name, differences in opened.differences.items():
+        words = "the file sends the same body" if not differences else "the file sends another body"
+        tell(printable(f"{name}: {words}"))
+        for each in differences:
+            tell(printable(f"  {each}"))
+    put_import(options.out, opened.made, force=options.force)
+    return PROBLEMS if any(opened.differences.values()) else FINE
 
 
 def _prune(options: argparse.Namespace, store: RunStore) -> int:

@@ -93,6 +93,41 @@ def test_a_program_is_recorded_and_replayed_with_the_server_off(tmp_path: Path) 
     assert "2 of 2 calls replayed" in more.stderr
 
 
+def test_calls_of_a_recording_become_a_prompt_with_its_cases(tmp_path: Path) -> None:
+    program, home, out = tmp_path / "agent.py", tmp_path / "home", tmp_path / "order.prompty"
+    program.write_text(PROGRAM, encoding="utf-8")
+    with chat_server() as server:
+        server.script(json_body(said("One.")), json_body(said("Two.")))
+        asked = ("Order: 17", "Order: 18")
+        prompt_studio(home, server, "record", "--", sys.executable, str(program), *asked)
+        sent = [each.body for each in server.requests]
+    (second, first) = json.loads(prompt_studio(home, None, "runs", "list", "--json").stdout)
+    one = prompt_studio(home, None, "runs", "open", first["id"])
+    assert (one.returncode, one.stderr.splitlines()[-1]) == (
+        0,
+        f"{first['id']}, request 1: the file sends the same body",
+    )
+    assert one.stdout.endswith("user:\nOrder: 17\n")
+
+    opening = ("runs", "open", first["id"], "--alike", "-o", str(out))
+    made = prompt_studio(home, None, *opening)
+    assert made.returncode == 0, made.stderr
+    assert out.read_text(encoding="utf-8").endswith("user:\nOrder: {{ order }}\n")
+    cases = json.loads(out.with_suffix(".inputs.json").read_text(encoding="utf-8"))
+    assert [each["order"] for each in cases.values()] == [17, 18]
+    assert f"{second['id']}, request 1" in cases
+    for each, values in zip(sent, cases.values(), strict=True):
+        given = tmp_path / "values.json"
+        given.write_text(json.dumps(values), encoding="utf-8")
+        built = prompt_studio(home, None, "request", "--inputs", str(given), str(out))
+        assert json.loads(built.stdout)["messages"] == each["messages"]
+    again = prompt_studio(home, None, *opening)
+    assert again.returncode == 2
+    assert "is there already" in again.stderr
+    none = prompt_studio(home, None, "runs", "open", first["id"], "--request", "2")
+    assert (none.returncode, "no iteration 2" in none.stderr) == (1, True)
+
+
 def test_a_program_is_held_and_its_answer_edited(tmp_path: Path) -> None:
     program = tmp_path / "agent.py"
     program.write_text(PROGRAM, encoding="utf-8")

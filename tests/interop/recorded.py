@@ -13,7 +13,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -303,6 +303,20 @@ def _studio(
     )
 
 
+_NAMED = ("store is added", "include is added", "strict is left out", "responseJsonSchema")
+"""Differences that docs/record.md names, or that no prompt file has a word for."""
+
+
+def _opened(home: Path, run: str, calls: int) -> Iterator[str]:
+    """Yield what a prompt file of each call of a run sends otherwise than the program."""
+    for number in range(1, calls + 1):
+        made = _studio(home, "http://127.0.0.1:1", "runs", "open", run, "--request", str(number))
+        lines = [line.strip() for line in made.stderr.splitlines() if line.startswith("  ")]
+        others = [line for line in lines if not any(each in line for each in _NAMED)]
+        if others or (made.returncode and not lines):
+            yield f"opened call {number}: {'; '.join(others) or made.stderr[-300:]}"
+
+
 def faults_of(program: Program, python: Path, folder: Path) -> list[str]:
     """Return what goes wrong when a program is recorded, replayed and held."""
     script, home, found = folder / "agent.py", folder / "home", list[str]()
@@ -327,6 +341,7 @@ def faults_of(program: Program, python: Path, folder: Path) -> list[str]:
         found.append(f"{len(runs)} conversations, not {program.conversations}")
     if any(_KEY.encode() in each.read_bytes() for each in home.rglob("*") if each.is_file()):
         found.append("the key is in a file")
+    found += (words for run in runs for words in _opened(home, run.id, run.calls_model))
     again = _studio(
         home, "http://127.0.0.1:1", "replay", runs[0].id, "--", str(python), str(script)
     )
@@ -356,7 +371,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as folder:
             found = faults_of(program, python, Path(folder))
         is_fine = is_fine and not found
-        print(f"{name}: {'; '.join(found) or 'recorded, replayed, held'}", flush=True)
+        print(f"{name}: {'; '.join(found) or 'recorded, opened, replayed, held'}", flush=True)
     return 0 if is_fine else 1
 
 

@@ -239,7 +239,7 @@ def _runs_to_threads(work: Composition) -> None:
         work.inputs[name] = {
             "kind": "thread",
             "description": "Calls and results that belong to the prompt.",
-            "default": [_thread_item(message) for message in run],
+            "default": [thread_item(message) for message in run],
         }
         done.append(name)
         if work.is_template and any(_holds_braces(message) for message in run):
@@ -282,7 +282,7 @@ def fits_section(message: Message) -> bool:
     return not any(one and other for one, other in pairwise(texts))
 
 
-def _thread_item(message: Message) -> dict[str, Json]:
+def thread_item(message: Message) -> dict[str, Json]:
     """Return a message as an item of a thread, as chat completions write one."""
     found: dict[str, Json] = {"role": message.role, **message.attributes}
     blocks: list[Json] = []

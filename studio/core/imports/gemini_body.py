@@ -1,6 +1,6 @@
-"""The contents, fields and schemas of a Gemini request body, in the words of other providers.
+"""The contents, fields and schemas of Gemini's and Ollama's bodies, in a thread's words.
 
-Source: ai.google.dev/api/generate-content.
+Sources: ai.google.dev/api/generate-content, docs.ollama.com/api/chat.
 """
 
 from __future__ import annotations
@@ -45,6 +45,39 @@ def gemini_rows(data: JsonObject) -> Iterator[JsonObject]:
         row: dict[str, Json] = {"role": role, "content": content}
         if content or calls:
             yield row | ({"tool_calls": calls} if calls else {})
+
+
+_PICTURES = {"iVBOR": "png", "/9j/": "jpeg", "R0lGOD": "gif", "UklGR": "webp"}
+"""Beginnings of pictures as base64, with their types."""
+
+
+def ollama_rows(data: JsonObject) -> Iterator[JsonObject]:
+    """Yield the messages of an Ollama body as items of a thread; calls get the ids it has not."""
+    unanswered: list[tuple[str, str]] = []
+    for number, item in enumerate(objects_of(data.get("messages"))):
+        row: dict[str, Json] = {"role": item.get("role"), "content": item.get("content") or ""}
+        if images := list_of(item.get("images")):
+            texts: list[Json] = [{"type": "text", "text": row["content"]}] if row["content"] else []
+            row["content"] = [*texts, *map(_ollama_image, images)]
+        calls: list[Json] = []
+        for call in objects_of(item.get("tool_calls")):
+            function = object_of(call.get("function"))
+            name, call_id = str(function.get("name", "")), f"ollama-{number}-{len(calls)}"
+            unanswered.append((name, call_id))
+            calls.append({"id": call_id, "name": name, "arguments": function.get("arguments")})
+        if calls:
+            row["tool_calls"] = calls
+        if row["role"] == "tool" and unanswered:
+            wanted = item.get("tool_name", item.get("name"))
+            found = next((each for each in unanswered if each[0] == wanted), unanswered[0])
+            unanswered.remove(found)
+            row["tool_call_id"] = found[1]
+        yield row
+
+
+def _ollama_image(data: Json) -> Json:
+    kind = next((kind for start, kind in _PICTURES.items() if str(data).startswith(start)), "")
+    return {"kind": "image", "value": f"data:image/{kind or 'unknown'};base64,{data}"}
 
 
 def _part_of_thread(part: JsonObject) -> Json:

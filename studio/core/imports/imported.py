@@ -31,6 +31,9 @@ class Imported:
     """An experiment that came along (what promptfoo's tests assert), without its prompts; empty
     where there is none."""
 
+    answers: tuple[JsonObject, ...] = ()
+    """Recorded answers of its tools, as lines of saved calls."""
+
     title: str = ""
     """A name for the prompt, where the file gives one."""
 

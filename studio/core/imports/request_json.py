@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from studio.core.imports.anthropic_blocks import cached, is_step, thread_block
 from studio.core.imports.compose import Composition, compose
 from studio.core.imports.gemini_body import (
     answer_schema,
     gemini_field,
     gemini_rows,
     lower_type_names,
+    ollama_rows,
     with_underscores,
 )
 from studio.core.imports.imported import Imported, ImportFailure, implied
@@ -24,7 +26,7 @@ from studio.core.prompty.front.declarations import properties_of_schema
 from studio.core.prompty.front.front_matter import parameter_schema
 from studio.core.prompty.threads import PART_KINDS, part_kind, read_thread
 from studio.core.text.values import Json, JsonObject, list_of, object_of, objects_of
-from studio.core.wire import anthropic, chat, gemini, responses
+from studio.core.wire import anthropic, chat, gemini, ollama, responses
 
 # The messages and tools of a request body, whichever provider it is for.
 
@@ -47,7 +49,7 @@ def form_of(data: JsonObject) -> str:
         for block in objects_of(message.get("content"))
     }
     is_one = "thinking" in data or kinds & {"tool_use", "tool_result", "document"}
-    return "anthropic" if is_one or any(map(_is_step, kinds)) else "openai-chat"
+    return "anthropic" if is_one or any(map(is_step, kinds)) else "openai-chat"
 
 
 def messages_of(data: JsonObject, form: str) -> Iterator[Message]:
@@ -58,8 +60,8 @@ def messages_of(data: JsonObject, form: str) -> Iterator[Message]:
     if form == "anthropic":
         yield from _anthropic_messages(data)
         return
-    if form == "gemini":
-        yield from _thread([*gemini_rows(data)])
+    if form in ("gemini", "ollama"):
+        yield from _thread([*(gemini_rows(data) if form == "gemini" else ollama_rows(data))])
         return
     listed = list_of(data.get("messages")) or list_of(data.get("conversations"))  # ShareGPT's word
     for item in _older_calls(listed):
@@ -140,9 +142,7 @@ def _responses_messages(data: JsonObject) -> Iterator[Message]:
 
 
 def _anthropic_messages(data: JsonObject) -> Iterator[Message]:
-    system = data.get("system")
-    if system:
-        yield Message("system", (TextPart(_as_text(system)),))
+    yield from _anthropic_system(data.get("system"))
     for item in list_of(data.get("messages")):
         if not isinstance(item, Mapping):
             continue
@@ -158,7 +158,7 @@ def _anthropic_messages(data: JsonObject) -> Iterator[Message]:
                 yield Message(
                     "tool",
                     (ToolResultPart(_as_text(block.get("content"))),),
-                    {"tool_call_id": str(block.get("tool_use_id", ""))},
+                    {"tool_call_id": str(block.get("tool_use_id", "")), **cached(block)},
                 )
             elif kind == "tool_use":
                 calls.append(
@@ -168,20 +168,22 @@ def _anthropic_messages(data: JsonObject) -> Iterator[Message]:
                         "arguments": json.dumps(block.get("input", {}), ensure_ascii=False),
                     }
                 )
-            elif not _is_step(kind):
-                rest.append(_anthropic_block(block))
+            elif not is_step(kind):
+                rest.append(thread_block(block))
         if rest or calls:
-            made: dict[str, Json] = {**item, "content": rest}
+            made: dict[str, Json] = {**item, "content": rest, **cached(content[-1])}
             if calls:
                 made["tool_calls"] = calls
             yield from _thread((made,))
 
 
-def _is_step(kind: Json) -> bool:
-    """Return whether a block is the model's thinking or an Anthropic service's step in between."""
-    word = str(kind)
-    steps = ("thinking", "redacted_thinking", "server_tool_use")
-    return word in steps or (word.endswith("_tool_result") and word != "tool_result")
+def _anthropic_system(system: Json) -> Iterator[Message]:
+    blocks = objects_of(system)
+    if any("cache_control" in block for block in blocks):
+        for block in blocks:
+            yield Message("system", (TextPart(str(block.get("text", ""))),), cached(block))
+    elif system:
+        yield Message("system", (TextPart(_as_text(system)),))
 
 
 def _foreign_parts(data: JsonObject, form: str) -> Iterator[str]:
@@ -197,21 +199,8 @@ def _foreign_parts(data: JsonObject, form: str) -> Iterator[str]:
         for block in objects_of(item.get("content")):
             kind = part_kind(block)
             is_read = kind in PART_KINDS or kind == "tool_use"
-            if not is_read and not (form == "anthropic" and _is_step(kind)):
+            if not is_read and not (form == "anthropic" and is_step(kind)):
                 yield f"messages: a block of type {kind!r} is no part of a prompt; it stays JSON."
-
-
-def _anthropic_block(block: Json) -> Json:
-    """Return a content block in a thread's form: texts lose `cache_control` and `citations`."""
-    if not isinstance(block, Mapping):
-        return block
-    kind, inner = block.get("type"), object_of(block.get("source"))
-    if kind in ("image", "document"):
-        source = str(inner.get("url", ""))
-        if inner.get("type") == "base64":
-            source = f"data:{inner.get('media_type')};base64,{inner.get('data')}"
-        return {"kind": "image" if kind == "image" else "file", "value": source}
-    return {"type": "text", "text": block.get("text", "")} if kind == "text" else block
 
 
 def tools_of(data: JsonObject) -> Iterator[JsonObject]:
@@ -254,9 +243,13 @@ _HANDLED = {
         *("model", "contents", "systemInstruction", "system_instruction", "tools"),
         *("responseSchema", "responseJsonSchema", "response_schema", "response_json_schema"),
     ),
+    "ollama": ("model", "messages", "tools", "format", "options"),
 }
 """Keys of a body that are no options of the model."""
+_FORMATS = ("response_format", "text", "format", "responseSchema", "responseJsonSchema")
+"""Keys of the format of the answer."""
 _HOW_IT_COMES = ("stream", "stream_options", "conversations")
+_UNKNOWN_OPTION = "the API's reference has no such option; it stays in the body as written."
 _DOCUMENTED = re.compile(
     "audio|background|betas|cache_control|container|context_management|conversation|function_call"
     "|include|inference_geo|logit_bias|logprobs|max_tokens|max_tool_calls|mcp_servers|metadata"
@@ -270,12 +263,14 @@ _OPTIONS: Mapping[str, Mapping[str, str]] = {
     "openai-responses": responses.OPTIONS,
     "anthropic": anthropic.OPTIONS,
     "gemini": gemini.OPTIONS,
+    "ollama": {name: wire for name, wire in ollama.OPTIONS.items() if wire != "think"},
 }
 _LABELS = {
     "openai-chat": "OpenAI chat completions request",
     "openai-responses": "OpenAI responses request",
     "anthropic": "Anthropic messages request",
     "gemini": "Gemini request",
+    "ollama": "Ollama request",
 }
 
 
@@ -316,24 +311,42 @@ def import_request(data: Json) -> Imported:
     if _is_preference(data):
         data = _preferred(data)
     form = form_of(data)
-    work.front = {"model": _model(data, form, work)}
-    work.messages += messages_of(data, form)
-    work.notes += _foreign_parts(data, form)
+    compose_body(data, form, work)
     if not work.messages:
         raise ImportFailure("There are no messages in it.")
-    work.tools = [_tool(item, work) for item in tools_of(data)]
-    read_outputs(_answer_format(data, form), work)
-    if not work.front["model"]:
-        del work.front["model"]
     is_body = form == "gemini" or "model" in data
     label = _LABELS[form] if is_body else "list of chat messages"
     return Imported(compose(work), label, tuple(work.notes))
+
+
+def compose_body(
+    data: JsonObject, form: str, work: Composition, verbatim: Collection[str] = ()
+) -> None:
+    """Take the model, messages, tools and answer format of a body into a file in the making.
+
+    Args:
+        data: the body.
+        form: form of the body.
+        work: gets all of it.
+        verbatim: keys of options that stay as written (`additionalProperties`).
+    """
+    work.front = {"model": _model(data, form, work, verbatim)}
+    work.messages += messages_of(data, form)
+    work.notes += _foreign_parts(data, form)
+    work.tools = [_tool(item, work) for item in tools_of(data)]
+    if not {*_FORMATS} & {*verbatim}:
+        read_outputs(_answer_format(data, form), work)
+    if not work.front["model"]:
+        del work.front["model"]
 
 
 def _answer_format(data: JsonObject, form: str) -> Json:
     """Return the format of the answer in the words of chat completions."""
     if form == "openai-chat":
         return data.get("response_format")
+    if form == "ollama":
+        schema = data.get("format")
+        return {"type": "json_schema", "schema": schema} if isinstance(schema, Mapping) else None
     if form != "gemini":
         holder = data.get("text" if form == "openai-responses" else "output_config")
         return object_of(holder).get("format")
@@ -359,7 +372,9 @@ def _preferred(data: JsonObject) -> JsonObject:
     return {**asked, "messages": [*listed, *(answer if isinstance(answer, list) else [])]}
 
 
-def _model(data: JsonObject, form: str, work: Composition) -> dict[str, Json]:
+def _model(
+    data: JsonObject, form: str, work: Composition, verbatim: Collection[str]
+) -> dict[str, Json]:
     found: dict[str, Json] = {}
     if data.get("model"):
         found["id"] = str(data["model"]).removeprefix("models/")
@@ -368,25 +383,24 @@ def _model(data: JsonObject, form: str, work: Composition) -> dict[str, Json]:
         found["apiType"] = "responses" if form == "openai-responses" else "chat"
     names = {wire: ours for ours, wire in _OPTIONS[form].items() if ours}
     names.setdefault("max_tokens", "maxOutputTokens")
-    config: JsonObject = {}
+    holder_key = {"gemini": "generationConfig", "ollama": "options"}.get(form, "")
+    config = object_of(gemini_field(data, holder_key))
     if form == "gemini":
-        config = object_of(gemini_field(data, "generationConfig"))
         names |= {with_underscores(wire): ours for wire, ours in names.items()}
     options: dict[str, Json] = {}
     further: dict[str, Json] = {}
     for holder, key in ((each, key) for each in (data, config) for key in each):
         is_known = holder is config or key in names or _DOCUMENTED.fullmatch(key) is not None
         is_kept = is_known or (key in gemini.BESIDE if form == "gemini" else bool(found))
-        if key in _HANDLED[form] or key in _HOW_IT_COMES or not is_kept:
+        is_handled = key in _HANDLED[form] or key in _HOW_IT_COMES
+        if key not in verbatim and (is_handled or not is_kept):
             continue  # what no list of messages has stays unread, and is named
         value = holder[key]
-        if not is_known and form != "gemini":
-            work.notes.append(
-                f"{key}: the API's reference has no such option; it stays in the body as written."
-            )
+        if not is_known and form not in ("gemini", "ollama"):
+            work.notes.append(f"{key}: {_UNKNOWN_OPTION}")
         if key == "function_call":
             further |= _choice_of_function(value)
-        elif key in names and not isinstance(value, Mapping):
+        elif key in names and key not in verbatim and not isinstance(value, Mapping):
             listed = [value] if names[key] == "stopSequences" and isinstance(value, str) else value
             options[names[key]] = listed
         else:

@@ -146,6 +146,23 @@ class WireRequest:
         return self.origins.find(self.body, place)
 
 
+_ADDRESSES: Sequence[tuple[re.Pattern[str], Provider, str]] = (
+    (re.compile(r"/chat/completions$"), "openai-chat", "messages"),
+    (re.compile(r"/responses$"), "openai-responses", "input"),
+    (re.compile(r"/messages$"), "anthropic", "messages"),
+    (re.compile(r"/api/chat$"), "ollama", "messages"),
+    (re.compile(r":(?:stream)?[gG]enerateContent$"), "gemini", "contents"),
+)
+"""Ends of the addresses at which models answer, with the key of the messages in the body."""
+
+
+def asked_at(target: str) -> tuple[Provider, str] | None:
+    """Return the form of a request to an address, and the key of its messages; None for others."""
+    path = target.partition("?")[0]
+    found = (row[1:] for row in _ADDRESSES if row[0].search(path))
+    return next(found, None)
+
+
 def provider_of(model: ModelDeclaration) -> Provider:
     """Return the form of request that a document's `model:` block asks for."""
     if model.provider.lower() == "anthropic":

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias, TypeVar
@@ -36,7 +36,7 @@ from studio.core.wire.bounded import ENCODINGS
 from studio.core.wire.chunks import chunk_error
 from studio.core.wire.events import EventSplitter, LineSplitter, ServerEvent, chunk_reader
 from studio.core.wire.reply import Finished, ReplyDelta
-from studio.core.wire.request import Provider
+from studio.core.wire.request import Provider, asked_at
 from studio.core.wire.whole import read_response
 
 Headers: TypeAlias = list[tuple[bytes, bytes]]
@@ -48,15 +48,6 @@ _OF_ONE_HOP = frozenset(
     b"connection expect host keep-alive proxy-connection te trailer upgrade".split()
 ) | {b"transfer-encoding"}
 """Headers of a connection and not of a message (RFC 9110, 7.6.1)."""
-
-_PATHS: Sequence[tuple[re.Pattern[str], Provider, str]] = (
-    (re.compile(r"/chat/completions$"), "openai-chat", "messages"),
-    (re.compile(r"/responses$"), "openai-responses", "input"),
-    (re.compile(r"/messages$"), "anthropic", "messages"),
-    (re.compile(r"/api/chat$"), "ollama", "messages"),
-    (re.compile(r":(?:stream)?[gG]enerateContent$"), "gemini", "contents"),
-)
-"""Ends of the addresses at which models answer, with the key of the messages in the body."""
 
 CUT_OFF = "cut-off"
 """Kind of the failure of a call whose answer did not come to its end."""
@@ -313,21 +304,20 @@ def exchange_of(
     upstream: Upstream, target: bytes, headers: Headers, body: bytes
 ) -> Exchange | None:
     """Return a request to a model; None for any other, which is only passed on."""
-    path = target.decode("ascii", "replace").partition("?")[0]
-    for pattern, api, key in _PATHS:
-        if not pattern.search(path):
-            continue
-        try:
-            data = parse_json(body.decode("utf-8"))
-        except ValueError:
-            return None
-        if not isinstance(data, Mapping) or key not in data:
-            return None
-        messages = tuple(messages_of(data, api))
-        if not messages:
-            return None  # it asks for nothing: so a model is loaded, or the server refuses it
-        return Exchange(upstream, target, sent_headers(headers), body, api, data, messages)
-    return None
+    asked = asked_at(target.decode("ascii", "replace"))
+    if asked is None:
+        return None
+    api, key = asked
+    try:
+        data = parse_json(body.decode("utf-8"))
+    except ValueError:
+        return None
+    if not isinstance(data, Mapping) or key not in data:
+        return None
+    messages = tuple(messages_of(data, api))
+    if not messages:
+        return None  # it asks for nothing: so a model is loaded, or the server refuses it
+    return Exchange(upstream, target, sent_headers(headers), body, api, data, messages)
 
 
 class ProgramKeys:

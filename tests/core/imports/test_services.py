@@ -387,11 +387,11 @@ def test_what_only_anthropic_says_is_named_once(tmp_path: Path) -> None:
     )
     assert messages(made) == [("system", "S"), ("user", "Hi"), ("assistant", "Ho")]
     assert sorted(note.partition(":")[0] for note in made.notes) == [
-        "messages[].content[].cache_control",
         "messages[].content[].signature",
         "messages[].content[].thinking",
-        "system[].cache_control",
     ]
+    assert 'system[cache_control="ephemeral"]:' in made.text
+    assert 'user[cache_control="ephemeral"]:' in made.text
 
 
 def test_a_call_of_the_older_form_is_kept(tmp_path: Path) -> None:

@@ -1,0 +1,77 @@
+"""Recorded model calls of the history as one prompt file, with their tools' answers as mocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from studio.application.history.find import call_of_step
+from studio.core.agent.values.state import RunState, steps_of
+from studio.core.imports.imported import ImportFailure
+from studio.core.imports.recorded_calls import OpenedCalls, RecordedCall, prompt_of_calls
+from studio.core.runs.store import RunFilter, RunStore
+from studio.core.text.values import JsonObject
+
+_RECORDING = "recording "
+"""Beginning of the tag that the runs of one recording share."""
+
+
+def open_calls(store: RunStore, run: str, number: int, *, alike: bool = False) -> OpenedCalls:
+    """Make a prompt file of one model call, or of all calls of its place in its recording.
+
+    Args:
+        store: the history.
+        run: id of the run.
+        number: iteration of the call.
+        alike: whether calls of the same place in the other runs of the recording come along.
+
+    Raises:
+        LookupError: there is no such call, or its request was not kept.
+        ImportFailure: its request cannot be read.
+    """
+    calls: list[RecordedCall] = []
+    answers: list[JsonObject] = []
+    lost: list[str] = []
+    for each in (run, *(_others(store, run) if alike else ())):
+        state = store.open(each).state
+        try:
+            if state is None:
+                raise LookupError("nothing of the run is kept")
+            kept = call_of_step(store, each, state, number)
+        except LookupError:
+            if each == run:
+                raise
+            continue
+        name = f"{each}, request {number}"
+        if kept.secrets and each == run:
+            lost += (f"The body has a mark for a secret: {mark}" for mark in kept.marks)
+        calls.append(RecordedCall(name, kept.path, kept.body))
+        answers += _answers(state)
+    opened = prompt_of_calls(calls)
+    made = replace(opened.made, notes=(*opened.made.notes, *lost), answers=tuple(answers))
+    return replace(opened, made=made)
+
+
+def _others(store: RunStore, run: str) -> Iterator[str]:
+    """Yield the other runs of the recording, the oldest first."""
+    summary = store.summary(run)
+    tags = summary.tags if summary is not None else ()
+    tag = next((tag for tag in tags if tag.startswith(_RECORDING)), None)
+    if tag is None:
+        raise ImportFailure("The run is of no recording, so no other calls are of its place.")
+    found = store.runs(RunFilter(tag=tag, limit=-1))
+    yield from (each.id for each in reversed(found) if each.id != run)
+
+
+def _answers(state: RunState) -> Iterator[JsonObject]:
+    """Yield the answers that the tools of a run gave, as lines of saved calls."""
+    for step in steps_of(state):
+        for call in step.calls:
+            if call.observation is not None and call.began:
+                yield {
+                    "name": f"{call.tool} {state.setup.run} {step.number}",
+                    "tool": call.tool,
+                    "arguments": dict(call.arguments or {}),
+                    "status": "error" if call.is_error else "ok",
+                    "text": call.observation,
+                }

@@ -1,0 +1,33 @@
+"""The blocks of an Anthropic message, in the words of a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from studio.core.text.values import Json, object_of
+
+
+def cached(block: Json) -> dict[str, Json]:
+    """Return the attribute of a message whose block ends what is cached."""
+    mark = object_of(object_of(block).get("cache_control"))
+    return {"cache_control": mark.get("ttl", mark.get("type", True))} if mark else {}
+
+
+def is_step(kind: Json) -> bool:
+    """Return whether a block is the model's thinking or an Anthropic service's step in between."""
+    word = str(kind)
+    steps = ("thinking", "redacted_thinking", "server_tool_use")
+    return word in steps or (word.endswith("_tool_result") and word != "tool_result")
+
+
+def thread_block(block: Json) -> Json:
+    """Return a content block in a thread's form: texts lose `cache_control` and `citations`."""
+    if not isinstance(block, Mapping):
+        return block
+    kind, inner = block.get("type"), object_of(block.get("source"))
+    if kind in ("image", "document"):
+        source = str(inner.get("url", ""))
+        if inner.get("type") == "base64":
+            source = f"data:{inner.get('media_type')};base64,{inner.get('data')}"
+        return {"kind": "image" if kind == "image" else "file", "value": source}
+    return {"type": "text", "text": block.get("text", "")} if kind == "text" else block
