@@ -108,6 +108,9 @@ def start_log(folder: Path, hide: Callable[[str], str] = str) -> Path | None:
             private_file(path)
             return super()._open()
 
+        def handleError(self, record: logging.LogRecord) -> None:
+            """Leave out a line that cannot be written, as on a full disk."""
+
     try:
         private_folder(folder)
         handler = Private(

@@ -3,6 +3,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,19 @@ def test_keys_are_hidden_in_the_log(log: Path) -> None:
     assert "sk-abcdefgh" not in text
     assert "ss-word" not in text
     assert "@proxy:3128/ (a:b@c)" in text
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="it has no device that is full")
+def test_a_full_disk_writes_no_traceback_to_the_terminal(
+    log: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    handler = next(each for each in logging.getLogger().handlers if each.get_name() == LOG_NAME)
+    assert isinstance(handler, logging.FileHandler)
+    kept = handler.stream
+    with suppress(OSError), Path("/dev/full").open("w", encoding="utf-8") as handler.stream:
+        logging.getLogger("studio.test").warning("a line")
+    handler.stream = kept
+    assert capsys.readouterr().err == ""
 
 
 def test_a_folder_that_cannot_be_written_is_no_reason_to_end(tmp_path: Path) -> None:

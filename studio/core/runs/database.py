@@ -443,4 +443,5 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
             if name not in {row[1] for row in run(f"PRAGMA table_info({table})")}:
                 run(f"ALTER TABLE {table} ADD COLUMN {name} TEXT")
         run("COMMIT")
-    run(f"PRAGMA user_version = {VERSION}")
+    if version != VERSION:  # a full disk can still be read
+        run(f"PRAGMA user_version = {VERSION}")

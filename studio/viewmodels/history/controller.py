@@ -225,7 +225,9 @@ class HistoryController(QObject):
             self.failed.emit(wrong)
 
     def _on_failed(self, error: object) -> None:
-        if isinstance(error, StoreError | JournalError):
+        if isinstance(error, StoreError):
+            self.failed.emit(f"{str(error)[:1].upper()}{str(error)[1:]}.")
+        elif isinstance(error, JournalError):
             self.failed.emit(tr("The history cannot be used: {error}.").format(error=error))
         else:
             self.failed.emit(

@@ -168,7 +168,7 @@ def test_a_deleted_run_is_gone(qtbot: QtBot, history: HistoryController, past: R
     assert listed.args[0] == ()
     with qtbot.waitSignal(history.failed) as failed:
         history.open(past.setup.run)
-    assert failed.args == ["The history cannot be used: the run is no longer there."]
+    assert failed.args == ["The run is no longer there."]
 
 
 def test_a_run_under_way_is_not_deleted(

@@ -29,6 +29,7 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import resolve_inputs
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.reference_values import ReferenceContext
+from studio.core.runs.database import StoreError
 from studio.core.text.amounts import money
 from studio.core.text.values import Json
 from studio.core.tools.source import ToolSourceError
@@ -237,6 +238,8 @@ class RunSession:
             return str(error)
         except ModelError as error:
             return f"{error.message} {error.hint}".rstrip()
+        except StoreError as error:  # of its first entry; a later one is a pause of the run
+            return tr("The run has not begun, nothing was sent: {error}.").format(error=error)
         except asyncio.CancelledError:
             raise
         except Exception as error:  # noqa: BLE001 - the border of the thread: named and shown

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
+from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
+from studio.application.run.past.record import StoreJournal
 from studio.application.run.start.session import Arrived, Ended, RunSession
 from studio.core.agent.values.commands import ChooseModel, SendBack
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.step import RunModel
 from studio.core.models.base import ModelError, ModelRequest
 from studio.core.models.scripted import ScriptedModel
+from studio.core.runs.store import RunStore
 from studio.core.wire.reply import ReplyDelta
 from tests.application.run.world import FINAL, LOOKUP, plan
 
@@ -103,3 +107,19 @@ async def test_a_run_that_cannot_begin_leaves_no_model_open() -> None:
     assert answers(session) == ["ended"]
     assert notes == ["closed"]
     assert not session.has_waiting_commands
+
+
+async def test_a_run_that_cannot_be_kept_from_its_first_entry_asks_nobody(tmp_path: Path) -> None:
+    notes: list[str] = []
+    model = ClosableModel([FINAL], notes)
+    model.may_close.set()
+    with closing(RunStore(tmp_path / "runs.sqlite")) as store:
+        store._connection.execute("PRAGMA query_only = 1")
+        session = RunSession(plan(model), StoreJournal(store))
+        await session.drive()
+    (end,) = session.take()
+    assert isinstance(end, Ended)
+    assert end.fault.startswith(
+        "The run has not begun, nothing was sent: the history cannot be written: "
+    )
+    assert notes == ["closed"]
