@@ -33,6 +33,7 @@ from studio.core.agent.values.commands import (
 from studio.core.agent.values.events import LimitRaised
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Call, PausePoint, RunModel
+from studio.core.text.amounts import one_line
 
 # Actions at the current pause, as values: the buttons of the action bar.
 
@@ -68,6 +69,8 @@ def offers_of(state: RunState | None, *, can_reply: bool = True) -> Offers:
     if state.pause is None:
         return Offers()
     asked = _at_place(state, state.pause.place)
+    if state.pause.reason == "exception" and state.pause.place != PausePoint.ERROR:
+        asked = replace(asked, detail=one_line(state.pause.text, 400), is_error=True)
     possible = allowed(state)
     return replace(asked, offers=tuple(item for item in asked.offers if _fits(item, possible)))
 

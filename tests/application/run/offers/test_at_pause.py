@@ -134,6 +134,17 @@ def test_a_cut_reply_is_asked_for_again_with_room_for_twice_as_much() -> None:
     assert twice.label == "Ask again with 152 tokens"
 
 
+def test_a_problem_that_is_no_step_of_the_loop_is_said_above_the_buttons() -> None:
+    text = "The run cannot be kept: the disk is full. It is in memory."
+    state = run.at_call()
+    assert state.pause is not None
+    assert (offers_of(state).detail, offers_of(state).is_error) == ("", False)
+    paused = replace(state, pause=replace(state.pause, reason="exception", text=text))
+    offers = offers_of(paused)
+    assert (offers.title, offers.detail, offers.is_error) == ("Run lookup?", text, True)
+    assert offers.offers == offers_of(state).offers
+
+
 def test_approving_names_the_call() -> None:
     assert _offer(run.at_call(), "Run lookup").commands == (Approve(0),)
 
