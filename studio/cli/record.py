@@ -45,6 +45,9 @@ _ENDINGS = (signal.SIGTERM, signal.SIGHUP) if sys.platform != "win32" else (sign
 _GRACE_SECONDS = 5.0
 """Time that a program has to end after SIGTERM; then it is killed."""
 
+_MOST_TOLD = 20
+"""Conversations that are named at the end."""
+
 
 def add_record(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `record`."""
@@ -191,7 +194,11 @@ async def _serve(options: argparse.Namespace, run_options: RunOptions, store: Ru
             if stepping is not None:
                 stepping.cancel()
             await recording.close()
-            for conversation in recording.conversations:
+            told = recording.conversations[-_MOST_TOLD:]
+            if recording.begun > len(told):
+                rest = counted(recording.begun - len(told), "conversation")
+                tell(f"prompt-studio: {rest} before, in the history under {recording.tag!r}")
+            for conversation in told:
                 if conversation.run.events:  # of one that came at the very end there are none
                     _tell_end(conversation.run.state)
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import blake2b
 from typing import TypeAlias, TypeVar
 from urllib.parse import parse_qsl
 
@@ -31,7 +32,7 @@ from studio.core.models.proxies import transport_to
 from studio.core.models.remote.reply_stream import joined
 from studio.core.models.scripted import deltas_of
 from studio.core.prompty.document import Message
-from studio.core.text.values import JsonObject, objects_of, parse_json, reason_of
+from studio.core.text.values import JsonObject, object_of, objects_of, parse_json, reason_of
 from studio.core.wire.bounded import ENCODINGS
 from studio.core.wire.chunks import chunk_error
 from studio.core.wire.events import EventSplitter, LineSplitter, ServerEvent, chunk_reader
@@ -168,6 +169,9 @@ class Exchange:
     messages: tuple[Message, ...]
     """Messages in it."""
 
+    number: int = 0
+    """Number among the requests of a recording, from 1."""
+
     is_held: bool = False
     """Whether the answer waits here until the run lets it go."""
 
@@ -186,6 +190,9 @@ class Exchange:
     is_broken: bool = False
     """Whether the server's answer broke off, as the program then sees it, too."""
 
+    answer_id: str = ""
+    """Id by which a later request of the Responses API can go on from the answer."""
+
     _parts: asyncio.Queue[Head | bytes | None] = field(default_factory=asyncio.Queue)
     _held: list[Head | bytes] = field(default_factory=list)
     _has_head: bool = False
@@ -195,6 +202,24 @@ class Exchange:
     def known(self) -> tuple[tuple[str, object], ...]:
         """Return what tells conversations apart: the roles and parts of the messages."""
         return tuple((message.role, message.parts) for message in self.messages)
+
+    @cached_property
+    def beginnings(self) -> tuple[bytes, ...]:
+        """Return a digest of the first message, of the first two, and so on."""
+        made, sum_ = list[bytes](), blake2b(self.continued.encode("utf-8", "surrogatepass"))
+        for message in self.known:
+            sum_.update(repr(message).encode("utf-8", "surrogatepass"))
+            made.append(sum_.digest())
+        return tuple(made)
+
+    @property
+    def continued(self) -> str:
+        """Return the answer or the conversation at the server that it goes on with, else ""."""
+        value = self.data.get("conversation")
+        kept = value.get("id") if isinstance(value, Mapping) else value
+        return str(
+            self.data.get("previous_response_id") or (f"conversation {kept}" if kept else "")
+        )
 
     @property
     def model(self) -> str:
@@ -359,6 +384,9 @@ class ReplyReader:
         is_events = content_type.startswith("text/event-stream")
         self._lines = LineSplitter() if is_lines else EventSplitter() if is_events else None
         self._whole = bytearray()
+        self._names_answer = api == "openai-responses"
+        self.answer_id = ""
+        """Id of an answer of the Responses API; empty for any other."""
         self.fault = ""
         """Reason why the answer cannot be read, or the error in it; empty for none."""
 
@@ -395,7 +423,12 @@ class ReplyReader:
         value = parse_json(event.data)
         if isinstance(value, Mapping):
             self.fault = self.fault or chunk_error(value) or ""
+            self._note_id(object_of(value.get("response")))
             yield from self._reader.read(value)
+
+    def _note_id(self, response: JsonObject) -> None:
+        if self._names_answer:
+            self.answer_id = str(response.get("id") or "") or self.answer_id
 
     def _of_whole(self) -> Iterator[ReplyDelta]:
         value = parse_json(self._whole.decode("utf-8"))
@@ -408,6 +441,7 @@ class ReplyReader:
                 yield from self._reader.read(each)
             yield from self._reader.end()
         elif isinstance(value, Mapping):
+            self._note_id(value)
             reply = read_response(value)
             yield from deltas_of(reply, max(1, len(self._whole)))  # each text in one piece
             yield Finished(reply.finish_reason or "unknown")

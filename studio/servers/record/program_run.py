@@ -65,6 +65,7 @@ from studio.servers.record.exchange import (
     left_failure,
     sent_headers,
 )
+from studio.servers.record.results import ProgramResults, result_text
 
 OnProgramEvent: TypeAlias = Callable[["ProgramRun", Event], None]
 """Takes each fact of a conversation's run."""
@@ -80,7 +81,13 @@ class ProgramRun:
     """One conversation: its requests in order, and the run that shows them."""
 
     def __init__(
-        self, name: str, program: str, first: Exchange, masker: Masker, options: RunOptions
+        self,
+        name: str,
+        program: str,
+        first: Exchange,
+        masker: Masker,
+        options: RunOptions,
+        results: ProgramResults,
     ) -> None:
         """Begin with the first request.
 
@@ -90,7 +97,9 @@ class ProgramRun:
             first: the request.
             masker: knows the secrets of the program.
             options: places of pauses; without any the answers are passed on as they come.
+            results: results of calls in the requests of all conversations.
         """
+        self._all_results = results
         self.exchange = first
         """The request that is shown."""
         self.holds = not options.headless
@@ -103,8 +112,6 @@ class ProgramRun:
         self._is_edited = False
         self._results: dict[str, Message] = {}
         """The program's results of the last calls, by call."""
-        self._elsewhere: dict[str, Message] = {}
-        """Results in requests of other conversations, by call."""
         self._edits: list[tuple[Message, Message]] = []
         """Results of this request whose text the user edited: as they came, and as edited."""
         self._writer: RunWriter | None = None
@@ -167,22 +174,37 @@ class ProgramRun:
 
     # Requests -------------------------------------------------------------------------------------
 
-    def continues(self, exchange: Exchange) -> int:
-        """Return how many messages a request shares with this conversation; 0 if it is another."""
-        latest = self._fresh or self.exchange
+    @property
+    def latest(self) -> Exchange:
+        """Return the newest request."""
+        return self._fresh or self.exchange
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether the program has its answer, and the run only has to note it."""
+        state = self.run.state
+        waits = state.pause is not None or state.is_over or bool(self._open)
+        return self.latest.is_answered and not waits
+
+    def continues(self, exchange: Exchange) -> bool:
+        """Return whether a request goes on with this conversation, or is its next try."""
+        latest = self.latest
         if self.run.state.is_over and self.run.state.status != "done":
-            return 0
-        before, now = latest.known, exchange.known
+            return False
         if exchange.is_again(latest):
-            return len(before) + 1
+            return True
         if not latest.is_answered or latest.is_failed:
-            return 0
-        return len(before) if len(now) > len(before) and now[: len(before)] == before else 0
+            return False
+        if exchange.continued:
+            is_kept_there = exchange.continued.startswith("conversation ")
+            return exchange.continued == (latest.continued if is_kept_there else latest.answer_id)
+        before, now = latest.known, exchange.known
+        return len(now) > len(before) and now[: len(before)] == before
 
     def arrive(self, exchange: Exchange) -> None:
         """Take the next request of the conversation, or the next try of the one that is held."""
         exchange.is_held = self.holds
-        latest = self._fresh or self.exchange
+        latest = self.latest
         if exchange.is_again(latest) and not latest.is_failed:
             exchange.take_over(latest)
             if self.exchange is latest:
@@ -193,14 +215,6 @@ class ProgramRun:
         self._fresh = exchange
         self._arrived.set()
         self._settle(exchange)
-
-    def take_results(self, exchange: Exchange) -> None:
-        """Take the results of calls that are waited for from a request of another conversation."""
-        named = {result_id(each): each for each in exchange.messages if each.role == "tool"}
-        self._elsewhere |= named
-        for name, future in self._open.items():
-            if name in named and not future.done():
-                future.set_result(ToolOutcome(_result_text(named[name]), "ok"))
 
     def _settle(self, exchange: Exchange) -> None:
         """Give every call that is waited for its result in the next request."""
@@ -213,7 +227,7 @@ class ProgramRun:
                 future.set_result(ToolOutcome(words, "error"))
             else:
                 self._results[name] = found
-                future.set_result(ToolOutcome(_result_text(found), "ok"))
+                future.set_result(ToolOutcome(result_text(found), "ok"))
 
     def _result_in(self, exchange: Exchange, call_id: str) -> Message | None:
         results = [each for each in exchange.messages if each.role == "tool"]
@@ -252,12 +266,9 @@ class ProgramRun:
 
     async def result(self, call_id: str) -> ToolOutcome:
         """Wait for the program's result of a call."""
-        future: asyncio.Future[ToolOutcome] = asyncio.get_running_loop().create_future()
-        self._open[call_id] = future
+        future = self._open[call_id] = self._all_results.waited(call_id, self.exchange)
         if self._fresh is not None:  # the program was quicker than the journal
             self._settle(self._fresh)
-        elif call_id in self._elsewhere:
-            future.set_result(ToolOutcome(_result_text(self._elsewhere[call_id]), "ok"))
         return await future
 
     # Facts ----------------------------------------------------------------------------------------
@@ -359,13 +370,16 @@ class ProgramModel:
             reader = ReplyReader(exchange.api, kind)
             try:
                 async for piece in _read(answer, exchange, reader, wire):
-                    for delta in reader.feed(piece):
+                    deltas = list(reader.feed(piece))
+                    exchange.answer_id = reader.answer_id
+                    for delta in deltas:
                         yield priced(delta, self.price)
             finally:
                 await answer.aclose()
         finally:
             exchange.is_asked = False
         last = [priced(delta, self.price) for delta in reader.end()]
+        exchange.answer_id = reader.answer_id
         if is_refused or reader.fault:
             words = reader.fault or f"{exchange.upstream.name} answered {answer.status_code}"
             error = failure_of(answer.status_code, words)
@@ -500,11 +514,6 @@ def _asked(call: Call) -> ToolCall:
 def _last_words(exchange: Exchange) -> str:
     said = (each.text for each in reversed(exchange.messages) if each.role == "user")
     return next(said, "")
-
-
-def _result_text(message: Message) -> str:
-    texts = [part.text for part in message.parts if isinstance(part, ToolResultPart)]
-    return "\n".join(texts) or message.text
 
 
 def _looked_up(message: Message, pairs: Sequence[tuple[Message, Message]]) -> Message:

@@ -14,6 +14,7 @@ import secrets
 import socket
 from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -39,12 +40,19 @@ from studio.servers.record.exchange import (
     sent_headers,
 )
 from studio.servers.record.program_run import OnProgramEvent, ProgramRun
+from studio.servers.record.results import ProgramResults
 
 LOOPBACK = "127.0.0.1"
 """The only address that is listened on."""
 
 MOST_BODY = 64 * 1024**2
 """Bytes of a request."""
+
+_END_SECONDS = 2.0
+"""Time that runs get to note the end of an answer which the program has already."""
+
+_MOST_OPEN = 500
+"""Conversations that a request can go on with; older ones are in the history alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,15 +148,21 @@ class Recording:
             store: history that keeps the runs; None keeps them nowhere.
             on_event: takes each fact of each run.
         """
-        self.conversations: list[ProgramRun] = []
-        """The conversations, in the order in which they began."""
+        self.begun = 0
+        """Number of conversations so far."""
         self._program = tuple(program)
         self._masker = masker
         self._keys = ProgramKeys(masker)
         self._options = options
         self._store = store
         self._on_event = on_event
+        self._asked = 0
+        self._results = ProgramResults()
         self._tasks: dict[ProgramRun, asyncio.Task[None]] = {}
+        self._filed: dict[ProgramRun, bytes] = {}
+        """Digest under which each is filed; the one that was asked last is at the end."""
+        self._by_messages: dict[bytes, dict[ProgramRun, None]] = {}
+        """The conversations by a digest of all messages of their newest request."""
         self._is_closed = False
         price_table()  # its 0.2 s are not the first request's
         self.tag = f"recording {secrets.token_hex(4)}"
@@ -163,24 +177,66 @@ class Recording:
             exchange.refuse(503, "The recording has ended.")
             return
         self._keys.note(exchange)
-        shared = [each.continues(exchange) for each in self.conversations]
-        most = max(shared, default=0)
-        best = self.conversations[shared.index(most)] if most else None
-        for conversation in self.conversations:
-            if conversation is not best:
-                conversation.take_results(exchange)
-        if best is not None:
+        self._asked += 1
+        exchange.number = self._asked
+        best = self._continued(exchange) or self._begin(exchange)
+        if best.latest is not exchange:
             best.arrive(exchange)
-            return
-        number = len(self.conversations) + 1
+        self._file(best)
+        self._results.take(exchange)
+        self._make_room()
+
+    def _continued(self, exchange: Exchange) -> ProgramRun | None:
+        """Return the conversation that a request goes on with: the one that shares most with it."""
+        if exchange.continued:  # its beginning is at the server
+            found = (each for each in self.conversations if each.continues(exchange))
+            return next(found, None)
+        for beginning in reversed(exchange.beginnings):
+            for conversation in self._by_messages.get(beginning, ()):
+                if conversation.continues(exchange):
+                    return conversation
+        return None
+
+    def _begin(self, exchange: Exchange) -> ProgramRun:
+        self.begun += 1
         script = next((each for each in self._program[1:] if Path(each).is_file()), "")
         program = Path(script or (self._program[0] if self._program else "program")).name
         conversation = ProgramRun(
-            f"{program} {number}", " ".join(self._program), exchange, self._masker, self._options
+            f"{program} {self.begun}",
+            " ".join(self._program) or "a program that was started elsewhere",
+            exchange,
+            self._masker,
+            self._options,
+            self._results,
         )
-        self.conversations.append(conversation)
         going = conversation.go(self._store, self.tag, self._on_event)
         self._tasks[conversation] = asyncio.create_task(going)
+        return conversation
+
+    def _file(self, conversation: ProgramRun) -> None:
+        """File a conversation under the messages of its newest request, behind all others."""
+        self._unfile(conversation)
+        self._filed[conversation] = conversation.latest.beginnings[-1]
+        self._by_messages.setdefault(self._filed[conversation], {})[conversation] = None
+
+    def _unfile(self, conversation: ProgramRun) -> None:
+        beginning = self._filed.pop(conversation, b"")
+        if same := self._by_messages.get(beginning):
+            del same[conversation]
+            if not same:
+                del self._by_messages[beginning]
+
+    def _make_room(self) -> None:
+        """Let go of the conversations that the program has left longest ago, answered."""
+        for conversation in [*islice(self._filed, max(0, len(self._filed) - _MOST_OPEN))]:
+            if conversation.latest.is_answered and not conversation.is_ending:
+                self._unfile(conversation)
+                self._tasks.pop(conversation).cancel()
+
+    @property
+    def conversations(self) -> tuple[ProgramRun, ...]:
+        """Return those that can go on, in the order in which they began."""
+        return tuple(self._tasks)
 
     @property
     def going(self) -> tuple[tuple[ProgramRun, asyncio.Task[None]], ...]:
@@ -190,6 +246,10 @@ class Recording:
     async def close(self) -> None:
         """Stop the runs that wait for the program, and refuse what it still asks."""
         self._is_closed = True
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_END_SECONDS):
+                while any(each.is_ending for each in self._tasks):
+                    await asyncio.sleep(0.01)
         for task in self._tasks.values():
             task.cancel()
         if self._tasks:

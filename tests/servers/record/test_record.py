@@ -276,7 +276,7 @@ async def test_a_program_that_leaves_ends_its_request_at_the_server(
         again = await at.post({**ASK, "stream": True}, path)
         assert "Second" in again.text
         if path == "/files":
-            assert at.recording.conversations == []
+            assert at.recording.conversations == ()
             return
         state = await at.over()
     assert len(at.recording.conversations) == 1
@@ -510,6 +510,98 @@ async def test_conversations_are_told_apart_by_their_beginnings(
     assert len(at.recording.conversations) == 2
     assert [each.iteration for each in states] == [2, 2]
     assert [each.step.messages[-1].text for each in states] == ["And then?", "So?"]
+
+
+def chat(*texts: str) -> dict[str, Any]:
+    """A request whose messages are the user's and the model's in turn."""
+    pairs = zip(("user", "assistant") * len(texts), texts, strict=False)
+    return {**ASK, "messages": [{"role": role, "content": each} for role, each in pairs]}
+
+
+async def test_a_program_that_is_started_elsewhere_is_asked_no_more_than_it_asks(
+    server: WireServer, store: RunStore
+) -> None:
+    async with recorded(server, store) as at:
+        at.recording = Recording([], Masker(), HEADLESS, store, lambda _lane, _event: None)
+        at.proxy._recording = at.recording  # as `record --port` has it
+        await at.post(chat("One"))
+        await at.post(chat("One", "Found.", "And then?"))
+        state = await at.over()
+        await at.recording.close()
+    assert state.iteration == 2
+    assert len(server.requests) == 2
+
+
+async def test_a_request_goes_on_with_the_conversation_that_shares_most_with_it(
+    server: WireServer, store: RunStore
+) -> None:
+    """Two that begin alike, one of them longer; the third is equal to neither's end."""
+    longer = ("One", "Found.", "And then?")
+    async with recorded(server, store) as at:
+        for body in (
+            chat("One"),
+            chat(*longer),
+            chat("One"),
+            chat("One", "Found.", "Other?"),
+            chat(*longer, "Found.", "So?"),
+        ):
+            await at.post(body)
+        states = [await at.over(number) for number in (0, 1)]
+    assert [each.iteration for each in states] == [3, 2]
+    assert len(at.recording.conversations) == 2
+
+
+async def test_conversations_that_the_program_left_are_let_go(
+    server: WireServer, store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("studio.servers.record.proxy._MOST_OPEN", 2)
+    async with recorded(server, store) as at:
+        for text in "ABC":
+            await at.post(chat(text))
+        await at.post(chat("B", "Found.", "Again."))
+        await at.post(chat("D"))
+        left = at.recording.conversations
+        assert [each.run.state.setup.question for each in left] == ["B", "D"]
+    assert at.recording.begun == len(store.runs()) == 4
+    assert {each.status for each in store.runs()} == {"done"}
+
+
+async def test_a_result_that_came_before_its_call_is_not_the_calls(
+    server: WireServer, store: RunStore
+) -> None:
+    """Scripted servers give each conversation the same id of a call."""
+    server.turns = 9
+    call = {"id": "call_2", "type": "function", "function": {"name": "search", "arguments": "{}"}}
+    old = [
+        {"role": "user", "content": "Other"},
+        {"role": "assistant", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "call_2", "content": "old"},
+    ]
+    async with recorded(server, store) as at:
+        await at.post({**ASK, "messages": old})
+        await at.post(chat("New"))
+        lane = await at.lane(1)
+        await patience.until(lambda: lane.run.state.step.calls, "the call")
+        await patience.until(lambda: lane.run.state.step.calls[0].status == "running", "its start")
+        assert lane.run.state.step.calls[0].observation is None
+
+
+async def test_a_response_goes_on_from_the_one_before(server: WireServer, store: RunStore) -> None:
+    ask = {"model": "asked-model", "input": "Where?", "stream": True}
+    async with recorded(server, store) as at:
+        for previous, text in (("", "Where?"), ("answer-1", "And?"), ("answer-1", "A fork.")):
+            body = {
+                **ask,
+                "input": text,
+                **({"previous_response_id": previous} if previous else {}),
+            }
+            await at.post(body, "/responses")
+        for text in ("Kept", "there"):
+            await at.post({**ask, "input": text, "conversation": "conv_1"}, "/responses")
+        states = [await at.over(number) for number in range(3)]
+    assert [each.iteration for each in states] == [2, 1, 2]
+    assert [each.step.messages[-1].text for each in states] == ["And?", "A fork.", "there"]
+    assert [json.loads(each.data) for each in server.requests][1]["input"] == "And?"
 
 
 @pytest.mark.parametrize(

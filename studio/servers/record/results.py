@@ -1,0 +1,59 @@
+"""Results of a program's calls, which come in its later requests."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+
+from studio.core.prompty.document import Message, ToolResultPart
+from studio.core.tools.source import ToolOutcome
+from studio.core.wire.draft import result_id
+from studio.servers.record.exchange import Exchange
+
+_MOST_RESULTS = 1_000
+"""Results that are kept for calls whose run has not come to wait for them yet."""
+
+
+class ProgramResults:
+    """Results of calls in the requests of all conversations: a handover's is in another one."""
+
+    def __init__(self) -> None:
+        self._came: dict[str, tuple[int, Message]] = {}
+        """The newest of them, by call, each with the number of its request."""
+        self._waiting: dict[str, list[asyncio.Future[ToolOutcome]]] = {}
+
+    def take(self, exchange: Exchange) -> None:
+        """Take the results of a request, and give them to who waits for them."""
+        for message in exchange.messages:
+            name = result_id(message) if message.role == "tool" else ""
+            if not name:
+                continue
+            self._came.pop(name, None)
+            self._came[name] = (exchange.number, message)
+            for future in self._waiting.pop(name, ()):
+                if not future.done():
+                    future.set_result(ToolOutcome(result_text(message), "ok"))
+        while len(self._came) > _MOST_RESULTS:
+            del self._came[next(iter(self._came))]
+
+    def waited(self, call_id: str, after: Exchange) -> asyncio.Future[ToolOutcome]:
+        """Return the result of a call, which comes in a request after another one."""
+        future: asyncio.Future[ToolOutcome] = asyncio.get_running_loop().create_future()
+        number, message = self._came.get(call_id, (0, None))
+        if message is not None and number > after.number:
+            future.set_result(ToolOutcome(result_text(message), "ok"))
+        elif call_id:
+            self._waiting.setdefault(call_id, []).append(future)
+            future.add_done_callback(partial(self._leave, call_id))
+        return future
+
+    def _leave(self, call_id: str, future: asyncio.Future[ToolOutcome]) -> None:
+        left = [each for each in self._waiting.pop(call_id, ()) if each is not future]
+        if left:
+            self._waiting[call_id] = left
+
+
+def result_text(message: Message) -> str:
+    """Return the text of a result."""
+    texts = [part.text for part in message.parts if isinstance(part, ToolResultPart)]
+    return "\n".join(texts) or message.text
