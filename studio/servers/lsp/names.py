@@ -16,7 +16,6 @@ from studio.application.editing.experiment.names import (
     FileEdits,
     declaration_of,
     rename_everywhere,
-    rename_from,
     value_name_at,
 )
 from studio.application.editing.experiment.names import file_at as experiment_file_at
@@ -29,7 +28,6 @@ from studio.application.editing.names import (
     tool_rename,
 )
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.edit.edits import rename_input
 from studio.core.prompty.parse import parse
 from studio.core.text.files import read_bounded
 from studio.core.text.naming import score
@@ -83,9 +81,7 @@ def rename_at(reading: OpenText, position: types.Position, new: str) -> types.Wo
         return _rename_in_experiment(reading, offset, new)
     name = name_at(reading.document, offset)
     if name is not None:
-        whole = reading.workspace_edit(rename_input(reading.document, name, new))
-        others = rename_everywhere(reading.document, name, new)
-        return _with_files(reading, whole, others)
+        return _with_files(reading, rename_everywhere(reading.document, name, new))
     tool = tool_at(reading.document, offset)
     return reading.workspace_edit(tool_rename(reading.document, tool, new)) if tool else None
 
@@ -126,20 +122,20 @@ def _rename_in_experiment(reading: OpenText, offset: int, new: str) -> types.Wor
     found = value_name_at(reading.document, offset)
     if found is None:
         return None
-    changes = rename_from(reading.document, found[0], new)
-    return _with_files(reading, types.WorkspaceEdit(changes={}), changes)
+    return _with_files(reading, rename_everywhere(reading.document, found[0], new))
 
 
-def _with_files(
-    reading: OpenText, edit: types.WorkspaceEdit, others: Iterable[FileEdits]
-) -> types.WorkspaceEdit:
-    """Return an edit with those of other files beside it."""
-    changes = {**(edit.changes or {})}
-    for each in others:
-        is_own = each.path == reading.document.source.path
-        uri = reading.uri if is_own else each.path.as_uri()
-        changes.setdefault(uri, Positions(each.source, reading.encoding).edits(each.edits))
-    return types.WorkspaceEdit(changes=changes)
+def _with_files(reading: OpenText, changes: Iterable[FileEdits]) -> types.WorkspaceEdit:
+    """Return the edits of all files as one."""
+    own = reading.document.source.path
+    return types.WorkspaceEdit(
+        changes={
+            reading.uri if each.source.path == own else each.path.as_uri(): Positions(
+                each.source, reading.encoding
+            ).edits(each.edits)
+            for each in changes
+        }
+    )
 
 
 @dataclass(frozen=True, slots=True)

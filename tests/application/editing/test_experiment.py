@@ -9,10 +9,11 @@ from lsprotocol import types
 
 from studio.application.document.reading import read_document
 from studio.application.editing.editor_context import EditorContext
-from studio.application.editing.experiment.names import file_at, rename_from, write_all
+from studio.application.editing.experiment.names import file_at, rename_everywhere, write_all
 from studio.application.editing.hover import hover
 from studio.application.editing.offers import complete
 from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.parse import parse
 from studio.core.text.files import files_beside
 from studio.core.text.source import apply_edits
 from studio.servers.lsp import features
@@ -154,7 +155,9 @@ def test_what_is_under_the_mouse_is_told(folder: Path, at: str, said: str) -> No
 
 
 def test_an_input_is_renamed_in_all_files_that_hold_it(folder: Path) -> None:
-    changes = {each.path.name: each for each in rename_from(document(folder), "country", "land")}
+    changes = {
+        each.path.name: each for each in rename_everywhere(document(folder), "country", "land")
+    }
     assert sorted(changes) == ["a.experiment.yaml", "capital.prompty", "rows.csv"]
     write_all(changes.values())
     assert (folder / "rows.csv").read_bytes() == b"note,land,expected\r\nx,Italy,Rome\r\n"
@@ -169,7 +172,68 @@ def test_an_input_is_renamed_in_all_files_that_hold_it(folder: Path) -> None:
         write_all(changes.values())
     assert (folder / "a.experiment.yaml").read_text() == text
     with pytest.raises(ValueError, match="not a name"):
-        rename_from(document(folder, text), "land", "1 2")
+        rename_everywhere(document(folder, text), "land", "1 2")
+
+
+def test_a_prompt_that_shares_an_input_by_an_experiment_and_all_its_rows_follow(
+    folder: Path,
+) -> None:
+    rows = {
+        "rows.csv": 'note;"country";expected\r\nx;Italy;Rome\r\n',
+        "more.tsv": "country\tother\nItaly\tcountry\n",
+        "lines.jsonl": '{"country": "country", "deep": {"country": 1}}\n{"vars": {"country": 2}}\n',
+        "list.yaml": "- country: Italy\n- vars: {country: Rome}\n",
+        "capital.cases.csv": "country,expected\nPeru,Lima\n",
+        "capital.inputs.json": '{"one": {"country": "Peru"}}',
+        "second.inputs.json": '{"two": {"country": "Chad"}}',
+        "unrelated.prompty": PROMPT,
+        "second.prompty": PROMPT.replace("style", "mood"),
+        "notes.csv": "country\nnot of these\n",
+    }
+    for name, text in rows.items():
+        (folder / name).write_bytes(text.encode())
+    text = EXPERIMENT.replace("[capital.prompty]", "[capital.prompty, second.prompty]").replace(
+        "  - file://rows.csv\n", "".join(f"  - file://{each}\n" for each in list(rows)[:4])
+    )
+    (folder / "a.experiment.yaml").write_text(text)
+    before = {each.name: each.read_bytes() for each in folder.iterdir()}
+    from_prompt = rename_everywhere(parse(PROMPT, folder / "capital.prompty"), "country", "land")
+    from_experiment = rename_everywhere(document(folder, text), "country", "land")
+    assert from_prompt[0].path.name == "capital.prompty"
+    assert {each.path for each in from_prompt} == {each.path for each in from_experiment}
+    write_all(from_prompt)
+    after = {each.name: each.read_text() for each in folder.iterdir()}
+    assert [name for name in rows if before[name] == after[name].encode()] == [
+        "unrelated.prompty",
+        "notes.csv",
+    ]
+    lines = '{"land": "country", "deep": {"country": 1}}\n{"vars": {"land": 2}}\n'
+    assert after["lines.jsonl"] == lines
+    assert after["list.yaml"] == "- land: Italy\n- vars: {land: Rome}\n"
+    assert after["more.tsv"] == "land\tother\nItaly\tcountry\n"
+    assert after["second.prompty"] == PROMPT.replace("style", "mood").replace("country", "land")
+    assert document(folder, after["a.experiment.yaml"]).problems == ()
+    write_all(from_prompt, back=True)
+    assert {each.name: each.read_bytes() for each in folder.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("second.prompty", PROMPT),
+        ("rows.csv", "country,style\nItaly,short\n"),
+        ("capital.cases.jsonl", '{"country": 1, "style": 2}\n'),
+    ],
+)
+def test_a_name_that_is_taken_in_another_file_refuses_the_rename(
+    folder: Path, name: str, text: str
+) -> None:
+    (folder / name).write_text(text)
+    experiment = EXPERIMENT.replace("[capital.prompty]", "[capital.prompty, second.prompty]")
+    (folder / "a.experiment.yaml").write_text(experiment)
+    prompt = parse(PROMPT.replace("style", "mood"), folder / "capital.prompty")
+    with pytest.raises(ValueError, match=name):
+        rename_everywhere(prompt, "country", "style")
 
 
 def test_the_language_server_goes_from_an_experiment_to_its_files(folder: Path) -> None:

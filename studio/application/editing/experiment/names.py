@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import errno
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from studio.application.experiments.make import case_files
 from studio.application.experiments.text import is_value_name, prompts_of, read_experiment_document
 from studio.application.inputs.sets import sets_path
+from studio.core.experiments.datasets import csv_delimiter
 from studio.core.experiments.file.names import SUFFIXES
 from studio.core.experiments.file.read import read_experiment
 from studio.core.experiments.values import DatasetReference
@@ -146,53 +149,47 @@ def declaration_of(document: PromptDocument, name: str) -> tuple[PromptDocument,
     return None
 
 
-def rename_everywhere(
-    prompt: PromptDocument, old: str, new: str, renamed: Collection[Path] = ()
-) -> tuple[FileEdits, ...]:
-    """Return edits that rename an input in the samples, sets, experiments and rows of its prompt.
+def rename_everywhere(document: PromptDocument, old: str, new: str) -> tuple[FileEdits, ...]:
+    """Return the edits of all files that share an input, those of the document first.
 
-    The prompt's own edits are not among them.
+    An input of a prompt is shared with its samples, sets and cases, with the experiments that give
+    it a value and their rows, and by these with other prompts.
 
     Args:
-        prompt: The prompt.
+        document: A prompt or an experiment, as it is in the editor.
         old: The input's name.
         new: Its new name.
-        renamed: Other prompts in which the input is renamed, too.
-
-    Raises:
-        ValueError: the file of samples or of sets cannot follow; the text says why.
-    """
-    path = prompt.source.path
-    if path is None or not path.is_absolute():
-        return ()
-    made = list(_renamed_samples(prompt, path, old, new, renamed))
-    made += _renamed_keys(sets_path(path), 2, old, new)
-    for each in experiments_of(path):
-        made += list(_renamed_in(each, old, new))
-    return tuple(made)
-
-
-def rename_from(document: PromptDocument, old: str, new: str) -> tuple[FileEdits, ...]:
-    """Return the edits that rename an input in an experiment, its rows and its prompts.
 
     Raises:
         ValueError: the new name is none, or is taken, or a file cannot follow; the text says which.
     """
-    made: dict[Path, FileEdits] = {}
-    prompts = prompts_of(document)
-    paths = {each.source.path for each in prompts if each.source.path is not None}
-    for prompt in prompts:
-        path = prompt.source.path
-        if path is None or not path.is_file() or path in made:
+    known = {document.source.path: document}
+    waiting = [document]
+    for each in waiting:  # which grows
+        path = each.source.path
+        if path is None or not path.is_absolute():
             continue
-        own = parse(prompt.source.text, path)
-        if own.input(old) is None and all(each.name != old for each in own.variables):
-            continue
-        made[path] = FileEdits(own.source, rename_input(own, old, new))
-        for each in rename_everywhere(own, old, new, paths):
-            made.setdefault(each.path, each)
-    for each in _renamed_in(document, old, new):  # as it is in the editor, saved or not
-        made[each.path] = each
+        near = prompts_of(each) if each.is_experiment else experiments_of(path)
+        for other in near:
+            at = other.source.path
+            if at in known or at is None or not at.is_file():
+                continue
+            if not other.is_experiment:
+                other = parse(other.source.text, at)  # noqa: PLW2901 - as it is in its file
+            shares = any(_renamed_in(other, old, new)) if other.is_experiment else None
+            if shares or (shares is None and old in input_names(other)):
+                known[at] = other
+                waiting.append(other)
+    made: dict[Path | None, FileEdits] = {}
+    for path, each in known.items():
+        found = _renamed_in if each.is_experiment else partial(_renamed_prompt, renamed=known)
+        try:
+            for edits in found(each, old, new):
+                made.setdefault(edits.source.path, edits)
+        except ValueError as error:
+            if each is document or path is None:
+                raise
+            raise ValueError(f"{path.name}: {error}") from error
     return tuple(made.values())
 
 
@@ -211,8 +208,25 @@ def experiments_of(prompt: Path) -> Iterator[PromptDocument]:
             yield document
 
 
+def _renamed_prompt(
+    prompt: PromptDocument, old: str, new: str, renamed: Container[Path | None]
+) -> Iterator[FileEdits]:
+    """Yield the edits of a prompt, and of its samples, sets and cases."""
+    yield FileEdits(prompt.source, rename_input(prompt, old, new))
+    path = prompt.source.path
+    if path is None or not path.is_absolute():
+        return
+    yield from _renamed_samples(prompt, path, old, new, renamed)
+    yield from _renamed_keys(sets_path(path), old, new, lambda place: len(place) == 2)
+    for each in case_files(path):
+        if each.name.startswith(f"{path.stem}.") and (
+            each.suffix in (".csv", ".tsv", ".jsonl", ".ndjson") or ".cases." in each.name
+        ):
+            yield from _renamed_rows(each, old, new)
+
+
 def _renamed_samples(
-    prompt: PromptDocument, path: Path, old: str, new: str, renamed: Collection[Path]
+    prompt: PromptDocument, path: Path, old: str, new: str, renamed: Container[Path | None]
 ) -> Iterator[FileEdits]:
     """Yield the edits of the key in the file of samples, if it is this prompt's alone."""
     name = sample_file(prompt)
@@ -222,7 +236,7 @@ def _renamed_samples(
         file = confined_path(name, ReferenceContext(path.parent))
     except UnresolvedReference:
         return  # a run has no values of it either
-    for edits in _renamed_keys(file, 1, old, new):
+    for edits in _renamed_keys(file, old, new, lambda place: len(place) == 1):
         for other in sorted(path.parent.glob(f"*{path.suffix}")):
             if other != path and other not in renamed and _takes_samples(other, file, old):
                 raise ValueError(
@@ -232,33 +246,39 @@ def _renamed_samples(
         yield edits
 
 
-def _renamed_keys(file: Path, depth: int, old: str, new: str) -> Iterator[FileEdits]:
-    """Rename a key in a file of values.
+def _renamed_keys(
+    file: Path, old: str, new: str, is_value: Callable[[tuple[str | int, ...]], bool]
+) -> Iterator[FileEdits]:
+    """Rename a key in a file of values; nothing is renamed in one that cannot be read.
 
     Args:
-        file: the file; nothing is renamed in one that cannot be read.
-        depth: 1 where the file holds values, 2 where it holds sets of values.
+        file: the file: YAML or JSON, or a value of it in each line.
         old: the key.
         new: its new name.
+        is_value: returns whether a key at a place of the file names a value.
     """
     try:
         text = read_bounded(file).decode("utf-8")
     except (OSError, UnicodeDecodeError):
         return
-    mark = text.startswith("\ufeff")
-    reading = read_yaml(text[mark:], int(mark))
-    held = reading.value if isinstance(reading.value, Mapping) else {}
-    sets = [held] if depth == 1 else [each for each in held.values() if isinstance(each, Mapping)]
-    if not any(old in values for values in sets):
-        return
-    if any(old in values and new in values for values in sets):
-        raise ValueError(f"{file.name!r} has a value of the name {new!r} already")
-    found = (each for each in reading.entries if len(each.path) == depth)
-    keys = [each.key for each in found if each.path[-1] == old]
-    if reading.broken or not keys:
-        raise ValueError(f"the key {old!r} in {file.name!r} cannot be renamed: fix the file first")
-    source = SourceText(text, file)
-    yield FileEdits(source, tuple(TextEdit(inside_quotes(source, key), new) for key in keys))
+    source, keys = SourceText(text, file), list[Span]()
+    start = int(text.startswith("\ufeff"))
+    is_lines = file.suffix in (".jsonl", ".ndjson")
+    for part in text[start:].splitlines(keepends=True) if is_lines else (text[start:],):
+        if old in part:
+            reading = read_yaml(part, start)
+            places = {each.path: each.key for each in reading.entries if is_value(each.path)}
+            found = [place for place in places if place[-1] == old]
+            if any((*place[:-1], new) in places for place in found):
+                raise ValueError(f"{file.name!r} has a value of the name {new!r} already")
+            if found and reading.broken:
+                raise ValueError(
+                    f"the key {old!r} in {file.name!r} cannot be renamed: fix the file first"
+                )
+            keys += [places[place] for place in found]
+        start += len(part)
+    if keys:
+        yield FileEdits(source, tuple(TextEdit(inside_quotes(source, key), new) for key in keys))
 
 
 def _takes_samples(path: Path, file: Path, name: str) -> bool:
@@ -296,22 +316,38 @@ def _renamed_in(document: PromptDocument, old: str, new: str) -> Iterator[FileEd
 
 
 def _renamed_columns(document: PromptDocument, old: str, new: str) -> Iterator[FileEdits]:
-    """Yield the heads of tables, and the keys of lines of JSON."""
+    """Yield the edits of an experiment's files of rows."""
     path = document.source.path
     assert path is not None
     file = read_experiment(document.source.text, path)
     for case in file.cases:
-        if not isinstance(case, DatasetReference) or case.columns:
-            continue
-        rows = (path.parent / case.path).resolve()
-        if not rows.is_relative_to(path.parent.resolve()) or rows.suffix != ".csv":
-            continue
-        try:
-            text = read_bounded(rows).decode("utf-8")
-        except (OSError, UnicodeDecodeError):
-            continue
-        head = text.partition("\n")[0]
-        found = re.search(rf"(?:^\ufeff?|,)\s*\"?(?P<name>{re.escape(old)})\"?\s*(?=,|\r|$)", head)
-        if found is not None:
-            span = Span(found.start("name"), found.end("name"))
-            yield FileEdits(SourceText(text, rows), (TextEdit(span, new),))
+        if isinstance(case, DatasetReference) and not case.columns:
+            rows = (path.parent / case.path).resolve()
+            if rows.is_relative_to(path.parent.resolve()):
+                yield from _renamed_rows(rows, old, new)
+
+
+def _renamed_rows(rows: Path, old: str, new: str) -> Iterator[FileEdits]:
+    """Yield the edits of a file of rows: of its head, or of the keys of each row."""
+    if rows.suffix not in (".csv", ".tsv"):
+        yield from _renamed_keys(rows, old, new, _is_of_row)
+        return
+    try:
+        text = read_bounded(rows).decode("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return
+    head = text.partition("\n")[0]
+    cells = list(re.finditer(rf"[^{csv_delimiter(head, rows)}\ufeff\r]+", head))
+    spans = {each[0].strip().strip('"'): each for each in cells}
+    if old in spans and new in spans:
+        raise ValueError(f"{rows.name!r} has a value of the name {new!r} already")
+    if old in spans:
+        start = spans[old].start() + spans[old][0].index(old)
+        edit = TextEdit(Span(start, start + len(old)), new)
+        yield FileEdits(SourceText(text, rows), (edit,))
+
+
+def _is_of_row(place: tuple[str | int, ...]) -> bool:
+    """Return whether a key of a file of rows names a value: `0.question`, `0.vars.question`."""
+    names = [each for each in place if isinstance(each, str)]
+    return len(names) == 1 or names[-2:-1] == ["vars"]

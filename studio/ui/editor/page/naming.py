@@ -189,16 +189,10 @@ class Naming(QObject):
         Raises:
             ValueError: the name cannot be used, or a file cannot follow; nothing is changed then.
         """
-        from studio.core.prompty.edit.edits import rename_input
-
         own = document.source.path
-        if document.is_experiment:
-            changes = experiments.rename_from(document, old, new)
-            edits = next((each.edits for each in changes if each.path == own), ())
-        else:
-            edits = rename_input(document, old, new)
-            changes = experiments.rename_everywhere(document, old, new)
-        others = tuple(each for each in changes if each.path != own)
+        changes = experiments.rename_everywhere(document, old, new)
+        edits = next((each.edits for each in changes if each.source.path == own), ())
+        others = tuple(each for each in changes if each.source.path != own)
         if not document.is_experiment:
             self.input_renamed.emit(old, new)
         self._editor.apply_edits(edits)
