@@ -147,8 +147,7 @@ def print_end(state: RunState, *, as_json: bool, shown: str = "") -> None:
         as_json: as one line of JSON.
         shown: the text of the last reply, where it stands on the terminal already.
     """
-    done = state.status == "done"
-    failed = state.error if state.error is not None and not done else None
+    failed = state.error if state.status != "done" else None
     error = failed.message if failed is not None else ""
     if as_json:
         result = {"t": "Result", "status": state.status, "answer": state.answer, "error": error}
@@ -156,6 +155,8 @@ def print_end(state: RunState, *, as_json: bool, shown: str = "") -> None:
     elif state.answer is not None and state.status in ("done", "incomplete"):
         is_shown = bool(shown) and shown.strip() == state.answer.strip()
         print("" if is_shown else printable(state.answer))
+        if not state.answer.strip():
+            tell("prompt-studio: the answer has no words.")
     used, price = state.usage, state.setup.price
     if used.total_tokens:
         words = f"{counted(used.input_tokens, 'token')} in, {used.output_tokens:,} out"

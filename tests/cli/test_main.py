@@ -156,6 +156,18 @@ LOOPS = {
 }
 
 
+def test_an_answer_without_words_is_said(
+    tmp_path: Path, user_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script(user_home, '{"action": "final_answer", "action_input": null}')
+    path = tmp_path / "loop.prompty"
+    path.write_text(LOOPS["json"], encoding="utf-8")
+    assert run_command(["run", str(path), "-i", "question=Where am I?"]) == FINE
+    told = capsys.readouterr()
+    assert told.out == "\n"
+    assert "the answer has no words" in told.err
+
+
 @pytest.mark.parametrize("name", LOOPS)
 def test_a_loop_prompt_wants_the_question_of_the_user(
     name: str, tmp_path: Path, user_home: Path, capsys: pytest.CaptureFixture[str]

@@ -52,8 +52,7 @@ def split_front_matter(text: str) -> Split:
     text = plain_newlines(text)
     opening = _OPENING.match(text)
     if opening is None:
-        start = 1 if text.startswith("\ufeff") else 0
-        return Split(None, Span(start, len(text)))
+        return Split(None, Span(int(text.startswith("\ufeff")), len(text)))
     mark = opening[1]
     delimiter = Span(*opening.span(1))
     start = opening.end()
@@ -68,9 +67,8 @@ def split_front_matter(text: str) -> Split:
 def in_front_matter(text: str, caret: int) -> bool:
     """Return whether the caret is between the delimiters of the front matter."""
     split = split_front_matter(text)
-    if split.front is None or caret < split.front.start:
-        return False
-    return caret < split.front.end + split.unclosed  # at its end one still writes in it
+    front = split.front  # at its end one still writes in it
+    return front is not None and front.start <= caret < front.end + split.unclosed
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from studio.core.prompty.foreign import split_front_matter
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.naming import nearest
 from studio.core.text.source import Fix, Problem, Severity, SourceText, Span, TextEdit
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, text_of
 
 # Files that coding agents read, which are no prompt files: told by their names, as agents do.
 
@@ -153,9 +153,8 @@ def _role_problems(tag: re.Match[str], place: Span) -> Iterator[Problem]:
     """Report an unknown role in quotes."""
     role = re.search(r"[\"'](\w*)[\"']", tag["rest"])
     if role is not None and role[1] not in _ROLES:
-        start = tag.start("rest") + role.start(1)
         message = f"There is no role {role[1]!r}; the roles are {', '.join(_ROLES)}."
-        yield _problem(message, Span(start, start + len(role[1])))
+        yield _problem(message, Span(*role.span(1)).shift(tag.start("rest")))
 
 
 def _problem(message: str, place: Span) -> Problem:
@@ -248,7 +247,6 @@ def read_agent_file(text: str, path: Path, kind: AgentFileKind) -> PromptDocumen
         found += _skill_problems(data, top, path) if kind == "skill" else ()
     if kind == "dotprompt":
         found += template_problems(text, split.body.start)
-    name, described = data.get("name"), data.get("description")
     return PromptDocument(
         SourceText(text, path),
         dialect_reason=TITLES[kind],
@@ -256,8 +254,8 @@ def read_agent_file(text: str, path: Path, kind: AgentFileKind) -> PromptDocumen
         body=split.body,
         data=data,
         entries=reading.entries,
-        name=name if isinstance(name, str) else "",
-        description=described if isinstance(described, str) else "",
+        name=text_of(data.get("name")),
+        description=text_of(data.get("description")),
         problems=tuple(sorted(dict.fromkeys(found), key=lambda each: each.span)),
         agent_file=kind,
     )
@@ -311,14 +309,8 @@ def _value_problems(
         f"is one of {', '.join(rule.choices)}": value == text
         and text not in (rule.choices or (text,)),
     }
-    yield from _broken("agent-file-value", repr(key), broken, entry.value)
-
-
-def _broken(code: str, subject: str, rules: Mapping[str, object], place: Span) -> Iterator[Problem]:
-    """Yield an error for each rule that is broken."""
-    for rule, is_broken in rules.items():
-        if is_broken:
-            yield Problem(code, Severity.ERROR, f"{subject} {rule}.", place)
+    for words in filter(broken.get, broken):
+        yield Problem("agent-file-value", Severity.ERROR, f"{key!r} {words}.", entry.value)
 
 
 def _skill_problems(
@@ -335,7 +327,9 @@ def _skill_problems(
         "has letters, digits and hyphens only": not normal.replace("-", "a").isalnum(),
         "has hyphens only between words, one at a time": "--" in f"-{normal}-",
     }
-    yield from _broken("agent-file-name", "The name of a skill", broken, place)
+    for words in filter(broken.get, broken):
+        message = f"The name of a skill {words}."
+        yield Problem("agent-file-name", Severity.ERROR, message, place)
     folder = unicodedata.normalize("NFKC", path.parent.name)
     if folder and folder != normal:
         fix = Fix(f"Change to {folder!r}", (TextEdit(place, folder),))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from studio.core.prompty.checks.declarations import is_lone_tool
@@ -135,7 +135,10 @@ class _Walker:
             if self.document.dialect == "prompty":
                 yield self._legacy(name, shape, path, place)
             return
-        if self.document.dialect == "legacy":
+        if self.document.dialect == "legacy":  # many keep keys of their own: only slips are said
+            known = (*_TABLES[shape], *LEGACY_KEYS.get(shape, ()))
+            if nearest(name, known):
+                yield self._unlike(name, known, path, place)
             return
         glued = _glued_name(name, shape, place)
         if glued is not None:
@@ -145,13 +148,13 @@ class _Walker:
         if elsewhere is not None:
             yield elsewhere
             return
-        yield self._unlike(name, shape, path, place)
+        yield self._unlike(name, _TABLES[shape], path, place)
 
-    def _unlike(self, name: str, shape: str, path: KeyPath, place: Span) -> Problem:
+    def _unlike(self, name: str, known: Iterable[str], path: KeyPath, place: Span) -> Problem:
         """Report an unknown key, with the known one that is probably meant."""
-        names = {key.lower(): key for key in _TABLES[shape]}
+        names = {key.lower(): key for key in known}
         same = names.get(name.lower().replace("-", "").replace("_", ""))
-        meant = same or nearest(name, _TABLES[shape])
+        meant = same or nearest(name, known)
         where = f" in {'.'.join(map(str, path[:-1]))}" if path[:-1] else ""
         message = f"The key {name!r} is not known{where}; it is kept and does nothing."
         fixes: tuple[Fix, ...] = ()
@@ -189,9 +192,8 @@ class _Walker:
         entry = self.document.entry(*path)
         value = value_at(self.document.data, path)
         model = self.document.data.get("model")
-        is_plain = isinstance(value, str | int | float | bool) and entry is not None
-        can_move = is_plain and not isinstance(model, str) and self.places.key(*home) is None
-        if can_move and entry is not None:
+        is_free = not isinstance(model, str) and self.places.key(*home) is None
+        if entry is not None and is_free and isinstance(value, str | int | float | bool):
             written = self.document.source.slice(entry.value)
             removed = remove_entry(self.document, entry)
             edits = (*removed, *set_value(self.document, home, written))
