@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QMenu,
     QMessageBox,
     QPushButton,
-    QSplitter,
     QWidget,
 )
 
@@ -32,7 +31,7 @@ from studio.ui.experiments.head import CasesBar, ExperimentHead
 from studio.ui.experiments.rating import MOST, BlindDialog
 from studio.ui.experiments.row_filters import RowFilters
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.kit import FlowLayout, column_of, push_button, row_of
+from studio.ui.parts.kit import FlowLayout, column_of, push_button, row_of, split_of
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.style.theme import icon
 from studio.viewmodels.experiments.controller import ExperimentController
@@ -42,6 +41,9 @@ _BESIDE = 900
 
 _BELOW = 760
 """Pixels of height from which a cell may be shown below it."""
+
+_ONLY_GRID = 560
+"""Pixels of width up to which a cell has no room beside the grid, as beside a run."""
 
 _CHART, _CHART_HEIGHT = 760, 480
 """Width and height from which the chart is shown."""
@@ -91,7 +93,7 @@ class ExperimentView(QWidget):
         self.table = ExperimentTable(controller.model)
         self.detail = CellDetail(is_low=controller.cases is not None)
         self.row_button = QPushButton(tr("New row, or paste rows from a sheet, CSV or JSON"))
-        self.split = QSplitter(Qt.Orientation.Horizontal)
+        self.split = split_of(self._left(), self.detail, stretch=(3, 2))
         self._lay_out()
         self._connect()
         self._show_state(running=False)
@@ -178,6 +180,7 @@ class ExperimentView(QWidget):
         wanted = Qt.Orientation.Vertical if is_below else Qt.Orientation.Horizontal
         if self.split.orientation() != wanted:
             self.split.setOrientation(wanted)
+        self.detail.setVisible(is_below or self.width() > _ONLY_GRID)
         self.head.allow_chart(self.width() >= _CHART and self.height() >= _CHART_HEIGHT)
 
     # -- doing ----------------------------------------------------------------------------------
@@ -326,14 +329,9 @@ class ExperimentView(QWidget):
             menu.addAction(form.upper()).triggered.connect(lambda *_, form=form: self._export(form))
         self.export_button.setMenu(menu)
         self.more_button.setMenu(self._more_menu())
-        split = self.split
-        split.setChildrenCollapsible(False)
-        for part, (pane, stretch) in enumerate(((self._left(), 3), (self.detail, 2))):
-            split.addWidget(pane)
-            split.setStretchFactor(part, stretch)
         buttons = QWidget()
         buttons.setLayout(self._buttons())
-        parts = (self.head, buttons, (split, 1))
+        parts = (self.head, buttons, (self.split, 1))
         if self.bar is None:
             column_of(*parts, on=self, margins=(16, 12, 16, 12), spacing=12)
             return

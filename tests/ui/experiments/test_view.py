@@ -96,6 +96,20 @@ def cell(view: ExperimentView, row: int, variant: int) -> GridCell:
     return found
 
 
+def test_beside_a_run_the_grid_has_all_the_room(
+    qtbot: QtBot, open_workbench: Callable[[], Workbench], experiment: Path
+) -> None:
+    view = opened(qtbot, open_workbench(), experiment)
+    ran(qtbot, view)
+    assert view.detail.isVisible()
+    view.resize(380, 690)
+    assert not view.detail.isVisible()
+    view.resize(380, 800)  # it has room below
+    assert view.detail.isVisible()
+    view.resize(900, 690)
+    assert view.detail.isVisible()
+
+
 def test_an_experiment_is_a_tab_that_runs(
     qtbot: QtBot, open_workbench: Callable[[], Workbench], experiment: Path
 ) -> None:
