@@ -66,6 +66,9 @@ class Settings:
     notify_ended: bool = False
     """Whether the desktop is notified of an experiment's end if the window is not in front."""
 
+    cases_cents: int = 5
+    """US cents that a run of a prompt's cases may cost without a question."""
+
     history_keep: int = 0
     """Number of newest runs to keep; 0 for all."""
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import suppress
 from dataclasses import dataclass
 
 from studio.application.experiments.turns import STALE_CELL
+from studio.core.agent.values.events import Rendered
 from studio.core.agent.values.state import RunState
 from studio.core.experiments.assertions.result import CellAnswer, MadeCall
 from studio.core.models.remote.faults import LearnedRefusal
+from studio.core.prompty.document import Message
+from studio.core.runs.exchange import read_journal
+from studio.core.text.values import parse_json
+from studio.core.wire.wire_call import WireCall
 
 
 @dataclass(frozen=True)
@@ -83,3 +90,18 @@ def asked_cell(state: RunState, journal: bytes, waited: float, *, is_timed: bool
         is_timed=is_timed,
     )
     return AskedCell(answer, "", journal, refused)
+
+
+def sent_of(journal: bytes) -> tuple[tuple[Message, ...], str]:
+    """Return the messages of a kept run, and the body of its first request, indented.
+
+    Raises:
+        JournalError: it cannot be read.
+    """
+    calls: dict[int, WireCall] = {}
+    events = list(read_journal(journal.decode("utf-8", "surrogatepass"), calls))
+    messages = next((each.messages for each in events if isinstance(each, Rendered)), ())
+    body = calls[min(calls)].body if calls else ""
+    with suppress(ValueError):
+        body = json.dumps(parse_json(body), indent=2, ensure_ascii=False)
+    return messages, body

@@ -308,12 +308,6 @@ class ExperimentGrid:
             case _:
                 return True
 
-    def failed(self, variant: int) -> frozenset[int]:
-        """Return the rows that do not pass."""
-        return frozenset(
-            row.number for row in self.rows if self.passes(row.number, variant) is False
-        )
-
     @property
     def tags(self) -> tuple[str, ...]:
         """Every tag, in order."""

@@ -104,6 +104,8 @@ class ExperimentsCoordinator(QObject):
             controller = ExperimentController(
                 table.path, self._background, self._services_with_texts, self, table
             )
+            settings = self._window.services.settings
+            controller.most_cost = lambda: settings.value.cases_cents / 100
             view = self._cases[path] = self._view(controller)
             self._stack.addWidget(view)
         elif rows is not None and view.controller.cases is not None:
@@ -136,6 +138,8 @@ class ExperimentsCoordinator(QObject):
         view.request_run.connect(lambda key: self._open_run(controller, key))
         view.request_file.connect(self._window.tabs.open_text)
         view.request_experiment.connect(lambda: self._keep_cases(controller))
+        if view.bar is not None:
+            view.bar.request_limit.connect(lambda cents: self._raise_limit(controller, cents))
         self._dialogs.join(view)
         controller.ended.connect(self._on_ended)
         controller.connection_missing.connect(self._offer_connection)
@@ -202,6 +206,11 @@ class ExperimentsCoordinator(QObject):
                 view.controller.reload_plan()
                 if view.bar is not None and view.bar.save_box.isChecked():
                     view.run_all()
+
+    def _raise_limit(self, controller: ExperimentController, cents: int) -> None:
+        settings = self._window.services.settings
+        settings.set(replace(settings.value, cases_cents=cents))
+        controller.run()
 
     # -- made of what is at hand ----------------------------------------------------------------
 

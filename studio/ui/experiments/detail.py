@@ -10,17 +10,20 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
+    QTabBar,
     QVBoxLayout,
     QWidget,
 )
 
 from studio.application.comparison import changed_words
+from studio.application.experiments.asked_cell import sent_of
 from studio.application.experiments.exports.cells import row_title
 from studio.application.experiments.grid import answer_fields
 from studio.application.words import tr
 from studio.core.experiments.assertions.result import AssertionResult
 from studio.core.experiments.results.cells import CellKey, CellOutcome, left_out_of
 from studio.core.experiments.results.ratings import Rating
+from studio.core.runs.codec import JournalError
 from studio.core.text.amounts import duration, money
 from studio.ui.experiments.rating import RatingBar
 from studio.ui.parts.kit import (
@@ -84,7 +87,7 @@ class CellDetail(FollowsTheme, QWidget):
         self.title = QLabel()
         self.facts = ElidedLabel() if is_low else QLabel()
         paint_text(self.facts, "muted")
-        self.answer_head = QLabel()
+        self.tabs = QTabBar(expanding=False, drawBase=False)
         self.answer = _Answer()
         self.checks = QVBoxLayout()
         self._inner = QWidget()
@@ -117,17 +120,17 @@ class CellDetail(FollowsTheme, QWidget):
         is_over = outcome is not None
         for button in (self.step_button, self.edit_button):
             button.setEnabled(cell is not None)
-        self.run_button.setEnabled(cell is not None and cell.has_run)
+        self.run_button.setEnabled(cell is not None and cell.journal is not None)
         self.accept_button.setEnabled(is_over and not (outcome and outcome.error))
         self.repeat_button.setVisible(cell is not None and len(cell.repeats) > 1)
         self.compare_button.setVisible(cell is not None and cell.baseline is not None)
         self.answer.setVisible(cell is not None)
+        self.tabs.setVisible(cell is not None)
         self.rating.setVisible(is_over and not (outcome and outcome.error))
         self.rating.show_rating(cell.rating if cell is not None else Rating())
         if cell is None:
             self.title.setText(tr("Choose a cell"))
             self._say(tr("Its answer, its assertions and its run are shown here."))
-            self.answer_head.setText("")
             return
         self.title.setText(
             tr("Row {row} · {variant}").format(row=cell.key.row, variant=cell.variant)
@@ -150,7 +153,7 @@ class CellDetail(FollowsTheme, QWidget):
 
     def _facts(self, cell: ShownCell) -> str:
         outcome = cell.outcome
-        words = [row_title(cell.row)]
+        words = [] if self._is_low else [row_title(cell.row)]
         if not cell.is_planned:
             words.append(tr("the test is for other variants"))
         if len(cell.repeats) > 1:
@@ -179,17 +182,19 @@ class CellDetail(FollowsTheme, QWidget):
 
     def _show_answer(self, cell: ShownCell) -> None:
         outcome, theme = cell.outcome, theme_in_use()
+        if self.tabs.currentIndex() > 0:
+            self._show_request(cell, theme)
+            return
         if outcome is None:
-            asked = tr("Not asked yet") if cell.is_planned else tr("Not planned")
-            self.answer_head.setText(asked)
-            self.answer.setPlainText("")
+            waits = tr("Not asked yet. Ctrl+F5 asks this cell alone.")
+            asked = waits if self._is_low else tr("Not asked yet.")
+            self.answer.setPlainText(asked if cell.is_planned else tr("Not planned."))
             return
         if outcome.error:
-            self.answer_head.setText(tr("No answer"))
-            self.answer.setPlainText(outcome.error)
+            again = tr("The next run asks it again.")
+            self.answer.setPlainText(f"{outcome.error}\n\n{again}")
             return
         base = cell.baseline
-        self.answer_head.setText(tr("Answer"))
         compared = base if base is not None and not base.error and self._compares else None
         fields = answer_fields(outcome.output)
         if fields[0][0]:
@@ -199,6 +204,26 @@ class CellDetail(FollowsTheme, QWidget):
             self.answer.setHtml(_marked(compared.output, outcome.output, theme))
         else:
             self.answer.setHtml(_spanned(outcome, theme))
+
+    def _show_request(self, cell: ShownCell, theme: Theme) -> None:
+        """Show the messages or the body that were sent, as they were kept."""
+        try:
+            messages, body = sent_of(cell.journal) if cell.journal is not None else ((), "")
+        except JournalError as error:
+            messages, body = (), str(error)
+        if not messages and not body:
+            is_asked = cell.outcome is not None
+            words = tr("The request was not kept.") if is_asked else tr("Not asked yet.")
+            self.answer.setPlainText(words)
+        elif self.tabs.currentIndex() == 1:
+            lines = (
+                f"<p><b style='color:{theme.muted}'>{each.role}</b><br>{_escaped(each.text)}</p>"
+                for each in messages
+            )
+            self.answer.setHtml("".join(lines))
+        else:
+            code = f"<pre style='white-space: pre-wrap'>{html.escape(body)}</pre>"
+            self.answer.setHtml(code)
 
     def _add_check(self, result: AssertionResult, depth: int = 0) -> None:
         theme = theme_in_use()
@@ -230,6 +255,9 @@ class CellDetail(FollowsTheme, QWidget):
         self.facts.setWordWrap(True)
         self.answer.setAccessibleName(tr("Answer"))
         self.answer.setOpenLinks(False)
+        for name in (tr("Answer"), tr("Messages"), tr("Request")):
+            self.tabs.addTab(name)
+        self.tabs.setAccessibleName(tr("Answer, messages, request"))
         self.step_button.setToolTip(tr("Run this row with the debugger, step by step (F10)"))
         self.accept_button.setToolTip(
             tr("Write the answer to its row as the expected one; it can be taken back")
@@ -241,7 +269,7 @@ class CellDetail(FollowsTheme, QWidget):
             self._lay_low()
             return
         head = row_of((self.title, 1), self.repeat_button)
-        over = row_of(self.answer_head, 1, self.compare_button)
+        over = row_of(self.tabs, 1, self.compare_button)
         column_of(self.checks, 1, on=self._inner, margins=0)
         self._inner.setAccessibleName(tr("Assertions"))
         actions = FlowLayout()
@@ -272,11 +300,11 @@ class CellDetail(FollowsTheme, QWidget):
         self.facts.setWordWrap(False)
         self.title.setWordWrap(False)
         buttons = (self.repeat_button, self.compare_button, self.run_button, self.accept_button)
-        head = row_of(self.title, (self.facts, 1), *buttons, self.step_button)
+        head = row_of(self.title, self.tabs, (self.facts, 1), *buttons, self.step_button)
         column_of(self.checks, 1, on=self._inner, margins=0)
         area = scroll_area(self._inner)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        for part in (self.edit_button, self.rating, self.answer_head):
+        for part in (self.edit_button, self.rating):
             part.setParent(self)
             part.setFixedSize(0, 0)
         body = row_of((self.answer, 2), (area, 1), spacing=12)
@@ -286,6 +314,7 @@ class CellDetail(FollowsTheme, QWidget):
         self.accept_button.clicked.connect(lambda: self.request_accept.emit(self.key))
         self.rating.rated.connect(self._on_rated)
         self.compare_button.toggled.connect(self._on_compare)
+        self.tabs.currentChanged.connect(lambda _at: self.show_cell(self._cell))
 
     def _on_rated(self, rating: Rating) -> None:
         if self._cell is not None:

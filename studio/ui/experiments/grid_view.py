@@ -40,15 +40,17 @@ from PySide6.QtWidgets import (
 
 from studio.application.experiments.grid import DotState, GridCell
 from studio.application.words import tr
-from studio.ui.style.theme import SOFT_TINT, Theme, blend, theme_in_use
+from studio.ui.style.theme import SOFT_TINT, Theme, blend, icon, theme_in_use
 from studio.viewmodels.experiments.grid_model import (
     ANSWER_ROLE,
     CELL_ROLE,
+    GROUP_ROLE,
     ExperimentGridModel,
+    RowGroup,
     ShownAnswer,
 )
 
-_ROW_HEIGHT = 60
+_ROW_HEIGHT, _GROUP_HEIGHT = 60, 28
 _HEAD_HEIGHT = 44
 _LINES = 3
 """Lines of text in a row."""
@@ -145,8 +147,12 @@ class CellDelegate(QStyledItemDelegate):
         painter.fillRect(rect, QColor(theme.selection if selected else theme.surface))
         painter.setFont(option.font)
         room = QRectF(rect).adjusted(_PAD, _TOP, -_PAD, -_TOP)
-        cell = index.data(CELL_ROLE)
-        if isinstance(cell, GridCell):
+        cell, group = index.data(CELL_ROLE), index.data(GROUP_ROLE)
+        if isinstance(group, RowGroup):
+            if not selected:
+                painter.fillRect(rect, QColor(theme.window))
+            self._paint_group(painter, room, group, str(index.data()), index.column())
+        elif isinstance(cell, GridCell):
             self._paint_cell(painter, room, cell, index.data(ANSWER_ROLE))
         else:
             is_plain = (
@@ -160,6 +166,20 @@ class CellDelegate(QStyledItemDelegate):
             painter.setBrush(Qt.BrushStyle.NoBrush)  # of the cell's last sign
             painter.drawRect(QRectF(rect).adjusted(1, 1, -1, -1))
         painter.restore()
+
+    def _paint_group(
+        self, painter: QPainter, room: QRectF, group: RowGroup, words: str, column: int
+    ) -> None:
+        if not column:
+            size = int(room.height())
+            mark = icon("chevron-right" if group.is_folded else "chevron-down")
+            mark.paint(painter, QRect(int(room.left()), int(room.top()), size, size))
+            room = room.adjusted(size + _GAP, 0, 0, 0)
+        painter.setPen(QColor(theme_in_use().text))
+        font = painter.font()
+        font.setBold(not column)
+        painter.setFont(font)
+        paint_lines(painter, room, words, 1)
 
     def _paint_cell(
         self, painter: QPainter, room: QRectF, cell: GridCell, answer: ShownAnswer | None
@@ -331,18 +351,16 @@ class GridHeader(QHeaderView):
         painter.restore()
 
 
-class ExperimentTable(QTableView):
-    """The grid; the keyboard goes from cell to cell."""
+class _Rows(QTableView):
+    """A view of the rows; the table is one, and so are the columns that stay at its left."""
 
-    def __init__(self, model: ExperimentGridModel) -> None:
-        super().__init__()
-        self._grid = model
-        self._delegate = CellDelegate(self)
+    def __init__(self, model: ExperimentGridModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
         self.setModel(model)
+        self._delegate = CellDelegate(self)
         self.setItemDelegate(self._delegate)
         self.setHorizontalHeader(GridHeader(self))
         self.horizontalHeader().sectionClicked.connect(model.sort_by_column)
-        self.setAccessibleName(tr("Rows and variants"))
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
@@ -357,7 +375,46 @@ class ExperimentTable(QTableView):
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(_ROW_HEIGHT)
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.clicked.connect(model.fold)
+
+    def fit_groups(self, places: Sequence[int], columns: int) -> None:
+        """Give the lines of groups their height, and their first part all columns of values."""
+        self.clearSpans()
+        self.verticalHeader().setDefaultSectionSize(_ROW_HEIGHT)
+        for place in places:
+            self.setRowHeight(place, _GROUP_HEIGHT)
+            if columns > 1:
+                self.setSpan(place, 0, 1, columns)
+
+
+class ExperimentTable(_Rows):
+    """The grid; the keyboard goes from cell to cell, and the values stay while answers scroll."""
+
+    def __init__(self, model: ExperimentGridModel) -> None:
+        super().__init__(model)
+        self._grid = model
+        self.setAccessibleName(tr("Rows and variants"))
+        self.frozen = _Rows(model, self)
+        """The number and the values, over the same columns of the table."""
+        self.frozen.setSelectionModel(self.selectionModel())
+        self.frozen.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.frozen.setFocusProxy(self)
+        self.frozen.setFrameShape(QTableView.Shape.NoFrame)
+        off = Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        self.frozen.setVerticalScrollBarPolicy(off)
+        self.frozen.setHorizontalScrollBarPolicy(off)
+        mine, theirs = self.verticalScrollBar(), self.frozen.verticalScrollBar()
+        mine.valueChanged.connect(theirs.setValue)
+        theirs.valueChanged.connect(mine.setValue)
+        self.frozen.hide()
         model.modelReset.connect(self._fit_columns)
+        model.modelReset.connect(self._fit_groups)
+
+    def _fit_groups(self) -> None:
+        model = self._grid
+        places = [at for at in range(model.rowCount()) if model.group_at(at) is not None]
+        for rows in (self, self.frozen):
+            rows.fit_groups(places, model.first_variant)
 
     def _fit_columns(self) -> None:
         """Fit the values' columns to their content; the answers share the rest."""
@@ -371,16 +428,63 @@ class ExperimentTable(QTableView):
         room = self.viewport().width() - sum(map(self.columnWidth, range(first)))
         for section in range(first, model.columnCount()):
             self.setColumnWidth(section, max(_LEAST_ANSWER, room // answers))
+        self._freeze(first)
+
+    def _freeze(self, first: int) -> None:
+        """Keep the columns of values in half of the width where the answers need to scroll."""
+        frozen, width = self.frozen, 0
+        room = self.viewport().width()
+        for section in range(self._grid.columnCount()):
+            frozen.setColumnWidth(section, self.columnWidth(section))
+            is_kept = section < first and width + self.columnWidth(section) <= room // 2
+            first = first if is_kept else min(first, section)
+            frozen.setColumnHidden(section, not is_kept)
+            width += self.columnWidth(section) if is_kept else 0
+        frozen.setVisible(width > 0 and self.horizontalHeader().length() > room)
+        edge = self.frameWidth()
+        frozen.setGeometry(edge, edge, width, _HEAD_HEIGHT + self.viewport().height())
 
     def _value_width(self, section: int) -> int:
         if section == 1:
             return _FIRST_WIDTH if self.viewport().width() > _LITTLE else _FIRST_IN_LITTLE
         metrics, model = self.fontMetrics(), self._grid
-        rows = range(min(_MEASURED, model.rowCount()))
+        rows = [at for at in range(min(_MEASURED, model.rowCount())) if not model.group_at(at)]
         texts = [str(model.headerData(section, _ACROSS)) + "  "]
         texts += [str(model.index(row, section).data() or "")[:_MEASURED] for row in rows]
         wanted = max(map(metrics.horizontalAdvance, texts)) + 2 * _PAD
         return max(_LEAST_WIDTH, min(_MOST_WIDTH, wanted))
+
+    def _is_frozen(self, column: int) -> bool:
+        return self.frozen.isVisibleTo(self) and not self.frozen.isColumnHidden(column)
+
+    def edit(  # type: ignore[override]
+        self,
+        index: QModelIndex,
+        trigger: QAbstractItemView.EditTrigger = QAbstractItemView.EditTrigger.AllEditTriggers,
+        event: QEvent | None = None,
+    ) -> bool:
+        """Edit a value where it is seen."""
+        cause = event or QEvent(QEvent.Type.None_)
+        if self._is_frozen(index.column()):
+            return self.frozen.edit(index, trigger, cause)
+        return super().edit(index, trigger, cause)
+
+    def scrollTo(  # noqa: N802 - Qt's name
+        self,
+        index: _Index,
+        hint: QAbstractItemView.ScrollHint = QAbstractItemView.ScrollHint.EnsureVisible,
+    ) -> None:
+        """Bring a cell into sight: values that stay are, and an answer is not below them."""
+        bar = self.horizontalScrollBar()
+        before = bar.value()
+        super().scrollTo(index, hint)
+        if not index.isValid():
+            return
+        if self._is_frozen(index.column()):
+            bar.setValue(before)
+        elif self.frozen.isVisibleTo(self):
+            hidden = self.frozen.width() - self.visualRect(index).left()
+            bar.setValue(bar.value() - max(0, hidden))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Share the width among the answers, and keep the chosen row in sight."""

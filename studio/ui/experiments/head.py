@@ -5,9 +5,10 @@ The head of cases: their file and their columns.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from math import ceil
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
@@ -22,20 +23,28 @@ from PySide6.QtWidgets import (
     QMenu,
     QProgressBar,
     QPushButton,
-    QSizePolicy,
     QWidget,
 )
 
 from studio.application.experiments.charts import ChartKind, chart_of
 from studio.application.experiments.cluster.dispatch import WorkersAddress, WorkersError
+from studio.application.experiments.generate import ROW_KINDS
 from studio.application.experiments.make import CaseColumn, CasesTable, case_files
 from studio.application.experiments.report import ExperimentReport
 from studio.application.experiments.run.spending import ExperimentProgress, progress_line
 from studio.application.words import marked, tr
+from studio.core.text.amounts import money
 from studio.core.text.naming import unique_names
 from studio.ui.experiments.chart import ExperimentChart
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.kit import ClosingDialog, column_of, push_button, row_of, toned_label
+from studio.ui.parts.kit import (
+    ClosingDialog,
+    ElidedLabel,
+    column_of,
+    push_button,
+    row_of,
+    toned_label,
+)
 from studio.ui.style.theme import icon, paint_text
 from studio.viewmodels.experiments.controller import ExperimentController
 
@@ -46,6 +55,23 @@ _CHARTS: tuple[tuple[ChartKind, str], ...] = (
     ("trend", marked("Over results")),
     ("slices", marked("By tag")),
 )
+
+
+_KIND_NAMES = {
+    "typical": marked("Typical"),
+    "empty": marked("Empty"),
+    "long": marked("Long"),
+    "language": marked("Other languages"),
+    "injection": marked("Injection"),
+    "ambiguous": marked("Ambiguous"),
+}
+
+
+def row_kinds() -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the kinds of rows that a model invents, all of them first, each with its name."""
+    yield (*ROW_KINDS,), tr("Of every kind")
+    for kind in ROW_KINDS:
+        yield (kind,), tr(_KIND_NAMES.get(kind, kind))
 
 
 class ExperimentHead(QWidget):
@@ -179,12 +205,13 @@ class CasesBar(QWidget):
 
     request_table = Signal(CasesTable)  # another file, or other columns
     request_experiment = Signal()  # keep the table as an experiment
+    request_limit = Signal(int)  # US cents that cases may cost: they are asked then
 
     def __init__(self, table: CasesTable) -> None:
         super().__init__()
         self._table = table
         self.files = ComboBox()
-        self.count_label = QLabel()
+        self.count_label = ElidedLabel()
         self.save_box = QCheckBox(tr("Run on save"))
         self.column_button = QPushButton(tr("Column"))
         self.keep_button = push_button(tr("Keep as experiment"), self.request_experiment)
@@ -206,12 +233,26 @@ class CasesBar(QWidget):
         self.files.addItem(tr("Samples of the prompt"), None)
         self.files.setCurrentIndex(max(0, self.files.findData(table.rows)))
         words = tr("1 row") if rows == 1 else tr("{count:,} rows")
-        self.count_label.setText(words.format(count=rows))
+        self.count_label.show_text(words.format(count=rows))
 
     def say(self, text: str) -> None:
         """Say how a run goes on, or what was written, in place of the number of rows."""
         if text:
-            self.count_label.setText(text)
+            self.count_label.show_text(text)
+
+    def ask_cost(self, cost: float) -> None:
+        """Ask for the limit of cost that holds from now on."""
+        words = tr("These cases cost about {cost}. Up to how many US cents may a run cost?")
+        dialog = QInputDialog(self)
+        dialog.setLabelText(words.format(cost=money(cost)))
+        dialog.setWindowTitle(tr("Cost of the cases"))
+        dialog.setInputMode(QInputDialog.InputMode.IntInput)
+        dialog.setIntMaximum(1_000_000)
+        dialog.setIntValue(ceil(100 * cost))
+        dialog.setOkButtonText(tr("Run all"))
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.intValueSelected.connect(self.request_limit)
+        dialog.open()
 
     def _lay_out(self) -> None:
         title = QLabel(tr("Cases"))
@@ -226,7 +267,6 @@ class CasesBar(QWidget):
             tr("Write the columns and the checks as an experiment that gives the same verdicts")
         )
         paint_text(self.count_label, "muted")
-        self.count_label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         row_of(
             title,
             self.files,
@@ -267,7 +307,7 @@ class CasesBar(QWidget):
             action = at_once.addAction(str(count), partial(self._limit, count))
             action.setCheckable(True)
             action.setChecked(count == self._table.at_once)
-        judges = menu.addMenu(tr("Judge of `grade:`"))
+        judges = menu.addMenu(tr("Judge"))
         for name in self.models:
             action = judges.addAction(name, partial(self._take_judge, name))
             action.setCheckable(True)

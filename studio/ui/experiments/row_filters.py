@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from PySide6.QtWidgets import QButtonGroup, QLabel, QLineEdit, QPushButton, QWidget
 
-from studio.application.experiments.facets import FailureGroup, RowFacets
+from studio.application.experiments.facets import RowFacets
 from studio.application.experiments.grid import RowFilter
 from studio.application.words import marked, tr
-from studio.core.text.amounts import shortened
 from studio.ui.parts.fields import ComboBox
 from studio.ui.parts.kit import FlowLayout, push_button
 from studio.viewmodels.experiments.grid_model import ExperimentGridModel
@@ -37,18 +36,24 @@ class RowFilters(QWidget):
         super().__init__()
         self._model = model
         self._facets = RowFacets()
+        self._variant = 0
         self.buttons: dict[RowFilter, QPushButton] = {}
         self.search = QLineEdit()
         self.nothing = QLabel(tr("No row fits these filters."))
         self.tags = ComboBox()
         self.metrics = ComboBox()
-        self.groups = ComboBox()
+        self.by = ComboBox()
         self._lay_out()
         self.search.textChanged.connect(lambda _text: self._on_filter())
         model.modelReset.connect(self._show_nothing)
 
-    def show_tags(self, tags: Sequence[str]) -> None:
-        """Offer the tags of the rows."""
+    def show_columns(self, tags: Sequence[str]) -> None:
+        """Offer the tags of the rows, and the columns by whose values rows can be grouped."""
+        names = self._model.groupable
+        if [self.by.itemData(at) for at in range(1, self.by.count())] != list(names):
+            _offer(self.by, tr("No groups"), [(tr("By {name}").format(name=n), n) for n in names])
+            self._model.group_by("")
+        self.show_counts()
         self.tags.clear()
         self.tags.addItem(tr("Any tag"), "")
         for tag in tags:
@@ -64,7 +69,6 @@ class RowFilters(QWidget):
             for rows in (
                 self._named_rows(wanted),
                 self._facets.lost.get(self.metrics.currentData() or ""),
-                self.groups.currentData(),
             )
             if rows is not None
         ]
@@ -75,8 +79,22 @@ class RowFilters(QWidget):
     def _named_rows(self, wanted: RowFilter) -> frozenset[int] | None:
         """Return the rows of a filter that the grid alone does not know."""
         facets = self._facets
-        known = {"slow": facets.slow, "differs": facets.differs, "saved": facets.saved}
+        grid = self._model.grid
+        columns = range(len(grid.variants)) if grid is not None else ()
+        kept = grid.places[1] if grid is not None and grid.places is not None else None
+        others = [self._variant] if self._variant else columns
+        found = (facets.differs.get(at if kept is None else kept.get(at, -1)) for at in others)
+        differs = frozenset[int]().union(*(rows for rows in found if rows is not None))
+        known = {"slow": facets.slow, "differs": differs, "saved": facets.saved}
         return known.get(wanted)
+
+    def show_variant(self, variant: int) -> None:
+        """Compare the first column with the one of the chosen cell; 0 compares it with all."""
+        if variant != self._variant:
+            self._variant = variant
+            self.show_counts()
+            if self.buttons["differs"].isChecked():
+                self._on_filter()
 
     def show_counts(self) -> None:
         """Say on each button how many rows it shows."""
@@ -88,7 +106,13 @@ class RowFilters(QWidget):
                 named = self._named_rows(name)
                 rows = range(1, len(grid.rows) + 1)
                 count = sum(grid.fits(row, name) for row in rows) if named is None else len(named)
-                self.buttons[name].setText(f"{tr(text)} {count}" if count else tr(text))
+                words = tr(text)
+                if name == "differs" and self._variant:
+                    names = (f"{chr(ord('A') + at % 26)}" for at in (0, self._variant))
+                    words = tr("{a} and {b} differ").format(**dict(zip("ab", names, strict=True)))
+                button = self.buttons[name]
+                button.setText(f"{words} {count}" if count else words)
+                button.setVisible(bool(count) or name == "all" or button.isChecked())
 
     def _show_nothing(self) -> None:
         """Say so where rows are there and none is listed."""
@@ -110,28 +134,6 @@ class RowFilters(QWidget):
                 for name, rows in lost.items()
             ],
         )
-        _offer(
-            self.groups,
-            tr("Any input"),
-            [(self._group_words(each), each.rows) for each in found.groups],
-        )
-
-    def _group_words(self, group: FailureGroup) -> str:
-        grid = self._model.grid
-        name = grid.variants[group.variant] if grid is not None else ""
-        inputs = ", ".join(group.inputs)
-        if group.value is None:
-            return tr("{variant}: only {inputs} differs, {count} fail").format(
-                variant=name, inputs=inputs, count=len(group.rows)
-            )
-        value = " ".join(group.value.split())
-        return tr("{variant}: {input} = {value}, {count} of {of} fail").format(
-            variant=name,
-            input=inputs,
-            value=shortened(value, 30),
-            count=len(group.rows),
-            of=group.of,
-        )
 
     def _lay_out(self) -> None:
         self.search.setPlaceholderText(tr("Filter rows"))
@@ -141,11 +143,13 @@ class RowFilters(QWidget):
         self.tags.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToContents)
         self.tags.setAccessibleName(tr("Tag"))
         self.metrics.setAccessibleName(tr("Check that fails"))
-        self.groups.setAccessibleName(tr("Input that distinguishes failed rows"))
-        for box in (self.metrics, self.groups):
-            box.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-            box.setMinimumContentsLength(14)
-            box.hide()
+        self.by.setAccessibleName(tr("Column whose values group the rows"))
+        self.by.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToContents)
+        box = self.metrics
+        box.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        box.setMinimumContentsLength(14)
+        self.by.hide()
+        box.hide()
         line = FlowLayout(self)
         group = QButtonGroup(self)
         offered = _OF_CASES if self._model.is_editable else _OF_EXPERIMENTS
@@ -158,9 +162,11 @@ class RowFilters(QWidget):
             group.addButton(button)
             line.addWidget(button)
             self.buttons[name] = button
-        for box in (self.tags, self.metrics, self.groups):
+        for box in (self.tags, self.metrics):
             line.addWidget(box)
             box.activated.connect(lambda _at: self._on_filter())
+        line.addWidget(self.by)
+        self.by.activated.connect(lambda at: self._model.group_by(self.by.itemData(at) or ""))
         line.addWidget(self.search)
         line.addWidget(self.nothing)
         self.nothing.hide()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -13,21 +13,18 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QFileDialog,
     QMenu,
-    QMessageBox,
     QPushButton,
     QWidget,
 )
 
 from studio.application.experiments.exports.forms import FORMS
-from studio.application.experiments.generate import ROW_KINDS
 from studio.application.experiments.report import ExperimentReport
 from studio.application.experiments.run.spending import ExperimentProgress, progress_line
-from studio.application.words import marked, tr
+from studio.application.words import tr
 from studio.core.experiments.results.cells import CellKey
-from studio.core.text.amounts import money
 from studio.ui.experiments.detail import CellDetail
 from studio.ui.experiments.grid_view import ExperimentTable
-from studio.ui.experiments.head import CasesBar, ExperimentHead
+from studio.ui.experiments.head import CasesBar, ExperimentHead, row_kinds
 from studio.ui.experiments.rating import MOST, BlindDialog
 from studio.ui.experiments.row_filters import RowFilters
 from studio.ui.parts.fields import ComboBox
@@ -122,9 +119,10 @@ class ExperimentView(QWidget):
             self.table.setFocus()  # it could not have the keyboard before
         if self.bar is not None and controller.cases is not None:
             self.bar.show_table(controller.cases, len(grid.rows) if grid is not None else 0)
-        self.filters.show_tags(grid.tags if grid is not None and self.bar is None else ())
+        self.filters.show_columns(grid.tags if grid is not None and self.bar is None else ())
         key = self.detail.key
-        if key is not None:
+        is_there = grid is not None and key is not None and key.row <= len(grid.rows)
+        if key is not None and is_there:
             index = controller.model.index_of(key.row, key.variant)
             if self.table.currentIndex().row() != index.row():
                 self.table.setCurrentIndex(index)
@@ -139,6 +137,13 @@ class ExperimentView(QWidget):
             self.table.setFocus()
             self.table.setCurrentIndex(new)
             self.table.edit(new)
+
+    def _keep_current(self) -> None:
+        """Choose the cell that is shown, where other rows are listed and it is one of them."""
+        key = self.detail.key
+        index = self.controller.model.index_of(key.row, key.variant) if key else QModelIndex()
+        if index.isValid() and not self.table.currentIndex().isValid():
+            self.table.setCurrentIndex(index)
 
     def _show_plan(self, problems: str) -> None:
         if problems or self._problems:  # else it stays: how the last run ended, among others
@@ -196,18 +201,6 @@ class ExperimentView(QWidget):
         if not self.controller.is_running:
             self.controller.run()
 
-    def _ask_cost(self, cost: float) -> None:
-        """Ask once whether the cases may cost what they cost."""
-        words = tr("The cases cost about {cost}. Ask them, and no more about the cost?")
-        box = QMessageBox(self)
-        box.setIcon(QMessageBox.Icon.Question)
-        box.setText(words.format(cost=money(cost)))
-        box.addButton(tr("Run all"), QMessageBox.ButtonRole.AcceptRole)
-        box.addButton(QMessageBox.StandardButton.Cancel)
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.accepted.connect(self.controller.agree)
-        box.open()
-
     def _run_cell(self) -> None:
         """Ask the chosen cell; in a column of values, all cells of the row."""
         model, index = self.controller.model, self.table.currentIndex()
@@ -218,6 +211,11 @@ class ExperimentView(QWidget):
         columns = [variant] if variant >= 0 else range(len(grid.variants))
         keys = frozenset(CellKey(n, row, at) for at in columns for n in range(1, grid.repeats + 1))
         self.controller.run(keys=keys)
+
+    def _enter(self) -> None:
+        """Fold a group, or go to the answer."""
+        if not self.controller.model.fold(self.table.currentIndex()):
+            self.detail.answer.setFocus()
 
     def _paste(self) -> None:
         """Put one value into the chosen cell, or add rows."""
@@ -253,6 +251,7 @@ class ExperimentView(QWidget):
             return
         variant = max(0, index.column() - self.controller.model.first_variant)
         self.controller.answers.look_at(CellKey(1, row, variant))
+        self.filters.show_variant(variant)
 
     def _compare_blind(self) -> None:
         """Compare two answers: the baseline's (or the first column's) and the chosen one."""
@@ -349,7 +348,7 @@ class ExperimentView(QWidget):
             action = self.more_actions[name] = menu.addAction(text)
             action.triggered.connect(lambda _on=False, act=act: act())
         rows = self.bar.rows_menu if self.bar is not None else menu.addMenu(tr("Generate rows"))
-        for kinds, text in (((*ROW_KINDS,), tr("Of every kind")), *_kinds()):
+        for kinds, text in row_kinds():
             action = self.more_actions[" ".join(kinds)] = rows.addAction(text)
             action.triggered.connect(lambda *_, kinds=kinds: self.request_rows.emit(kinds))
         return menu
@@ -385,6 +384,7 @@ class ExperimentView(QWidget):
         controller, detail = self.controller, self.detail
         controller.report_changed.connect(self._show_report)
         controller.loaded.connect(self._show_loaded)
+        controller.model.modelReset.connect(self._keep_current)
         controller.planned.connect(self._show_plan)
         controller.reported.connect(self.bar.say if self.bar is not None else self.head.say)
         controller.failed.connect(self.head.complain)
@@ -409,11 +409,12 @@ class ExperimentView(QWidget):
         if self.bar is not None:
             self.bar.request_table.connect(controller.show_cases)
             self.bar.request_experiment.connect(self.request_experiment)
-        controller.request_agreement.connect(self._ask_cost)
+            controller.request_agreement.connect(self.bar.ask_cost)
         self.row_button.clicked.connect(self._add_row)
         # Also where a filter or a button has the keyboard: the window's own run a prompt.
         OwnKeys(self, {"F10": self._step, "F5": self._on_run})
-        OwnKeys(self.table, self._own_keys() if self.bar is None else self._keys_of_cases())
+        keys = self._own_keys() if self.bar is None else self._keys_of_cases()
+        OwnKeys(self.table, {**keys, "Return": self._enter, "Enter": self._enter})
 
     def _own_keys(self) -> dict[str, Callable[[], object]]:
         """Return the actions of the grid's keys; its values are not typed into."""
@@ -425,8 +426,7 @@ class ExperimentView(QWidget):
             "/": self.filters.search.setFocus,
             "Ctrl+Z": controller.answers.undo_accept,
             "A": detail.accept_button.click,
-            "Return": detail.answer.setFocus,
-            "Enter": detail.answer.setFocus,
+            "G": self.filters.by.showPopup,
             "Space": detail.rating.turn,
             "R": self.again_button.click,
             **{str(at): partial(controller.model.sort_by, at - 1) for at in range(1, 10)},
@@ -448,21 +448,6 @@ class ExperimentView(QWidget):
             "Delete": self._clear,
             "Shift+Delete": self._remove_row,
         }
-
-
-_KIND_NAMES = {
-    "typical": marked("Typical"),
-    "empty": marked("Empty"),
-    "long": marked("Long"),
-    "language": marked("Other languages"),
-    "injection": marked("Injection"),
-    "ambiguous": marked("Ambiguous"),
-}
-
-
-def _kinds() -> Iterator[tuple[tuple[str, ...], str]]:
-    for kind in ROW_KINDS:
-        yield (kind,), tr(_KIND_NAMES.get(kind, kind))
 
 
 def _result_name(number: int, started: float, state: str) -> str:

@@ -26,7 +26,7 @@ from studio.application.experiments.grid import (
 from studio.application.experiments.make import CasesTable, plan_cases
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices, plan_experiment
 from studio.application.experiments.planned_variants import PlannedVariant
-from studio.application.experiments.prompts import ExperimentError, inputs_read
+from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.report import ExperimentReport, ledger_path, report_of
 from studio.application.experiments.run.estimate import ExperimentEstimate
 from studio.application.experiments.run.spending import ExperimentProgress
@@ -56,8 +56,6 @@ _REPORT_SHARE = 10
 _MOST_AT_ONCE = 2000
 _SHOWN_AT_ONCE = 64_000_000
 """Bytes of a table up to which its rows are shown before they are planned."""
-_MOST_COST = 0.05
-"""US dollars that the cases of a prompt may cost without a question."""
 
 ServicesNow = Callable[[], ExperimentServices]
 """Gives what experiments are run with, as the user has it set up now."""
@@ -129,7 +127,9 @@ class ExperimentController(QObject):
         self.editor = CasesEditor(self.answers, self.model, lambda: (self.cases, self.plan), self)
         """Changes of the cases."""
         self.editor.file_made.connect(self._on_file)
-        self._is_agreed = self._is_closed = False
+        self._is_closed = False
+        self.most_cost: Callable[[], float] | None = None
+        """Gives US dollars that a run may cost without a question; None asks no question."""
         self._files = SavedFiles(self)
         self._files.saved.connect(self.reload_plan)
         self._drawing = repeating_timer(self, self._draw, _DRAW_MS)
@@ -300,17 +300,12 @@ class ExperimentController(QObject):
             lambda text: self._background.post(partial(signal.emit, text)),
             in_batches=self.in_batches,
             cases=self.cases,
-            most_cost=None if self.cases is None or self._is_agreed else _MOST_COST,
+            most_cost=self.most_cost() if self.most_cost is not None else None,
         )
         self._work = self._background.start(run.go(only, self.result, keys), self._on_ended)
         self.running_changed.emit(True)
         self._drawing.start()
         self._counting.start(_REPORT_MS)
-
-    def agree(self) -> None:
-        """Ask the cases whatever they cost, now and later."""
-        self._is_agreed = True
-        self.run()
 
     def use_workers(self, address: WorkersAddress | None) -> None:
         """Ask on workers from the next run on; None asks in this process.
@@ -408,13 +403,9 @@ class ExperimentController(QObject):
         if shown is None or grid is None:
             self.facets_changed.emit(RowFacets())
             return
-        columns = range(len(grid.variants))
-        found = [self.variant(CellKey(1, 1, at)) for at in columns]
-        reads = [inputs_read(each.document) if each is not None else None for each in found]
-        failed = [grid.failed(at) for at in columns]
         before = next((each.id for each in self.heads if each.id < shown.number), None)
         self._background.start(
-            asyncio.to_thread(facets_of, shown.ledger, shown.number, failed, reads, before),
+            asyncio.to_thread(facets_of, shown.ledger, shown.number, len(grid.variants), before),
             partial(self._on_facets, shown.number),
         )
 

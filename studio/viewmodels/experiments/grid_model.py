@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -35,8 +35,14 @@ CELL_ROLE = int(Qt.ItemDataRole.UserRole)
 ANSWER_ROLE = int(Qt.ItemDataRole.UserRole) + 1
 """Role that gives the `ShownAnswer` of a variant's column."""
 
+GROUP_ROLE = int(Qt.ItemDataRole.UserRole) + 2
+"""Role that gives the `RowGroup` of a line above rows."""
+
 _SAMPLED = 200
 """Rows whose values, facts and descriptions say which columns there are."""
+
+_MOST_GROUPS = 8
+"""Values of a column by which rows are grouped."""
 
 _NO_COLUMN = frozenset(("id", "tags", "expected"))
 _MOST_KEPT = 2_000
@@ -64,6 +70,20 @@ class ShownAnswer:
     def text(self) -> str:
         """Both lines."""
         return f"{self.first}\n{self.rest}"
+
+
+@dataclass(frozen=True, slots=True)
+class RowGroup:
+    """The line above rows of one value."""
+
+    value: str
+    """Common value of the rows."""
+
+    rows: tuple[int, ...]
+    """Numbers of the rows."""
+
+    is_folded: bool = False
+    """Whether only the line is shown."""
 
 
 def compared_answer(answer: ShownAnswer, base: ShownAnswer) -> ShownAnswer:
@@ -96,6 +116,10 @@ class ExperimentGridModel(QAbstractTableModel):
         self.grid: ExperimentGrid | None = None
         """Grid that is shown."""
         self._shown: list[int] = []
+        """Numbers of rows, and -1 - n for the line of group n."""
+        self._groups: list[RowGroup] = []
+        self._grouped_by = ""
+        self._folded: set[str] = set()
         self._place: dict[int, int] = {}
         self._filter: tuple[RowFilter, str, str] = ("all", "", "")
         self._among: frozenset[int] | None = None
@@ -140,7 +164,7 @@ class ExperimentGridModel(QAbstractTableModel):
         now = self.grid
         if now is None or grid is None or len(now.rows) != len(grid.rows) or not self._shown:
             return False
-        is_whole = len(self._shown) == len(grid.rows)
+        is_whole = len(self._place) == len(grid.rows)
         same = (list(now.variants), now.repeats) == (list(grid.variants), grid.repeats)
         return is_whole and same and self.columns == self._columns_of(grid)
 
@@ -162,9 +186,7 @@ class ExperimentGridModel(QAbstractTableModel):
     ) -> None:
         """Show only some rows of the present state; `among` names the rows that can be shown."""
         self._filter, self._among = (wanted, words, tag), among
-        self.beginResetModel()
-        self._choose_rows()
-        self.endResetModel()
+        self._renew_rows()
 
     def sort_by(self, variant: int) -> None:
         """Show rows with a low score of a variant first; the same again, in their order."""
@@ -173,6 +195,35 @@ class ExperimentGridModel(QAbstractTableModel):
     def sort_by_column(self, section: int | None) -> None:
         """Bring equal values together, or low scores of a variant to the top; again, as before."""
         self._sorted_by = None if section in (0, self._sorted_by) else section
+        self._renew_rows()
+
+    @property
+    def groupable(self) -> tuple[str, ...]:
+        """Columns with few values."""
+        rows = self.grid.rows[:_SAMPLED] if self.grid is not None else ()
+        counts = {name: len({row.text(name) for row in rows}) for name in self.columns}
+        return tuple(name for name, count in counts.items() if 1 < count <= _MOST_GROUPS)
+
+    def group_by(self, column: str) -> None:
+        """Bring the rows of each value of a column below a line, the worst first."""
+        self._folded.clear()
+        self._grouped_by = column
+        self._renew_rows()
+
+    def fold(self, index: _Index) -> bool:
+        """Fold or unfold the group of a line; return whether it is one."""
+        group = self.group_at(index.row())
+        if group is not None:
+            self._folded ^= {group.value}
+            self._renew_rows()
+        return group is not None
+
+    def group_at(self, place: int) -> RowGroup | None:
+        """Return the group whose line is at a place of the table."""
+        number = self._shown[place] if 0 <= place < len(self._shown) else 0
+        return self._groups[-1 - number] if number < 0 else None
+
+    def _renew_rows(self) -> None:
         self.beginResetModel()
         self._choose_rows()
         self.endResetModel()
@@ -230,12 +281,12 @@ class ExperimentGridModel(QAbstractTableModel):
     def row_at(self, index: _Index) -> int | None:
         """Return the number of the row of an item, from 1."""
         is_one = index.isValid() and index.row() < len(self._shown)
-        return self._shown[index.row()] if is_one else None
+        return self._shown[index.row()] if is_one and self._shown[index.row()] > 0 else None
 
     @property
     def shown_rows(self) -> tuple[int, ...]:
         """Numbers of the rows that are shown, in order."""
-        return tuple(self._shown)
+        return tuple(number for number in self._shown if number > 0)
 
     def index_of(self, row: int, variant: int) -> QModelIndex:
         """Return the item of a row and variant; none where the row is not shown."""
@@ -262,7 +313,35 @@ class ExperimentGridModel(QAbstractTableModel):
             else:
                 scores = {row: grid.cell(row, variant).score for row in self._shown}
                 self._shown.sort(key=lambda row: (scores[row] is None, scores[row] or 0.0))
-        self._place = {row: at for at, row in enumerate(self._shown)}
+        self._groups = []
+        if grid is not None and self._grouped_by in self.columns:
+            self._shown = list(self._grouped(grid))
+        self._place = {row: at for at, row in enumerate(self._shown) if row > 0}
+
+    def _grouped(self, grid: ExperimentGrid) -> Iterator[int]:
+        held: dict[str, list[int]] = {}
+        for number in self._shown:
+            held.setdefault(grid.rows[number - 1].text(self._grouped_by), []).append(number)
+        for value, rows in sorted(held.items(), key=lambda each: self._share(each[1])):
+            self._groups.append(RowGroup(value, tuple(rows), value in self._folded))
+            yield -len(self._groups)
+            if value not in self._folded:
+                yield from rows
+
+    def _share(self, rows: Sequence[int]) -> float:
+        """Return the share of the cells of rows that pass; 0 where they are too many to count."""
+        columns = range(len(self.grid.variants)) if self.grid is not None else ()
+        found = [self._decided(rows, at) for at in columns] if len(rows) <= _MOST_COUNTED else []
+        decided = [each for column in found for each in column]
+        return sum(decided) / len(decided) if decided else 0.0
+
+    def _decided(self, rows: Iterable[int], variant: int) -> list[bool]:
+        """Return for each row with a check and an answer whether it passes."""
+        grid = self.grid
+        if grid is None:
+            return []
+        checked = (grid.passes(row, variant) for row in rows if grid.rows[row - 1].is_checked)
+        return [each for each in checked if each is not None]
 
     # -- QAbstractTableModel --------------------------------------------------------------------
 
@@ -303,9 +382,13 @@ class ExperimentGridModel(QAbstractTableModel):
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Return the data of an item."""
         grid, number = self.grid, self.row_at(index)
+        variant = index.column() - self.first_variant
+        if (group := self.group_at(index.row())) is not None:
+            if role == GROUP_ROLE:
+                return group
+            return self._group_words(group, variant) if role in _TEXT_ROLES else None
         if grid is None or number is None:
             return None
-        variant = index.column() - self.first_variant
         if variant < 0:
             if role not in _TEXT_ROLES:
                 return None
@@ -321,12 +404,23 @@ class ExperimentGridModel(QAbstractTableModel):
             return f"{words}: {answer.text.strip()}" if answer is not None else words
         return None
 
+    def _group_words(self, group: RowGroup, variant: int) -> str:
+        """Return the value of a group with its rows, or how many pass in a column of answers."""
+        if variant < 0:
+            words = tr("1 row") if len(group.rows) == 1 else tr("{count:,} rows")
+            return f"{group.value or '–'}   {words.format(count=len(group.rows))}"
+        decided = self._decided(group.rows, variant) if len(group.rows) <= _MOST_COUNTED else []
+        if self.grid is None or not decided:
+            return ""
+        changes = [self.grid.cell(row, variant).change for row in group.rows]
+        counts = ((sum(decided), tr("{n} pass")), (changes.count("lost"), tr("{n} lost")))
+        return "   ".join(words.format(n=n) for n, words in counts if n or words is counts[0][1])
+
     def _below_name(self, variant: int) -> str:
         """Return the rows that pass, where they are few enough to be counted, and the model."""
         grid, words = self.grid, [self.heads.get(variant, "")]
         if grid is not None and len(grid.rows) <= _MOST_COUNTED:
-            passes = [grid.passes(row.number, variant) for row in grid.rows if row.is_checked]
-            decided = [each for each in passes if each is not None]
+            decided = self._decided(range(1, len(grid.rows) + 1), variant)
             if decided:
                 count = tr("{passed} of {count}")
                 words.insert(0, count.format(passed=sum(decided), count=len(decided)))
@@ -335,6 +429,7 @@ class ExperimentGridModel(QAbstractTableModel):
     def flags(self, index: _Index) -> Qt.ItemFlag:
         """Return the flags: values of rows can be changed where a file has them."""
         is_value = self.is_editable and 0 < index.column() < self.first_variant
+        is_value = is_value and self.row_at(index) is not None
         flags = super().flags(index)
         return flags | Qt.ItemFlag.ItemIsEditable if is_value else flags
 

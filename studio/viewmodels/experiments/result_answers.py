@@ -23,9 +23,6 @@ from studio.viewmodels.experiments.grid_model import ExperimentGridModel
 class ShownCell:
     """One repeat of a cell, looked at."""
 
-    result: int
-    """The result's number."""
-
     key: CellKey
     """Place of the cell."""
 
@@ -44,8 +41,8 @@ class ShownCell:
     repeats: tuple[CellKey, ...]
     """All repeats of the cell."""
 
-    has_run: bool
-    """Whether its run was kept."""
+    journal: bytes | None
+    """Its kept run, or that of an equal request; None where none was kept."""
 
     rating: Rating = field(default_factory=Rating)
     """Rating of the user."""
@@ -68,28 +65,34 @@ class AnswerPair:
     """The answers, in the same order."""
 
 
-def shown_cell(
-    ledger: ExperimentLedger, result: int, grid: ExperimentGrid, key: CellKey
-) -> ShownCell:
-    """Read a cell of a result.
+def shown_cell(shown: ShownResult | None, grid: ExperimentGrid, key: CellKey) -> ShownCell:
+    """Read a cell of a result; before there is one, of the plan.
 
     Raises:
         LedgerError: the results cannot be read.
     """
+
+    def outcome(place: CellKey | None) -> CellOutcome | None:
+        if shown is None or place is None:
+            return None
+        return shown.ledger.outcome(shown.number, place)
+
     base, kept = None, grid.kept(key)
     if grid.baseline is not None and grid.baseline != key.variant:
-        before = grid.kept(replace(key, variant=grid.baseline))
-        base = ledger.outcome(result, before) if before is not None else None
+        base = outcome(grid.kept(replace(key, variant=grid.baseline)))
+    journal, rating = None, Rating()
+    if shown is not None and kept is not None:
+        journal = shown.ledger.journal(shown.number, kept)
+        rating = shown.ledger.ratings.of(shown.number).get(kept, rating)
     return ShownCell(
-        result,
         key,
         grid.variants[key.variant],
         grid.rows[key.row - 1].row,
-        ledger.outcome(result, kept) if kept is not None else None,
+        outcome(kept),
         base,
         tuple(CellKey(each, key.row, key.variant) for each in range(1, grid.repeats + 1)),
-        kept is not None and ledger.journal(result, kept) is not None,
-        ledger.ratings.of(result).get(kept, Rating()) if kept is not None else Rating(),
+        journal,
+        rating,
         grid.is_planned(key.row, key.variant),
     )
 
@@ -139,11 +142,12 @@ class ResultAnswers(QObject):
     def look_at(self, key: CellKey) -> None:
         """Show a cell."""
         self._key = key
-        shown, grid = self._shown(), self._model.grid
-        if shown is None or grid is None:
+        grid = self._model.grid
+        is_there = grid is not None and key.row <= len(grid.rows)
+        if grid is None or not is_there or key.variant >= len(grid.variants):
             return
         try:
-            cell = shown_cell(shown.ledger, shown.number, grid, key)
+            cell = shown_cell(self._shown(), grid, key)
         except LedgerError as error:
             self.failed.emit(named_reason(error))
             return

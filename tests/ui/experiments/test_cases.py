@@ -12,7 +12,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QPlainTextEdit
+from PySide6.QtWidgets import QInputDialog, QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
 from studio.application.experiments.grid import DotState, LazyRows, table_grid
@@ -428,3 +428,109 @@ def test_a_cells_run_leads_back_to_its_cases(
     card = workbench.preview_pane.answer
     qtbot.waitUntil(card.isVisible, timeout=patience.MS)
     assert card.answer.phase == "none"  # that run is of another prompt
+
+
+def test_the_values_stay_while_answers_scroll_and_are_edited_where_they_are_seen(
+    qtbot: QtBot, open_workbench: Callable[[], Workbench], shop: Shop
+) -> None:
+    view = opened(qtbot, open_workbench(), shop, (1280, 800))
+    model, table = view.controller.model, view.table
+    assert not table.frozen.isVisible()
+    assert view.bar is not None
+    for number in range(4):
+        view.bar._add(CaseColumn(f"c{number}", provider="my-triage-7b"))
+    qtbot.waitUntil(
+        lambda: model.grid is not None and len(model.grid.variants) == 5, timeout=patience.MS
+    )
+    qtbot.waitUntil(table.frozen.isVisible, timeout=patience.MS)
+    last = model.index(0, model.columnCount() - 1)
+    table.setCurrentIndex(last)
+    bar = table.horizontalScrollBar()
+    assert bar.value() == bar.maximum() > 0
+    assert not table.frozen.isColumnHidden(1)
+    assert table.frozen.columnViewportPosition(1) == table.columnWidth(0)
+    # To the left: an answer comes out from below the values, and a value needs no scrolling.
+    table.setCurrentIndex(model.index(0, model.first_variant))
+    assert table.visualRect(table.currentIndex()).left() >= table.frozen.width()
+    table.setCurrentIndex(last)
+    typed(view, 0, 1, "Where is my tent?")
+    assert bar.value() == bar.maximum()
+    qtbot.waitUntil(lambda: b"Where is my tent?" in shop.cases.read_bytes(), timeout=patience.MS)
+    down = table.verticalScrollBar()
+    down.setValue(down.maximum())
+    assert table.frozen.verticalScrollBar().value() == down.maximum() > 0
+
+
+def test_a_cell_shows_the_messages_and_the_body_that_were_sent(
+    qtbot: QtBot, open_workbench: Callable[[], Workbench], shop: Shop
+) -> None:
+    view = opened(qtbot, open_workbench(), shop, (1440, 900))
+    model, detail = view.controller.model, view.detail
+    view.table.setCurrentIndex(model.index_of(2, 0))
+    assert detail.key is not None
+    assert detail.key.row == 2
+    assert detail.answer.toPlainText().startswith("Not asked yet.")
+    assert view.bar is not None
+    view.bar._add(CaseColumn("my-triage-7b", provider="my-triage-7b"))
+    qtbot.waitUntil(lambda: model.columnCount() > model.first_variant + 1, timeout=patience.MS)
+    view.run_all()
+    ran(qtbot, view)
+    bodies = [each.body for each in shop.server.requests if each.method == "POST"]
+    sent = next(each for each in bodies if "gas" in each["messages"][-1]["content"])
+    for variant in (0, 1):  # of the second one the request was equal, and was not sent again
+        view.table.setCurrentIndex(model.index_of(2, variant))
+        detail.tabs.setCurrentIndex(1)
+        assert sent["messages"][0]["content"].splitlines()[0] in detail.answer.toPlainText()
+        assert "I smell gas near the stove." in detail.answer.toPlainText()
+        detail.tabs.setCurrentIndex(2)
+        assert json.loads(detail.answer.toPlainText()) == sent
+        detail.tabs.setCurrentIndex(0)
+
+
+def test_the_filter_of_what_differs_names_both_columns(
+    qtbot: QtBot, open_workbench: Callable[[], Workbench], shop: Shop
+) -> None:
+    view = opened(qtbot, open_workbench(), shop, (1440, 900))
+    model = view.controller.model
+    brief = shop.folder / "brief.prompty"
+    brief.write_text(PROMPT.replace("sort support", "brief: sort support"), encoding="utf-8")
+    assert view.bar is not None
+    view.bar._add(CaseColumn("my-triage-7b", provider="my-triage-7b"))
+    view.bar._add(CaseColumn("brief", "brief.prompty"))
+    qtbot.waitUntil(lambda: model.columnCount() > model.first_variant + 2, timeout=patience.MS)
+    view.run_all()
+    ran(qtbot, view)
+    differs = view.filters.buttons["differs"]
+    qtbot.waitUntil(lambda: differs.text() == "Answers differ 2", timeout=patience.MS)
+    view.table.setCurrentIndex(model.index_of(1, 2))
+    assert differs.text() == "A and C differ 2"
+    view.table.setCurrentIndex(model.index_of(1, 1))
+    assert not differs.isVisible()  # nothing differs there
+    view.table.setCurrentIndex(model.index_of(1, 2))
+    differs.click()
+    assert model.shown_rows == (2, 6)
+
+
+def test_a_run_above_the_limit_of_cost_asks_for_the_limit_once(
+    qtbot: QtBot, open_workbench: Callable[[], Workbench], shop: Shop, user_home: Path
+) -> None:
+    connections = user_home / "config" / "connections.toml"
+    priced = "\ncapabilities = { price = { input = 900.0, output = 900.0 } }\n[[connection]]"
+    connections.write_text(connections.read_text().replace("\n[[connection]]", priced))
+    workbench = open_workbench()
+    view = opened(qtbot, workbench, shop, (1440, 900))
+    asked: list[QInputDialog] = []
+
+    def question() -> bool:
+        asked[:] = [each for each in view.findChildren(QInputDialog) if each.isVisible()]
+        return bool(asked)
+
+    view.run_all()
+    qtbot.waitUntil(question, timeout=patience.MS)
+    assert shop.asked == []
+    assert asked[0].intValue() > 5
+    limit = asked[0].intValue()
+    asked[0].accept()
+    ran(qtbot, view)
+    assert len(shop.asked) == 7
+    assert workbench.window.services.settings.value.cases_cents == limit

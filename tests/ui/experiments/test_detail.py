@@ -19,7 +19,7 @@ def test_where_there_is_little_room_it_scrolls_and_nothing_is_squeezed(qtbot: Qt
     outcome = CellOutcome(CellState.DONE, "Oslo " * 80, passed=True, results=tuple(checks))
     key = CellKey(1, 0, 1)
     row = ResultRow(1, "a", {"vars": {"country": "Norway, which is a kingdom in the north"}})
-    detail.show_cell(ShownCell(1, key, "plain", row, outcome, None, (key,), has_run=True))
+    detail.show_cell(ShownCell(key, "plain", row, outcome, None, (key,), b""))
     detail.resize(240, 300)
     detail.show()
     (area,) = detail.findChildren(QScrollArea)

@@ -301,20 +301,32 @@ def test_a_cell_of_a_row_for_other_variants_is_told_as_not_planned() -> None:
     assert cell_words(GridCell((DotState.NOT_PLANNED,) * 2, None, "")) == "2 not planned"
 
 
-def test_rows_are_found_by_what_fails_and_by_the_input_that_differs(
+def test_rows_are_found_by_what_fails_and_below_a_line_for_each_value(
     qtbot: QtBot, open_workbench: Callable[[], Workbench], experiment: Path
 ) -> None:
     view = opened(qtbot, open_workbench(), experiment)
     ran(qtbot, view)
-    qtbot.waitUntil(lambda: view.filters.groups.count() > 1, timeout=patience.MS)
+    qtbot.waitUntil(lambda: view.filters.metrics.count() > 1, timeout=patience.MS)
     assert view.filters.metrics.itemText(1) == "fact: 1 fail"
-    assert view.filters.groups.itemText(1) == "main: only country differs, 1 fail"
-    for box in (view.filters.metrics, view.filters.groups):
-        box.setCurrentIndex(1)
-        box.activated.emit(1)
-        assert view.controller.model.shown_rows == (3,)
-        box.setCurrentIndex(0)
-        box.activated.emit(0)
+    box = view.filters.metrics
+    box.setCurrentIndex(1)
+    box.activated.emit(1)
+    assert view.controller.model.shown_rows == (3,)
+    box.setCurrentIndex(0)
+    box.activated.emit(0)
+    by = view.filters.by
+    assert [by.itemText(at) for at in range(by.count())][:2] == ["No groups", "By country"]
+    by.activated.emit(1)
+    model = view.controller.model
+    lines = [model.index(at, 0).data() for at in range(model.rowCount())]
+    assert lines == ["Peru   1 row", "3", "Norway   1 row", "1", "Italy   1 row", "2"]
+    assert model.index(0, model.first_variant).data() == "0 pass"
+    view.table.setCurrentIndex(model.index(0, 0))
+    qtbot.keyClick(view.table, Qt.Key.Key_Return)
+    assert model.shown_rows == (1, 2)
+    assert [model.index(at, 0).data() for at in (0, 1)] == ["Peru   1 row", "Norway   1 row"]
+    by.activated.emit(0)
+    assert [model.index(at, 0).data() for at in range(3)] == ["1", "2", "3"]
     view.filters.buttons["slow"].click()
     assert 0 < view.controller.model.rowCount() < 3
     view.filters.buttons["all"].click()

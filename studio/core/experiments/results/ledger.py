@@ -44,6 +44,16 @@ from studio.core.text.values import Json, reason_of
 
 _AT_ONCE = 400
 _TRIES = 20
+_EQUAL = """
+SELECT o.experiment, o.repeat, o.row, o.variant
+FROM cell c JOIN cell o ON o.identity = c.identity AND o.state = 2 AND o.output IS c.output
+JOIN journal j ON (j.experiment, j.repeat, j.row, j.variant)
+  = (o.experiment, o.repeat, o.row, o.variant)
+WHERE c.experiment = ? AND c.repeat = ? AND c.row = ? AND c.variant = ? AND c.cached = 1
+ORDER BY o.experiment LIMIT 1
+"""
+"""Finds the cell with a kept run whose answer another one has."""
+
 _TRY_SECONDS = 0.005
 
 
@@ -314,10 +324,13 @@ class ExperimentLedger:
                 add_outcome(run, experiment, key.variant, outcome)
 
     def journal(self, experiment: int, key: CellKey) -> bytes | None:
-        """Return the kept run of a cell; None where it was not kept."""
+        """Return the kept run of a cell, or of the equal one that it has its answer of."""
         where = (experiment, key.repeat, key.row, key.variant)
         with self._database.reading() as run:
-            return kept_journal(run, where)
+            found = kept_journal(run, where)
+            if found is None and (place := run.execute(_EQUAL, where).fetchone()) is not None:
+                found = kept_journal(run, place)
+            return found
 
     def outcome(self, experiment: int, key: CellKey) -> CellOutcome | None:
         """Return the outcome of a cell; None if it is not finished."""
