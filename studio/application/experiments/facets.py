@@ -1,20 +1,16 @@
-"""Find what failing rows have in common: time, metrics, and shared inputs."""
+"""Find what rows of a result have in common: time, answers that differ, slices."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 
 from studio.application.words import tr
-from studio.core.experiments.assertions.result import AssertionResult
 from studio.core.experiments.results.comparison import PairedComparison
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.statistics import quantile
 
 _SLOW = 0.95
-_MOST_MARKS = 200_000
-"""Marked cells that are looked at: reading a million takes longer than anybody waits."""
 
 
 @dataclass(frozen=True)
@@ -23,9 +19,6 @@ class RowFacets:
 
     slow: frozenset[int] = frozenset()
     """Rows with a cell that took longer than 95 of 100 of its variant."""
-
-    lost: Mapping[str, frozenset[int]] = field(default_factory=dict)
-    """Rows with a cell in which an assertion of the metric does not hold, by metric."""
 
     differs: Mapping[int, frozenset[int]] = field(default_factory=dict)
     """Rows whose answer differs from the one of the first column, by column."""
@@ -46,7 +39,7 @@ def facets_of(
         before: the result whose answers are compared; None compares none.
     """
     differs, saved = _changed_answers(ledger, result, before)
-    return RowFacets(_slow(ledger, result, variants), _lost(ledger, result), differs, saved)
+    return RowFacets(_slow(ledger, result, variants), differs, saved)
 
 
 def _changed_answers(
@@ -78,25 +71,6 @@ def _slow(ledger: ExperimentLedger, result: int, variants: int) -> frozenset[int
         bound = quantile(ledger.scans.times(result, at), _SLOW)
         found.update(ledger.scans.rows_over(result, at, bound))
     return frozenset(found)
-
-
-def _lost(ledger: ExperimentLedger, result: int) -> dict[str, frozenset[int]]:
-    made: dict[str, set[int]] = {}
-    for key, results in islice(ledger.scans.marks(result), _MOST_MARKS):
-        for each in _flat(results):
-            held = made.setdefault(each.metric or each.label, set())
-            if not each.passed:
-                held.add(key.row)
-    return {name: frozenset(rows) for name, rows in made.items()}
-
-
-def _flat(results: Sequence[AssertionResult]) -> list[AssertionResult]:
-    """Return the assertions with a metric at any depth, and all others at the top."""
-    return [
-        inner
-        for each in results
-        for inner in (each, *(deep for deep in _flat(each.nested) if deep.metric))
-    ]
 
 
 def slice_sentences(

@@ -119,7 +119,7 @@ class GridRow:
     def searched(self) -> str:
         """All that a word of a filter is looked for in."""
         texts = (text_or_json(value) for value in self.values.values())
-        return "\n".join((self.title, self.facts, *texts)).casefold()
+        return "\n".join((self.title, *self.tags, self.facts, *texts)).casefold()
 
     @property
     def is_checked(self) -> bool:
@@ -277,21 +277,18 @@ class ExperimentGrid:
         dots = self._states[at : at + self.repeats]
         return DotState.PASSED in dots and DotState.FAILED in dots
 
-    def fits(self, row: int, wanted: RowFilter, words: str = "", tag: str = "") -> bool:
+    def fits(self, row: int, wanted: RowFilter, words: str = "") -> bool:
         """Return whether a row is shown.
 
         Args:
             row: from 1.
             wanted: what is looked for.
-            words: what its title or one of its facts must hold.
-            tag: what it must be tagged with.
+            words: what its title, or one of its tags, facts or values, must hold.
         """
-        if not words and not tag and wanted == "all":
+        if not words and wanted == "all":
             return True
         head = self.rows[row - 1]
         if words and words.casefold() not in head.searched:
-            return False
-        if tag and tag not in head.tags:
             return False
         columns = range(len(self.variants))
         match wanted:
@@ -307,11 +304,6 @@ class ExperimentGrid:
                 return DotState.ERROR in self._states[first:last]
             case _:
                 return True
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        """Every tag, in order."""
-        return tuple(dict.fromkeys(tag for row in self.rows for tag in row.tags))
 
     def _change(self, row: int, variant: int) -> RowChange:
         if self.baseline is None or variant == self.baseline:

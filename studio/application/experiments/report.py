@@ -368,8 +368,11 @@ def _agreed(found: JudgeAgreement) -> str:
 def _verdicts(
     totals: Sequence[RowTotal], head: ResultHead, rows: Sequence[ResultRow]
 ) -> dict[int, dict[str, RowVerdict]]:
-    """Return whether each row passes, by variant and key."""
+    """Return whether each row passes, by variant and key; not those without a check of many."""
     keys = {row.number: row.key for row in rows}
+    free = {row.number for row in rows if row.facts.get("unchecked")}
+    if len(free) < len(rows):
+        totals = [each for each in totals if each.row not in free]
     thresholds = {row.number: _number(row.facts.get("threshold")) for row in rows}
     return row_verdicts(totals, keys, pass_rule_of(head.spec), thresholds)
 

@@ -1,8 +1,6 @@
-"""Which rows of an experiment are listed: by verdict, tag, check, input and words."""
+"""Which rows of an experiment are listed, by verdict and words, and in which groups."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from PySide6.QtWidgets import QButtonGroup, QLabel, QLineEdit, QPushButton, QWidget
 
@@ -40,41 +38,27 @@ class RowFilters(QWidget):
         self.buttons: dict[RowFilter, QPushButton] = {}
         self.search = QLineEdit()
         self.nothing = QLabel(tr("No row fits these filters."))
-        self.tags = ComboBox()
-        self.metrics = ComboBox()
         self.by = ComboBox()
         self._lay_out()
         self.search.textChanged.connect(lambda _text: self._on_filter())
         model.modelReset.connect(self._show_nothing)
 
-    def show_columns(self, tags: Sequence[str]) -> None:
-        """Offer the tags of the rows, and the columns by whose values rows can be grouped."""
+    def show_columns(self) -> None:
+        """Offer the columns by whose values rows can be grouped."""
         names = self._model.groupable
         if [self.by.itemData(at) for at in range(1, self.by.count())] != list(names):
-            _offer(self.by, tr("No groups"), [(tr("By {name}").format(name=n), n) for n in names])
+            self.by.clear()
+            for name in ("", *names):
+                words = tr("By {name}").format(name=name) if name else tr("No groups")
+                self.by.addItem(words, name)
+            self.by.setVisible(bool(names))
             self._model.group_by("")
         self.show_counts()
-        self.tags.clear()
-        self.tags.addItem(tr("Any tag"), "")
-        for tag in tags:
-            self.tags.addItem(tag, tag)
-        self.tags.setVisible(bool(tags))
 
     def _on_filter(self) -> None:
         usual: RowFilter = "all"
         wanted = next((name for name, each in self.buttons.items() if each.isChecked()), usual)
-        tag = self.tags.currentData() or ""
-        among = [
-            rows
-            for rows in (
-                self._named_rows(wanted),
-                self._facets.lost.get(self.metrics.currentData() or ""),
-            )
-            if rows is not None
-        ]
-        self._model.set_filter(
-            wanted, self.search.text(), tag, frozenset.intersection(*among) if among else None
-        )
+        self._model.set_filter(wanted, self.search.text(), self._named_rows(wanted))
 
     def _named_rows(self, wanted: RowFilter) -> frozenset[int] | None:
         """Return the rows of a filter that the grid alone does not know."""
@@ -123,33 +107,15 @@ class RowFilters(QWidget):
         """Offer what rows of the result can be found by."""
         self._facets = found
         self.show_counts()
-        if self._model.is_editable:
-            return  # cases are few, and their table is narrow
-        lost = {name: rows for name, rows in found.lost.items() if rows}
-        _offer(
-            self.metrics,
-            tr("Any check"),
-            [
-                (tr("{name}: {count} fail").format(name=name, count=len(rows)), name)
-                for name, rows in lost.items()
-            ],
-        )
 
     def _lay_out(self) -> None:
         self.search.setPlaceholderText(tr("Filter rows"))
         self.search.setAccessibleName(tr("Filter rows"))
         self.search.setClearButtonEnabled(True)
         self.search.setMaximumWidth(240)
-        self.tags.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToContents)
-        self.tags.setAccessibleName(tr("Tag"))
-        self.metrics.setAccessibleName(tr("Check that fails"))
         self.by.setAccessibleName(tr("Column whose values group the rows"))
         self.by.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToContents)
-        box = self.metrics
-        box.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        box.setMinimumContentsLength(14)
         self.by.hide()
-        box.hide()
         line = FlowLayout(self)
         group = QButtonGroup(self)
         offered = _OF_CASES if self._model.is_editable else _OF_EXPERIMENTS
@@ -162,20 +128,8 @@ class RowFilters(QWidget):
             group.addButton(button)
             line.addWidget(button)
             self.buttons[name] = button
-        for box in (self.tags, self.metrics):
-            line.addWidget(box)
-            box.activated.connect(lambda _at: self._on_filter())
         line.addWidget(self.by)
         self.by.activated.connect(lambda at: self._model.group_by(self.by.itemData(at) or ""))
         line.addWidget(self.search)
         line.addWidget(self.nothing)
         self.nothing.hide()
-
-
-def _offer(box: ComboBox, any_of_them: str, offers: Sequence[tuple[str, object]]) -> None:
-    """Fill a box; it is shown where it offers anything."""
-    box.clear()
-    box.addItem(any_of_them, None)
-    for text, value in offers:
-        box.addItem(text, value)
-    box.setVisible(bool(offers))

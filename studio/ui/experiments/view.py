@@ -119,7 +119,7 @@ class ExperimentView(QWidget):
             self.table.setFocus()  # it could not have the keyboard before
         if self.bar is not None and controller.cases is not None:
             self.bar.show_table(controller.cases, len(grid.rows) if grid is not None else 0)
-        self.filters.show_columns(grid.tags if grid is not None and self.bar is None else ())
+        self.filters.show_columns()
         key = self.detail.key
         is_there = grid is not None and key is not None and key.row <= len(grid.rows)
         if key is not None and is_there:

@@ -121,7 +121,7 @@ class ExperimentGridModel(QAbstractTableModel):
         self._grouped_by = ""
         self._folded: set[str] = set()
         self._place: dict[int, int] = {}
-        self._filter: tuple[RowFilter, str, str] = ("all", "", "")
+        self._filter: tuple[RowFilter, str] = ("all", "")
         self._among: frozenset[int] | None = None
         self._sorted_by: int | None = None
         self.inputs: tuple[str, ...] = ()
@@ -182,10 +182,10 @@ class ExperimentGridModel(QAbstractTableModel):
         )
 
     def set_filter(
-        self, wanted: RowFilter, words: str = "", tag: str = "", among: frozenset[int] | None = None
+        self, wanted: RowFilter, words: str = "", among: frozenset[int] | None = None
     ) -> None:
         """Show only some rows of the present state; `among` names the rows that can be shown."""
-        self._filter, self._among = (wanted, words, tag), among
+        self._filter, self._among = (wanted, words), among
         self._renew_rows()
 
     def sort_by(self, variant: int) -> None:
@@ -295,14 +295,14 @@ class ExperimentGridModel(QAbstractTableModel):
 
     def _choose_rows(self) -> None:
         grid = self.grid
-        wanted, words, tag = self._filter
+        wanted, words = self._filter
         self._shown = list(range(1, len(grid.rows) + 1)) if grid is not None else []
-        if grid is not None and (self._among is not None or self._filter != ("all", "", "")):
+        if grid is not None and (self._among is not None or self._filter != ("all", "")):
             self._shown = [
                 number
                 for number in self._shown
                 if (self._among is None or _kept_row(grid, number) in self._among)
-                and grid.fits(number, wanted, words, tag)
+                and grid.fits(number, wanted, words)
             ]
         section = self._sorted_by
         if grid is not None and section is not None and section < self.columnCount():

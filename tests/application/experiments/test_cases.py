@@ -20,9 +20,11 @@ from studio.application.experiments.plan import (
     plan_experiment,
     with_rows,
 )
+from studio.application.experiments.report import report_of
 from studio.application.experiments.run.runner import ExperimentRunner
 from studio.core.experiments.results.cells import CellKey
 from studio.core.experiments.results.ledger import ExperimentLedger
+from studio.core.experiments.statistics import wilson
 from studio.core.prompty.parse import parse
 from tests.application.experiments.conftest import PROMPT, Bench
 from tests.support.chat_server import chunk, events, failure, silent
@@ -140,3 +142,4 @@ async def test_a_row_that_expects_nothing_is_not_checked(
             DotState.FAILED,
             DotState.ERROR,
         ]
+    assert report_of(ledger, result).variants[0].interval == wilson(1, 2)
