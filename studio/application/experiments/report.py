@@ -181,7 +181,7 @@ def sentences_of(
             continue
         made.append(_passes(each, base, baseline))
         if each.comparison is not None and is_whole:
-            made.append(_chance(each.comparison, rows))
+            made.append(_chance(each.comparison))
     if base is not None and len(variants) == 1:
         made.append(_passes(base, None, ""))
     return made
@@ -229,17 +229,17 @@ def _passes(each: VariantReport, base: VariantReport | None, baseline: str) -> s
     )
 
 
-def _chance(found: PairedComparison, rows: int) -> str:
+def _chance(found: PairedComparison) -> str:
     p_value = shown_p(found.corrected)
     if found.is_clear:
         return tr("This is unlikely to be chance ({p}).").format(p=p_value)
     text = tr("It cannot be distinguished from chance ({p}).").format(p=p_value)
     if not found.won and not found.lost:
         return tr("No row changed.")
-    if found.enough_for > rows:
+    if found.enough_for > found.rows:
         more = tr(
             "To see 5 points you need about {needed} rows at this much change; there are {rows}."
-        ).format(needed=found.enough_for, rows=rows)
+        ).format(needed=found.enough_for, rows=found.rows)
         return f"{text} {more}"
     return text
 

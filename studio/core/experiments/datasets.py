@@ -202,12 +202,13 @@ def _csv_records(path: Path, warnings: list[str]) -> Iterator[tuple[int, list[st
     with open_text(path, newline="") as file:
         head_line = file.readline()
         file.seek(0)
-        reader = csv.reader(_without_nul(file, path), delimiter=csv_delimiter(head_line, path))
+        delimiter, last = csv_delimiter(head_line, path), [""]
+        reader = csv.reader(_without_nul(file, path, last), delimiter=delimiter)
         try:
             head = [name.strip() for name in next(reader, [])]
             _check_head(head, path, warnings)
             yield 1, head
-            before = reader.line_num
+            line = before = reader.line_num
             for cells in reader:
                 line, before = before + 1, reader.line_num
                 if not any(cells):
@@ -219,15 +220,37 @@ def _csv_records(path: Path, warnings: list[str]) -> Iterator[tuple[int, list[st
                         "in quotes"
                     )
                 yield line, cells
+            _check_end(last[0], delimiter, path, line, reader.line_num)
         except csv.Error as error:
             raise DatasetError(f"{path.name}, line {reader.line_num}: {error}") from None
 
 
-def _without_nul(lines: Iterable[str], path: Path) -> Iterator[str]:
+def _without_nul(lines: Iterable[str], path: Path, last: list[str]) -> Iterator[str]:
+    line = ""
     for number, line in enumerate(lines, 1):
         if "\0" in line:
             raise DatasetError(f"{path.name}, line {number}: the line holds a NUL character")
         yield line
+    last[0] = line
+
+
+def _check_end(last: str, delimiter: str, path: Path, first: int, number: int) -> None:
+    """Refuse a file that ends within quotes: Python's reader takes its last record as whole.
+
+    Args:
+        last: the last line.
+        delimiter: between cells.
+        path: the file.
+        first: number of the line where the last record begins.
+        number: number of the last line.
+    """
+    rest = f'"{last}' if number > first else last
+    try:
+        list(csv.reader([rest], delimiter=delimiter, strict=True))
+    except csv.Error as error:
+        if "unexpected end" in str(error):
+            words = "a quotation mark is not closed: the file is cut off, or a mark is missing"
+            raise DatasetError(f"{path.name}, line {first}: {words}") from None
 
 
 def csv_delimiter(head: str, path: Path) -> str:

@@ -228,7 +228,7 @@ class CasesBar(QWidget):
         self._table = table
         self.files.clear()
         found = case_files(table.prompt)
-        for path in dict.fromkeys([*([table.rows] if table.rows is not None else []), *found]):
+        for path in dict.fromkeys([*found, *([table.rows] if table.rows is not None else [])]):
             self.files.addItem(path.name, path)
         self.files.addItem(tr("Samples of the prompt"), None)
         self.files.setCurrentIndex(max(0, self.files.findData(table.rows)))

@@ -183,6 +183,9 @@ class ExperimentController(QObject):
 
     def show_cases(self, cases: CasesTable) -> None:
         """Show another file of cases, or other columns."""
+        if self.cases is not None and cases.rows != self.cases.rows:
+            self.model.show(None)  # else the rows of the file before would bear its name
+            self.loaded.emit()
         self.cases = cases
         self._files.watch([cases.rows] if cases.rows is not None else [])
         self.reload_plan()

@@ -329,11 +329,11 @@ class ExperimentGridModel(QAbstractTableModel):
                 yield from rows
 
     def _share(self, rows: Sequence[int]) -> float:
-        """Return the share of the cells of rows that pass; 0 where they are too many to count."""
+        """Return the share of the cells of rows that pass; 1 where none is known to."""
         columns = range(len(self.grid.variants)) if self.grid is not None else ()
         found = [self._decided(rows, at) for at in columns] if len(rows) <= _MOST_COUNTED else []
         decided = [each for column in found for each in column]
-        return sum(decided) / len(decided) if decided else 0.0
+        return sum(decided) / len(decided) if decided else 1.0
 
     def _decided(self, rows: Iterable[int], variant: int) -> list[bool]:
         """Return for each row with a check and an answer whether it passes."""

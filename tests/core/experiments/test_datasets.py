@@ -48,6 +48,8 @@ def test_the_columns_of_a_csv_file_are_those_of_promptfoo(tmp_path: Path) -> Non
         ("a.csv", "", "the first line must name the columns"),
         ("a.csv", "a,__threshold\n1,much\n", "line 2: the threshold 'much' is not a number"),
         ("a.csv", "a\nx\0y\n", "line 2: the line holds a NUL"),
+        ("a.csv", 'a,b\n1,2\n3,"4', "line 3: a quotation mark is not closed"),
+        ("a.csv", 'a,b\n1,"2\n\nand th', "line 2: a quotation mark is not closed"),
         ("a.jsonl", '{"a": 1}\n{"a": \n', "a.jsonl, line 2, column 6: no JSON"),
         ("a.jsonl", "[1]\n", "line 1: a row is an object"),
         ("a.json", '{"tests": 3}', "must hold a list of rows"),
@@ -59,6 +61,13 @@ def test_a_wrong_row_is_told_with_its_line(tmp_path: Path, name: str, text: str,
     with pytest.raises(DatasetError) as told:
         _read(tmp_path / name, text)
     assert said in str(told.value)
+
+
+def test_a_last_line_within_quotes_is_whole_where_they_are_closed(tmp_path: Path) -> None:
+    found = _read(tmp_path / "a.csv", 'a,b\n1,"2 ""3""\nend"')
+    assert found[0].variables == {"a": "1", "b": '2 "3"\nend'}
+    (inch,) = _read(tmp_path / "b.csv", 'a\n5" pipe')
+    assert inch.variables == {"a": '5" pipe'}
 
 
 def test_a_missing_file_and_one_in_another_encoding_are_told(tmp_path: Path) -> None:
