@@ -356,6 +356,7 @@ class _Rows(QTableView):
 
     def __init__(self, model: ExperimentGridModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._has_groups = False
         self.setModel(model)
         self._delegate = CellDelegate(self)
         self.setItemDelegate(self._delegate)
@@ -379,8 +380,10 @@ class _Rows(QTableView):
 
     def fit_groups(self, places: Sequence[int], columns: int) -> None:
         """Give the lines of groups their height, and their first part all columns of values."""
-        self.clearSpans()
-        self.verticalHeader().setDefaultSectionSize(_ROW_HEIGHT)
+        if places or self._has_groups:
+            self.clearSpans()
+            self.verticalHeader().setDefaultSectionSize(_ROW_HEIGHT)
+        self._has_groups = bool(places)
         for place in places:
             self.setRowHeight(place, _GROUP_HEIGHT)
             if columns > 1:
@@ -411,10 +414,8 @@ class ExperimentTable(_Rows):
         model.modelReset.connect(self._fit_groups)
 
     def _fit_groups(self) -> None:
-        model = self._grid
-        places = [at for at in range(model.rowCount()) if model.group_at(at) is not None]
         for rows in (self, self.frozen):
-            rows.fit_groups(places, model.first_variant)
+            rows.fit_groups(self._grid.lines, self._grid.first_variant)
 
     def _fit_columns(self) -> None:
         """Fit the values' columns to their content; the answers share the rest."""

@@ -38,7 +38,7 @@ ANSWER_ROLE = int(Qt.ItemDataRole.UserRole) + 1
 GROUP_ROLE = int(Qt.ItemDataRole.UserRole) + 2
 """Role that gives the `RowGroup` of a line above rows."""
 
-_SAMPLED = 200
+_SAMPLED = 100
 """Rows whose values, facts and descriptions say which columns there are."""
 
 _MOST_GROUPS = 8
@@ -222,6 +222,12 @@ class ExperimentGridModel(QAbstractTableModel):
         """Return the group whose line is at a place of the table."""
         number = self._shown[place] if 0 <= place < len(self._shown) else 0
         return self._groups[-1 - number] if number < 0 else None
+
+    @property
+    def lines(self) -> tuple[int, ...]:
+        """Places of the lines of groups."""
+        numbers = enumerate(self._shown) if self._groups else ()
+        return tuple(at for at, number in numbers if number < 0)
 
     def _renew_rows(self) -> None:
         self.beginResetModel()
