@@ -8,7 +8,7 @@ from typing import Literal
 
 from studio.application.run.breakpoints import NO_BREAKPOINTS, BreakpointSet
 from studio.application.run.cards.timeline import Timeline, timeline_of
-from studio.application.run.debugging.console import ConsoleLine, LiveOutput, lines_of
+from studio.application.run.debugging.console import ConsoleLine, LiveOutput, event_lines, lines_of
 from studio.application.run.diagram import DiagramState, diagram_of
 from studio.application.run.inspector.reply import turns_of
 from studio.application.run.offers.of_run import model_to_ask_about, offers_for
@@ -375,10 +375,7 @@ class DisplayedRun:
         return self._parted[1]
 
     def _note(self, event: Event, state: RunState) -> None:
-        calls = state.step.calls
-        tool = calls[event.call].tool if isinstance(event, ToolEnded) else ""
-        lines = tuple(lines_of(event, state.iteration, tool))
-        if lines:
+        if lines := event_lines(event, state):
             self.console = (*self.console, *lines)[-_MOST_LINES:]
         met = event.breakpoints if isinstance(event, Paused) else ()
         met = (event.source,) if isinstance(event, Logged) and event.source else met

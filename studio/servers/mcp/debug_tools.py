@@ -1,6 +1,7 @@
 """The debugger as tools: runs that an agent starts, steps through, edits, forks and compares."""
 
-from dataclasses import asdict, replace
+from collections.abc import Iterable
+from dataclasses import replace
 
 # The annotations are values: the SDK makes the schemas of them, and finds what is asked of the user
 # in them. As texts it could not look up the functions that ask.
@@ -9,22 +10,17 @@ from typing import Annotated, Any, Literal, TypeAlias
 from mcp.server.mcpserver import Context, Elicit, MCPServer, Resolve
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
-from pydantic import Field
+from pydantic import BaseModel, Field
 
-from studio.application.history.find import call_of_step, find_run, raw_reply
-from studio.application.run.past.compare import RunSide, compare
 from studio.application.run.text_commands import CommandError, breakpoint_of, command_of
 from studio.core.agent.run.requests import NotAllowedError, choice_at
 from studio.core.agent.values import commands, events
-from studio.core.agent.values.breakpoints import Breakpoint
+from studio.core.agent.values.breakpoints import Breakpoint, problem_of
 from studio.core.agent.values.commands import Command
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import PausePoint
-from studio.core.masking.walk import masked
-from studio.core.runs.codec import JournalError
-from studio.core.runs.store import RunFilter, StoreError
 from studio.core.wire.request import Provider
-from studio.servers.mcp.live_runs import LiveRun, LiveRuns, state_as_json, wish_for
+from studio.servers.mcp.live_runs import LiveRun, LiveRuns, wish_for
 from studio.servers.mcp.served_folder import ServedFolder, UserConsent, ask, needs
 
 # Common arguments and results of the tools, and their descriptions for clients.
@@ -61,11 +57,28 @@ Model: TypeAlias = Annotated[str, Field(description="Id of a model, over the pro
 Wait: TypeAlias = Annotated[
     float, Field(description="Seconds to wait for it to stand still", ge=0, le=3600)
 ]
+
+
+class Break(BaseModel):
+    """A breakpoint or log point."""
+
+    at: str = Field(description="A place, or the name of a tool")
+    condition: str = Field("", description="Only where this expression holds")
+    hits: str = Field(
+        "", description="Only the third time (3), from then on (>=3), every second (%2)"
+    )
+    log: str = Field(
+        "", description="Write this to `console` and go on: {tool} took {call.elapsed}"
+    )
+
+
 Breaks: TypeAlias = Annotated[
-    list[str] | None,
+    list[str | Break] | None,
     Field(
-        description="Where to stand still: PLACE or TOOL, with :CONDITION if wanted, such as "
-        "'tool_call', 'search:args.n > 3'. Places: " + ", ".join(each.word for each in PausePoint)
+        description="Where to stand still: 'PLACE' or 'TOOL', with ':CONDITION' if wanted, such as "
+        "'tool_call', 'search:args.n > 3'; or an object, for a hit count or a log point. Places: "
+        + ", ".join(each.word for each in PausePoint),
+        max_length=50,
     ),
 ]
 EditedThing: TypeAlias = Literal[
@@ -102,9 +115,7 @@ def add_debug_tools(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> 
     _add_start(server, folder, runs)
     _add_moves(server, runs)
     _add_decisions(server, folder, runs)
-    _add_state(server, folder, runs)
     _add_fork(server, folder, runs)
-    _add_history(server, folder, runs)
 
 
 def _add_start(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
@@ -146,7 +157,8 @@ def _add_start(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
         made = _breakpoints(breakpoints or [])
         live = await runs.begin(replace(wish, breakpoints=made, stops_first=True))
         await live.settle(wait)
-        return runs.described(live)
+        wrong = _problems(live.run.state, made)
+        return runs.described(live) | ({"problems": wrong} if wrong else {})
 
 
 def ask_to_send(
@@ -161,11 +173,30 @@ def ask_to_send(
     return ask(folder, context, question)
 
 
-def _breakpoints(texts: list[str]) -> tuple[Breakpoint, ...]:
+def _breakpoints(wanted: list[str | Break]) -> tuple[Breakpoint, ...]:
     try:
-        return tuple(breakpoint_of(text, number) for number, text in enumerate(texts, 1))
+        return tuple(_breakpoint(each, number) for number, each in enumerate(wanted, 1))
     except CommandError as error:
         raise ToolError(str(error)) from None
+
+
+def _breakpoint(wanted: str | Break, number: int) -> Breakpoint:
+    if isinstance(wanted, str):
+        return breakpoint_of(wanted, number)
+    made = breakpoint_of(f"{wanted.at}:{wanted.condition}", number)
+    return replace(made, hits=wanted.hits, log=wanted.log)
+
+
+def _problems(state: RunState, breakpoints: Iterable[Breakpoint]) -> list[str]:
+    """Return why breakpoints can never be met in a run."""
+    tools = [tool.name for tool in state.setup.tools]
+    found = ((each, problem_of(each, tools)) for each in breakpoints)
+    return [
+        f"{each.id}: {problem}; tools are {', '.join(tools) or 'none'}, places are "
+        + ", ".join(place.word for place in PausePoint)
+        for each, problem in found
+        if problem
+    ]
 
 
 def _add_moves(server: MCPServer, runs: LiveRuns) -> None:
@@ -220,7 +251,10 @@ def _add_moves(server: MCPServer, runs: LiveRuns) -> None:
         live = runs.get(run)
         gate = live.run.gate
         if set is not None:
-            gate.options = replace(gate.options, breakpoints=_breakpoints(set))
+            made = _breakpoints(set)
+            if wrong := _problems(live.run.state, made):
+                raise ToolError(" ".join(wrong))
+            gate.options = replace(gate.options, breakpoints=made)
         return {
             "run": live.run.state.setup.run,
             "breakpoints": [
@@ -229,6 +263,9 @@ def _add_moves(server: MCPServer, runs: LiveRuns) -> None:
                     "places": sorted(place.word for place in each.places),
                     "tool": each.tool,
                     "condition": each.condition,
+                    "hits": each.hits,
+                    "log": each.log,
+                    "met": gate.counter.counts.get(each.id, 0),
                 }
                 for each in gate.options.breakpoints
             ],
@@ -286,44 +323,6 @@ def _question(live: LiveRun) -> str:
             raise ToolError("The run waits for no decision of the user.")
 
 
-def _add_state(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
-    @server.tool(annotations=READS)
-    async def state(
-        run: RunName,
-        steps: Annotated[bool, Field(description="Also the steps that are done")] = False,
-        wait: Wait = 0,
-        request: Annotated[
-            int, Field(description="Also the request of this step, as it was sent", ge=0)
-        ] = 0,
-        reply: Annotated[int, Field(description="Also the raw reply of this step", ge=0)] = 0,
-    ) -> Answer:
-        """Return the state of a run, live or from the history."""
-        if runs.drives(run):
-            live = runs.get(run)
-            await live.settle(wait)
-            answer, at = runs.described(live, steps=steps), live.run.state
-        else:
-            line, at = _kept(folder, run)
-            shown = state_as_json(line, at, is_working=False, steps=steps)
-            answer = masked(shown, folder.secrets.masker)
-        return answer | _sent(folder, answer["run"], at, request, reply)
-
-
-def _sent(folder: ServedFolder, run: str, state: RunState, request: int, reply: int) -> Answer:
-    """Return what steps sent and received, byte for byte but for secrets."""
-    found: Answer = {}
-    try:
-        if request:
-            call = call_of_step(folder.history, run, state, request)
-            found["request"] = {"path": call.path, "headers": dict(call.headers), "body": call.body}
-        if reply:
-            raw, lacks = raw_reply(call_of_step(folder.history, run, state, reply))
-            found["reply"] = {"raw": raw, "missing": lacks}
-    except LookupError as error:
-        raise ToolError(str(error)) from None
-    return masked(found, folder.secrets.masker)
-
-
 def _add_fork(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
     async def may_fork(
         ctx: Context, run: str, file: str, connection: str, model: str
@@ -366,54 +365,3 @@ def _add_fork(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
                 live.run.send(command)
         await live.settle(30)
         return runs.described(live)
-
-
-def _add_history(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
-    @server.tool(name="compare", annotations=READS)
-    def compare_runs(run: RunName, other: RunName) -> Answer:
-        """Put two runs side by side, step by step, and say where they part."""
-        sides = [RunSide(name, _state_of(folder, runs, name)) for name in (run, other)]
-        found = compare(*sides)
-        rows = [
-            {
-                "match": row.match,
-                "step": (row.left or row.right).step,  # type: ignore[union-attr]
-                "left": row.left.summary if row.left else None,
-                "right": row.right.summary if row.right else None,
-            }
-            for row in found.rows
-        ]
-        return masked({"summary": found.summary, "rows": rows}, folder.secrets.masker)
-
-    @server.tool(name="runs", annotations=READS)
-    def list_runs(
-        words: Annotated[str, Field(description="Only runs with all these words")] = "",
-        limit: Annotated[int, Field(ge=1, le=500)] = 20,
-    ) -> Answer:
-        """List the runs of prompts in the served folder, newest first."""
-        found = folder.history.runs(
-            RunFilter(words, limit=limit),
-            lambda line: bool(line.path and folder.name(folder.root / line.path)),
-        )
-        lines = [asdict(line) for line in found]
-        return masked({"runs": lines}, folder.secrets.masker)
-
-
-def _state_of(folder: ServedFolder, runs: LiveRuns, name: str) -> RunState:
-    return runs.get(name).run.state if runs.holds(name) else _kept(folder, name)[1]
-
-
-def _kept(folder: ServedFolder, name: str) -> tuple[str, RunState]:
-    """Return a run of the history, by its id; only of a prompt in the served folder.
-
-    Raises:
-        ToolError: there is none, or it cannot be read.
-    """
-    try:
-        line = find_run(folder.history, name)
-        found = folder.history.open(line.id).state
-    except (LookupError, JournalError, StoreError) as error:
-        raise ToolError(str(error)) from None
-    if found is None or not folder.name(folder.root / line.path):
-        raise ToolError(f"No run {name!r} of this folder is kept.")
-    return line.id, found

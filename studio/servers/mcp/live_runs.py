@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from mcp.server.mcpserver.exceptions import ToolError
@@ -16,124 +17,33 @@ from mcp.server.mcpserver.exceptions import ToolError
 from studio.application.connections.model import choice_words
 from studio.application.connections.tools import tool_session
 from studio.application.history.find import find_run
+from studio.application.run.debugging.console import ConsoleLine, event_lines
 from studio.application.run.past.again import past_run
 from studio.application.run.start.readiness import refusal_of
 from studio.application.run.start.session import begin_run, tool_scores_of
 from studio.application.trust import references_of
 from studio.core.agent.loop.setup import limits_of, run_model_of
 from studio.core.agent.run.plan import RunPlan
-from studio.core.agent.run.requests import NotAllowedError, choice_at
+from studio.core.agent.run.requests import NotAllowedError
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.commands import ChooseModel, Command, ForkFrom
 from studio.core.agent.values.events import Event
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.step import Call, PausePoint, Step, StepError
+from studio.core.agent.values.step import PausePoint
 from studio.core.masking.walk import masked
 from studio.core.models.base import ModelError
 from studio.core.models.choice import ModelChoice
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.prepare import prepare, settled_document
-from studio.core.prompty.shapes import message_text
 from studio.core.runs.codec import JournalError
 from studio.core.runs.store import StoreError
 from studio.core.text.values import Json
 from studio.core.tools.source import ToolSourceError
 from studio.core.wire.reply import Reply
+from studio.servers.mcp.run_news import NOTHING, Told, news_of
 from studio.servers.mcp.served_folder import ServedFolder, checked_inputs
-
-# Where a run stands, as JSON: what an agent needs to decide on its next step.
-
-_CHOICES = {
-    "approval": "The call waits for the user: `allow` asks them; `edit` can refuse or answer it.",
-    "limit": "A limit is reached: `allow` asks the user for more; `stop` ends the run.",
-    "": "",
-}
-
-
-def state_as_json(run: str, state: RunState, *, is_working: bool, steps: bool) -> dict[str, Any]:
-    """Encode a moment of a run as JSON.
-
-    Args:
-        run: its id.
-        state: the run.
-        is_working: whether something is under way; the state is then of a moment ago.
-        steps: whether the steps that are done are told, too.
-    """
-    model = state.answered_by
-    found: dict[str, Any] = {
-        "run": run,
-        "model": {"name": model.name, "id": model.id, "server": model.server},
-        "status": "working" if is_working and not state.is_over else _status(state),
-        "step": state.iteration,
-        "place": state.place.word if state.place is not None else None,
-        "why": _why(state),
-        "current": _step(state.step),
-        "error": _error(state.error),
-        "answer": state.answer,
-        "answer_problems": list(state.answer_problems),
-        "tokens": {"input": state.usage.input_tokens, "output": state.usage.output_tokens},
-        "cost": state.usage.cost,
-    }
-    if steps:
-        found["steps"] = [_step(each) for each in state.steps]
-    return found
-
-
-def _status(state: RunState) -> str:
-    return state.status if state.is_over or state.pause is None else "paused"
-
-
-def _why(state: RunState) -> str:
-    if state.pause is None:
-        return ""
-    words = [state.pause.reason, *state.pause.breakpoints, state.pause.text]
-    return " ".join(filter(None, (*words, _CHOICES[choice_at(state)])))
-
-
-def _step(step: Step) -> dict[str, Any]:
-    return {
-        "number": step.number,
-        "messages": [{"role": item.role, "text": message_text(item)} for item in step.messages],
-        "reply": _reply(step.reply if step.reply is not None else step.partial),
-        "thought": step.reading.thought if step.reading is not None else "",
-        "calls": [_call(each) for each in step.calls],
-        "marks": sorted(step.marks),
-        "warnings": [each.message for each in step.warnings],
-    }
-
-
-def _reply(reply: Reply | None) -> dict[str, Any] | None:
-    if reply is None:
-        return None
-    calls = [{"tool": each.name, "arguments": each.arguments} for each in reply.tool_calls]
-    return {"text": reply.text, "calls": calls}
-
-
-def _call(call: Call) -> dict[str, Any]:
-    return {
-        "tool": call.tool,
-        "arguments": call.arguments,
-        "status": call.status,
-        "needs_approval": call.needs_approval,
-        "observation": call.observation,
-        "is_error": call.is_error,
-        "repairs": [each.name for each in call.repairs],
-    }
-
-
-def _error(error: StepError | None) -> dict[str, Any] | None:
-    if error is None:
-        return None
-    return {
-        "kind": error.kind,
-        "code": error.code,
-        "message": error.message,
-        "hint": error.hint,
-        "repairs": [each.name for each in error.repairs],
-    }
-
 
 _MOST = 20
 """Runs that are held at once; those that are over leave first."""
@@ -184,6 +94,12 @@ class LiveRun:
     fault: str = ""
     """Reason of an abort from outside; empty if there was none."""
 
+    console: list[ConsoleLine] = field(default_factory=list)
+    """Lines of its log points and tools, its retries and repairs."""
+
+    told: Told = NOTHING
+    """What its agent was last told."""
+
     @property
     def is_working(self) -> bool:
         """Whether it goes on by itself at the moment."""
@@ -192,6 +108,11 @@ class LiveRun:
             return False
         stands = self.run.state.pause is not None and self.run.state.place is not None
         return self.run.is_working or not stands
+
+    def follow(self, event: Event) -> None:
+        """Take a fact of the run."""
+        self.console += event_lines(event, self.run.state)
+        self.changed.set()
 
     def go(self, *first: Command) -> None:
         """Drive it, on from its end where it is over."""
@@ -266,11 +187,27 @@ class LiveRuns:
         """Return whether this server drives a run of that id, or of the beginning of one."""
         return sum(run.startswith(name) for run in self._runs) == 1
 
-    def described(self, live: LiveRun, *, steps: bool = False) -> dict[str, Any]:
-        """Describe the state of a run, without secrets."""
-        state = live.run.state
-        found = state_as_json(state.setup.run, state, is_working=live.is_working, steps=steps)
-        found |= {"connection": live.choice.connection.name, "chosen": choice_words(live.choice)}
+    def described(
+        self, live: LiveRun, *, steps: range | None = None, whole: bool = False
+    ) -> dict[str, Any]:
+        """Describe the state of a run, without secrets: what its agent was not told before.
+
+        Args:
+            live: the run.
+            steps: numbers of the steps that are done to describe, too.
+            whole: whether all of the current step is described again.
+        """
+        state, tree = live.run.state, live.run.tree
+        sent = partial(self._folder.history.call, state.setup.run)
+        told = NOTHING if whole else live.told
+        found, live.told = news_of(
+            state, sent, told, live.console, is_working=live.is_working, steps=steps, whole=whole
+        )
+        if tree.forks:
+            found |= {"branch": tree.branch, "branches": sorted(tree.ends)}
+        found["connection"] = live.choice.connection.name
+        if told is NOTHING:
+            found["chosen"] = choice_words(live.choice)
         if live.fault:
             found |= {"status": "failed", "fault": live.fault}
         return masked(found, self._folder.secrets.masker)
@@ -353,8 +290,8 @@ class LiveRuns:
     async def _take(
         self, plan: RunPlan, opened: AsyncExitStack, choice: ModelChoice, *first: Command
     ) -> LiveRun:
-        changed = asyncio.Event()
         writers: list[Any] = []
+        made: list[LiveRun] = []
 
         def write(event: Event) -> None:
             for writer in writers:
@@ -369,7 +306,7 @@ class LiveRuns:
             plan = replace(
                 plan,
                 journal=write,
-                shown=lambda _event: changed.set(),
+                shown=lambda event: made[0].follow(event) if made else None,
                 kept=keep_reply,
                 keep_call=lambda seq, call: writers[0].keep_call(seq, call) if writers else None,
             )
@@ -377,7 +314,8 @@ class LiveRuns:
             writers.append(self._folder.history.journal(run.state.setup.run))
         except (ModelError, StoreError, ValueError) as error:
             raise ToolError(str(error)) from None
-        live = LiveRun(run, opened.pop_all(), choice, changed)
+        live = LiveRun(run, opened.pop_all(), choice)
+        made.append(live)
         self._runs[run.state.setup.run] = live
         live.go(*first)
         return live

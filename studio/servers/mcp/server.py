@@ -66,6 +66,7 @@ from studio.servers.mcp.experiment_tools import add_experiment_tools
 from studio.servers.mcp.live_runs import LiveRuns, wish_for
 from studio.servers.mcp.prompt_tools import add_prompt_tools
 from studio.servers.mcp.served_folder import ServedFolder, UserConsent, needs
+from studio.servers.mcp.state_tools import add_state_tools
 
 _KINDS: Mapping[str, Any] = {
     "string": str,
@@ -277,10 +278,10 @@ def _parameter(item: InputDeclaration) -> inspect.Parameter:
 _INSTRUCTIONS = """\
 Prompt Studio works on .prompty files in one folder. `check` finds their problems and `fix` makes \
 the fixes; `messages` and `request` show exactly what a model would get, and `explain_value` which \
-text of the file made a piece of it. `start`, `step`, `continue`, `edit` and `fork` are a debugger \
-for prompts and agents. `experiment_run` proves a change. What leaves the machine, and each tool \
-call that needs approval, is asked of the user. Every run stands in the history of the Prompt \
-Studio window."""
+text of the file made a piece of it. `start`, `step`, `continue`, `evaluate`, `edit` and `fork` \
+are a debugger for prompts and agents: each answer holds what is new, `state` with `whole` all. \
+`experiment_run` proves a change. What leaves the machine, and each tool call that needs approval, \
+is asked of the user. Every run stands in the history of the Prompt Studio window."""
 
 LOOPBACK = "127.0.0.1"
 """The only address that is listened on."""
@@ -301,6 +302,7 @@ class StudioServer(MCPServer[Any]):
         self._runs = LiveRuns(folder)
         add_prompt_tools(self, folder)
         add_debug_tools(self, folder, self._runs)
+        add_state_tools(self, folder, self._runs)
         add_experiment_tools(self, folder)
         self._own = frozenset(tool.name for tool in self._tool_manager.list_tools())
         self._prompts: list[str] = []

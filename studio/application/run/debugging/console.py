@@ -86,6 +86,13 @@ def lines_of(event: Event, step: int, tool: str = "") -> Iterator[ConsoleLine]:
             return
 
 
+def event_lines(event: Event, state: RunState) -> tuple[ConsoleLine, ...]:
+    """Return the console lines of an event, with the state after it."""
+    calls = state.step.calls
+    tool = calls[event.call].tool if isinstance(event, ToolEnded) else ""
+    return tuple(lines_of(event, state.iteration, tool))
+
+
 def _of_tool(outcome: ToolOutcome, line: ConsoleLine, tool: str) -> Iterator[ConsoleLine]:
     """Return what a tool printed, and how it failed."""
     for text in outcome.stderr.splitlines():

@@ -14,6 +14,7 @@ from typing import Generic, TypeAlias, TypeVar
 from studio.core.agent.values.json_text import json_text
 from studio.core.agent.values.state import LazySequence, RunState, steps_of
 from studio.core.agent.values.step import Call, FormatError, PausePoint, Step
+from studio.core.prompty.parse import parse
 from studio.core.prompty.templates.jinja.conditions import (
     Condition,
     ConditionError,
@@ -209,6 +210,12 @@ def _prompt(state: RunState) -> Json:
     return "\n".join(message.text for message in state.step.messages)
 
 
+@lru_cache(maxsize=8)
+def _defaults(source: str) -> dict[str, Json]:
+    """Return the values of the inputs that a prompt gives where the user gives none."""
+    return {each.name: each.default for each in parse(source).inputs if each.has_default}
+
+
 def _request(state: RunState) -> Json:
     setup = state.setup
     return {
@@ -255,7 +262,7 @@ _OF_RUN: Mapping[str, Callable[[RunState], Json]] = {
         "total": state.usage.total_tokens,
     },
     "cost": lambda state: state.usage.cost or 0.0,
-    "inputs": lambda state: dict(state.setup.inputs),
+    "inputs": lambda state: _defaults(state.setup.source) | dict(state.setup.inputs),
     "question": lambda state: state.setup.question,
     "left": lambda state: (
         max(0, state.limits.iterations - state.iteration) if state.limits.iterations else None

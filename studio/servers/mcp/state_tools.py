@@ -1,0 +1,239 @@
+"""The tools that look at runs: their state, expressions, two side by side, the history."""
+
+import json
+from dataclasses import asdict
+from functools import partial
+from typing import Annotated, TypeAlias
+
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import Field
+
+from studio.application.history.find import call_of_step, filtered_runs, find_run, raw_reply
+from studio.application.run.past.compare import CompareRow, RunSide, compare, figures_of
+from studio.application.run.text import plain_text
+from studio.core.agent.past.tree import Past
+from studio.core.agent.values.expressions import (
+    NAMES,
+    ExpressionError,
+    at_step,
+    environment_of,
+    parse_expression,
+)
+from studio.core.agent.values.state import RunState, steps_of
+from studio.core.masking.walk import masked
+from studio.core.prompty.templates.jinja.conditions import ConditionError
+from studio.core.runs.codec import JournalError
+from studio.core.runs.store import RunFilter, StoreError
+from studio.servers.mcp.debug_tools import READS, Answer, RunName, Wait
+from studio.servers.mcp.live_runs import LiveRuns
+from studio.servers.mcp.run_news import MOST_STEPS, NOTHING, Told, news_of
+from studio.servers.mcp.served_folder import ServedFolder
+
+Expression: TypeAlias = Annotated[
+    str,
+    Field(
+        description="A Jinja expression, such as args.n > 3, steps[-2].observation, "
+        "messages[-1].text; names: " + ", ".join(NAMES),
+        max_length=2000,
+    ),
+]
+
+_LONGEST_VALUE = 30_000
+"""Characters of a value as JSON that are told."""
+
+_LONGEST_TEXT = 3_000
+_MOST_ROWS = 50
+"""Characters of each side of the first difference, and rows that differ, that are told."""
+
+
+def add_state_tools(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
+    """Give a server the tools that look at runs."""
+    _add_state(server, folder, runs)
+    _add_history(server, folder)
+
+
+def _add_state(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
+    @server.tool(annotations=READS)
+    async def state(
+        run: RunName,
+        whole: Annotated[
+            bool, Field(description="All of the current step, also what was told before")
+        ] = False,
+        steps: Annotated[bool, Field(description="Also the steps that are done")] = False,
+        from_step: Annotated[
+            int,
+            Field(description=f"The first of them; {MOST_STEPS} are told, the newest if 0", ge=0),
+        ] = 0,
+        wait: Wait = 0,
+        request: Annotated[
+            int, Field(description="Also the request of this step, as it was sent", ge=0)
+        ] = 0,
+        reply: Annotated[int, Field(description="Also the raw reply of this step", ge=0)] = 0,
+    ) -> Answer:
+        """Return the state of a run, live or from the history: what is new since the last answer.
+
+        A step tells only the messages that it added.
+        """
+        live = runs.get(run) if runs.drives(run) else None
+        if live is not None:
+            await live.settle(wait)
+            at = live.run.state
+        else:
+            line, _, at = _kept(folder, run)
+        first = from_step or max(1, at.iteration + 1 - MOST_STEPS)
+        wanted = range(first, first + MOST_STEPS) if steps or from_step else None
+        if live is not None:
+            answer = runs.described(live, steps=wanted, whole=whole)
+        else:
+            before = NOTHING if whole or not at.steps else Told(messages=at.steps[-1].messages)
+            sent = partial(folder.history.call, line)
+            shown, _ = news_of(at, sent, before, steps=wanted, whole=whole)
+            answer = masked(shown, folder.secrets.masker)
+        return answer | _sent(folder, answer["run"], at, request, reply)
+
+    @server.tool(annotations=READS)
+    def evaluate(
+        run: RunName,
+        expression: Expression,
+        step: Annotated[
+            int, Field(description="As it was in this step; 0 for where the run is", ge=0)
+        ] = 0,
+        call: Annotated[int, Field(description="The row of the step's call", ge=0)] = 0,
+    ) -> Answer:
+        """Evaluate an expression at a moment of a run; nothing is changed."""
+        at = _state_of(folder, runs, run)
+        if step:
+            done = steps_of(at)
+            if step > len(done):
+                raise ToolError(f"The run has no step {step}; it has {len(done)}.")
+            at = at_step(at, done[step - 1], call)
+        try:
+            value = parse_expression(expression).value(environment_of(at))
+        except ExpressionError as error:
+            raise ToolError(str(error)) from None
+        text = json.dumps(masked(value, folder.secrets.masker), ensure_ascii=False)
+        if len(text) > _LONGEST_VALUE:
+            return {"beginning": text[:_LONGEST_VALUE], "characters": len(text)}
+        return {"value": json.loads(text)}
+
+
+def _sent(folder: ServedFolder, run: str, state: RunState, request: int, reply: int) -> Answer:
+    """Return what steps sent and received, byte for byte but for secrets."""
+    found: Answer = {}
+    try:
+        if request:
+            call = call_of_step(folder.history, run, state, request)
+            found["request"] = {"path": call.path, "headers": dict(call.headers), "body": call.body}
+        if reply:
+            raw, lacks = raw_reply(call_of_step(folder.history, run, state, reply))
+            found["reply"] = {"raw": raw, "missing": lacks}
+    except LookupError as error:
+        raise ToolError(str(error)) from None
+    return masked(found, folder.secrets.masker)
+
+
+def _add_history(server: MCPServer, folder: ServedFolder) -> None:
+    @server.tool(name="compare", annotations=READS)
+    def compare_runs(
+        run: RunName,
+        other: Annotated[str, Field(description="Another run; empty for the same")] = "",
+        branch: Annotated[
+            int | None, Field(description="A branch of `run`, from 0; its newest otherwise", ge=0)
+        ] = None,
+        other_branch: Annotated[
+            int | None, Field(description="A branch of the other, in the same way", ge=0)
+        ] = None,
+    ) -> Answer:
+        """Put two runs, or two branches of one, side by side: where they part and what differs."""
+        if not other and branch == other_branch:
+            raise ToolError("Name another run, or two branches of this one; `state` lists them.")
+        left, right = (
+            _side(folder, *each) for each in ((run, branch), (other or run, other_branch))
+        )
+        found = compare(left, right)
+        differences = found.differences
+        rows = [found.rows[at] for at in differences[:_MOST_ROWS]]
+        shown: Answer = {
+            "summary": found.summary,
+            "figures": {each.name: [each.left, each.right] for each in figures_of(found)},
+            "same_rows": len(found.rows) - len(differences),
+            "different_rows": len(differences),
+            "rows": [_row(each) for each in rows],
+        }
+        if differences:
+            texts = found.texts(differences[0])
+            shown["first"] = [
+                plain_text(each)[:_LONGEST_TEXT] for each in (texts.left, texts.right)
+            ]
+        return masked(shown, folder.secrets.masker)
+
+    @server.tool(name="runs", annotations=READS)
+    def list_runs(
+        words: Annotated[
+            str,
+            Field(
+                description="Only runs with all these words, or an expression that holds for a "
+                "run or one of its steps: status == 'failed', tool == 'search', text contains 'x'"
+            ),
+        ] = "",
+        limit: Annotated[int, Field(ge=1, le=500)] = 20,
+    ) -> Answer:
+        """List the runs of prompts in the served folder, newest first."""
+        try:
+            found = filtered_runs(
+                folder.history,
+                words,
+                RunFilter(limit=limit),
+                lambda line: bool(line.path and folder.name(folder.root / line.path)),
+            )
+        except ConditionError as error:
+            raise ToolError(str(error)) from None
+        lines = [
+            {key: value for key, value in asdict(line).items() if value or key == "cost"}
+            for line in found
+        ]
+        return masked({"runs": lines}, folder.secrets.masker)
+
+
+def _row(row: CompareRow) -> Answer:
+    card = row.left or row.right
+    return {
+        "match": row.match,
+        "step": card.step if card else None,
+        "what": card.title if card else None,
+        "left": row.left.summary if row.left else None,
+        "right": row.right.summary if row.right else None,
+    }
+
+
+def _side(folder: ServedFolder, name: str, branch: int | None) -> RunSide:
+    """Return a run of the history, or a branch of it, at its end."""
+    run, past, state = _kept(folder, name)
+    if branch is None:
+        return RunSide(run, state)
+    end = past.tree.ends.get(branch)
+    if end is None:
+        raise ToolError(f"The run has no branch {branch}; it has {sorted(past.tree.ends)}.")
+    return RunSide(run, past.state_at(past.tree.branch_end(end.id, len(past.events))))
+
+
+def _state_of(folder: ServedFolder, runs: LiveRuns, name: str) -> RunState:
+    return runs.get(name).run.state if runs.holds(name) else _kept(folder, name)[2]
+
+
+def _kept(folder: ServedFolder, name: str) -> tuple[str, Past, RunState]:
+    """Return a run of the history, by its id, and its end; only of a prompt in the served folder.
+
+    Raises:
+        ToolError: there is none, or it cannot be read.
+    """
+    try:
+        line = find_run(folder.history, name)
+        past = folder.history.open(line.id)
+        state = past.state
+    except (LookupError, JournalError, StoreError) as error:
+        raise ToolError(str(error)) from None
+    if state is None or not folder.name(folder.root / line.path):
+        raise ToolError(f"No run {name!r} of this folder is kept.")
+    return line.id, past, state
