@@ -61,7 +61,7 @@ def breakpoint_of(text: str, number: int) -> Breakpoint:
     )
     problem = problem_of(made, (made.tool,))
     if problem:
-        raise CommandError(f"--break {text!r}: {problem}")
+        raise CommandError(f"breakpoint {text!r}: {problem}")
     return made
 
 

@@ -20,7 +20,7 @@ from studio.core.agent.values.commands import Command
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import PausePoint
 from studio.core.wire.request import Provider
-from studio.servers.mcp.live_runs import LiveRun, LiveRuns, wish_for
+from studio.servers.mcp.live_runs import LiveRun, LiveRuns, renders_anew, wish_for
 from studio.servers.mcp.served_folder import ServedFolder, UserConsent, ask, needs
 
 # Common arguments and results of the tools, and their descriptions for clients.
@@ -59,7 +59,7 @@ Wait: TypeAlias = Annotated[
 ]
 
 
-class Break(BaseModel):
+class Break(BaseModel, extra="forbid"):
     """A breakpoint or log point."""
 
     at: str = Field(description="A place, or the name of a tool")
@@ -94,6 +94,11 @@ EditedThing: TypeAlias = Literal[
     "outcome_ran",
     "outcome_did_not_run",
 ]
+
+_KEPT_MESSAGES = (
+    "The file has another text now; by native tool calls a run keeps the messages it began with. "
+    "`start` runs the present text."
+)
 
 _WORDS: dict[EditedThing, str] = {
     "reply": "reply",
@@ -327,7 +332,7 @@ def _add_fork(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
     async def may_fork(
         ctx: Context, run: str, file: str, connection: str, model: str
     ) -> Elicit[UserConsent] | UserConsent:
-        if runs.holds(run) or not file:
+        if not file:
             return UserConsent(allow=True)
         return ask_to_send(folder, ctx, file, connection, model)
 
@@ -338,7 +343,8 @@ def _add_fork(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
         consent: Annotated[UserConsent, Resolve(may_fork)],
         place: Annotated[str, Field(description="A place of the step")] = "before_request",
         file: Annotated[
-            str, Field(description="For a run of the history: the prompt file it goes on with")
+            str,
+            Field(description="Go on with this prompt file as it is now; needed for a kept run"),
         ] = "",
         connection: ConnectionName = "",
         model: Model = "",
@@ -348,11 +354,13 @@ def _add_fork(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
         at = PausePoint.of(place)
         if at is None:
             raise ToolError(f"{place!r} is not a place of a run.")
-        if not runs.holds(run):
-            if not file:
-                raise ToolError("A run of the history needs `file`, the prompt it goes on with.")
+        if file:
             wish = wish_for(folder, file, None, connection, model)
             live = await runs.fork(run, step, at, wish)
+        elif not runs.holds(run):
+            raise ToolError("A run of the history needs `file`, the prompt it goes on with.")
+        elif connection or model:
+            raise ToolError("`connection` and `model` need `file`, the prompt it goes on with.")
         else:
             live = runs.own(run)
             found = live.run.tree.find(step, at)
@@ -364,4 +372,8 @@ def _add_fork(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
             else:
                 live.run.send(command)
         await live.settle(30)
+        setup = live.run.state.setup
+        is_other = bool(file) and setup.source != wish.document.source.text
+        if is_other and not renders_anew(setup, wish.document):
+            return runs.described(live) | {"note": _KEPT_MESSAGES}
         return runs.described(live)

@@ -27,11 +27,11 @@ from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.requests import NotAllowedError
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.breakpoints import Breakpoint
-from studio.core.agent.values.commands import ChooseModel, Command, ForkFrom
+from studio.core.agent.values.commands import ChooseModel, Command, ForkFrom, StepOn
 from studio.core.agent.values.events import Event
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.step import PausePoint
+from studio.core.agent.values.step import PausePoint, RunSetup
 from studio.core.masking.walk import masked
 from studio.core.models.base import ModelError
 from studio.core.models.choice import ModelChoice
@@ -42,7 +42,7 @@ from studio.core.runs.store import StoreError
 from studio.core.text.values import Json
 from studio.core.tools.source import ToolSourceError
 from studio.core.wire.reply import Reply
-from studio.servers.mcp.run_news import NOTHING, Told, news_of
+from studio.servers.mcp.run_news import NO_ANSWER, KnownState, news_of
 from studio.servers.mcp.served_folder import ServedFolder, checked_inputs
 
 _MOST = 20
@@ -97,8 +97,8 @@ class LiveRun:
     console: list[ConsoleLine] = field(default_factory=list)
     """Lines of its log points and tools, its retries and repairs."""
 
-    told: Told = NOTHING
-    """What its agent was last told."""
+    known: KnownState = NO_ANSWER
+    """Part of it that its agent knows."""
 
     @property
     def is_working(self) -> bool:
@@ -190,7 +190,7 @@ class LiveRuns:
     def described(
         self, live: LiveRun, *, steps: range | None = None, whole: bool = False
     ) -> dict[str, Any]:
-        """Describe the state of a run, without secrets: what its agent was not told before.
+        """Describe the state of a run, without secrets: only what is new to its agent.
 
         Args:
             live: the run.
@@ -199,14 +199,14 @@ class LiveRuns:
         """
         state, tree = live.run.state, live.run.tree
         sent = partial(self._folder.history.call, state.setup.run)
-        told = NOTHING if whole else live.told
-        found, live.told = news_of(
-            state, sent, told, live.console, is_working=live.is_working, steps=steps, whole=whole
+        known = NO_ANSWER if whole else live.known
+        found, live.known = news_of(
+            state, sent, known, live.console, is_working=live.is_working, steps=steps, whole=whole
         )
         if tree.forks:
             found |= {"branch": tree.branch, "branches": sorted(tree.ends)}
         found["connection"] = live.choice.connection.name
-        if told is NOTHING:
+        if known is NO_ANSWER:
             found["chosen"] = choice_words(live.choice)
         if live.fault:
             found |= {"status": "failed", "fault": live.fault}
@@ -229,12 +229,16 @@ class LiveRuns:
             return await self._take(await self._plan(wish, opened), opened, wish.choice)
 
     async def fork(self, name: str, step: int, place: PausePoint, wish: RunWish) -> LiveRun:
-        """Go on with a run of the history from one of its steps, as a new branch of it.
+        """Go on with a run from one of its steps, with the present prompt, as a new branch of it.
+
+        Where the prompt was changed and makes each request anew, the step's request is made again.
 
         Raises:
             ToolError: there is no such run or step, or another process drives it.
         """
         history = self._folder.history
+        if self.holds(name):
+            await self._runs.pop(self.own(name).run.state.setup.run).close()
         try:
             line = find_run(history, name)
             whole = history.open(line.id)
@@ -246,12 +250,20 @@ class LiveRuns:
         past = past_run(whole, found.id) if found is not None else None
         if found is None or past is None:
             raise ToolError(f"The run has no step {step} {place.word}.")
+        wish = replace(wish, inputs={**past.setup.inputs, **wish.inputs})
+        again = whole.tree.find(step - 1, PausePoint.STEP_END)
+        is_first = place is PausePoint.BEFORE_REQUEST and renders_anew(past.setup, wish.document)
+        at = again if again is not None and is_first else found
         async with AsyncExitStack() as opened:
             plan = await self._plan(wish, opened)
             had, now = past.state.answered_by, run_model_of(plan.model)
             chosen = () if now.is_same(had) else (ChooseModel(now, had, plan.model),)
             plan = replace(plan, past=past.to_take_up)
-            return await self._take(plan, opened, wish.choice, ForkFrom(found.id), *chosen)
+            live = await self._take(plan, opened, wish.choice, ForkFrom(at.id), *chosen)
+        if at is not found:
+            await live.settle(30)
+            live.run.send(StepOn("into"))
+        return live
 
     async def close(self) -> None:
         """Stop all that still go on."""
@@ -326,6 +338,14 @@ class LiveRuns:
             if not over:
                 raise ToolError(f"{_MOST} runs stand still; stop one first.")
             await self._runs.pop(over.pop(0)).close()
+
+
+def renders_anew(setup: RunSetup, document: PromptDocument) -> bool:
+    """Return whether a prompt has another text than a run began with, and the run follows it.
+
+    By native tool calls a run adds to the messages that its prompt gave at the start.
+    """
+    return setup.source != document.source.text and setup.protocol != "native"
 
 
 def wish_for(

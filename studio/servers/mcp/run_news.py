@@ -27,24 +27,24 @@ _CHOICES = {
 }
 
 _LONGEST = 6_000
-"""Characters of a text that are told."""
+"""Characters of a text that an answer holds."""
 
 _MOST_MESSAGES, _MOST_LINES = 40, 30
-"""Messages of a step, and lines of the console, that are told: the newest."""
+"""Messages of a step, and lines of the console, that an answer holds: the newest."""
 
 MOST_STEPS = 50
-"""Steps that are told in one answer."""
+"""Steps that one answer holds."""
 
 _LEAST_SAME = 200
 """Characters at the start of a message that are worth leaving out."""
 
 
 @dataclass(frozen=True)
-class Told:
-    """What a client was last told of a run."""
+class KnownState:
+    """Part of a run that its client knows from earlier answers."""
 
     where: str = ""
-    """Where the run was; empty if nothing was told."""
+    """Step and place of the last answer; empty before the first."""
 
     messages: Sequence[Message] = ()
     """Messages of the request."""
@@ -56,26 +56,26 @@ class Told:
     """Lines of the console."""
 
 
-NOTHING = Told()
-"""Nothing was told yet."""
+NO_ANSWER = KnownState()
+"""No answer was given yet."""
 
 
 def news_of(
     state: RunState,
     sent: CallLookup,
-    told: Told,
+    known: KnownState,
     console: Sequence[ConsoleLine] = (),
     *,
     is_working: bool = False,
     steps: range | None = None,
     whole: bool = False,
-) -> tuple[dict[str, Any], Told]:
-    """Encode a moment of a run as JSON, and note what was told with it.
+) -> tuple[dict[str, Any], KnownState]:
+    """Encode a moment of a run as JSON, and note what was known with it.
 
     Args:
         state: the run.
         sent: returns what its model calls sent and received.
-        told: what its client knows already.
+        known: what its client knows already.
         console: all lines of its console.
         is_working: whether something is under way; the state is then of a moment ago.
         steps: numbers of the steps that are done to tell, too.
@@ -83,27 +83,27 @@ def news_of(
     """
     step, model = state.step, state.answered_by
     call = sent(step.called) if step.called and step.reply is not None else None
-    current = _step(step, told.messages, call, whole=whole)
+    current = _step(step, known.messages, call, whole=whole)
     listed: tuple[str, ...] = ("messages_before", "messages")
     news = {name: current.pop(name) for name in listed if name in current}
-    is_same = told.step.get("number") == step.number and told.step.keys() <= current.keys()
-    known = told.step if is_same else {}
-    news |= {key: each for key, each in current.items() if known.get(key) != each}
+    is_same = known.step.get("number") == step.number and known.step.keys() <= current.keys()
+    before = known.step if is_same else {}
+    news |= {key: each for key, each in current.items() if before.get(key) != each}
     if "calls" in news:
-        news["calls"] = [each for each in news["calls"] if each not in known.get("calls", ())]
+        news["calls"] = [each for each in news["calls"] if each not in before.get("calls", ())]
     found: dict[str, Any] = {
         "run": state.setup.run,
         "model": {"name": model.name, "id": model.id, "server": model.server},
         "status": "working" if is_working and not state.is_over else _status(state),
         "step": state.iteration,
         "place": state.place.word if state.place is not None else None,
-        "new_since": told.where or None,
+        "new_since": known.where or None,
         "why": _why(state),
         "current": {"number": step.number, **news},
         "error": _error(state.error),
         "answer": state.answer,
         "answer_problems": list(state.answer_problems),
-        "console": [_line(each) for each in console[told.lines :][-_MOST_LINES:]],
+        "console": [_line(each) for each in console[known.lines :][-_MOST_LINES:]],
         "tokens": {"input": state.usage.input_tokens, "output": state.usage.output_tokens},
         "cost": state.usage.cost,
     }
@@ -112,7 +112,7 @@ def news_of(
         chosen = [at for at in range(len(done)) if at + 1 in steps]
         found["steps"] = [_step_after(done, at, sent) for at in chosen]
     where = f"step {state.iteration}, {state.place.word if state.place else found['status']}"
-    return _filled(found), Told(where, step.messages, current, len(console))
+    return _filled(found), KnownState(where, step.messages, current, len(console))
 
 
 def _filled(found: dict[str, Any]) -> dict[str, Any]:
@@ -195,28 +195,26 @@ def _reply(reply: Reply, call: WireCall | None, *, whole: bool) -> dict[str, Any
     """Return a reply, with the model and the id that the server gave it."""
     calls = [{"tool": each.name, "arguments": each.arguments} for each in reply.tool_calls]
     identity = {"model": call.model, "id": call.id} if call is not None else {}
-    return {
-        "text": _text(reply.text, whole=whole),
-        "calls": calls,
-        "finish": reply.finish_reason,
-        **_filled(identity),
-    }
+    text = _text(reply.text, whole=whole)
+    return _filled({"text": text, "calls": calls, "finish": reply.finish_reason, **identity})
 
 
 def _call(row: int, call: Call, *, whole: bool) -> dict[str, Any]:
     seen = call.observation
-    return {
-        "row": row,
-        "tool": call.tool,
-        "arguments": call.arguments,
-        "status": call.status,
-        "needs_approval": call.needs_approval,
-        "observation": _text(seen, whole=whole) if seen is not None else None,
-        "is_error": call.is_error,
-        "problems": list(call.problems),
-        "repairs": [each.name for each in call.repairs],
-        "seconds": round(call.outcome.duration, 3) if call.outcome is not None else None,
-    }
+    return _filled(
+        {
+            "row": row,
+            "tool": call.tool,
+            "arguments": call.arguments,
+            "status": call.status,
+            "needs_approval": call.needs_approval or None,
+            "observation": _text(seen, whole=whole) if seen is not None else None,
+            "is_error": call.is_error or None,
+            "problems": list(call.problems),
+            "repairs": [each.name for each in call.repairs],
+            "seconds": round(call.outcome.duration, 3) if call.outcome is not None else None,
+        }
+    )
 
 
 def _line(line: ConsoleLine) -> dict[str, Any]:

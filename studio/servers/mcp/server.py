@@ -328,7 +328,11 @@ class StudioServer(MCPServer[Any]):
             await self._refresh_prompts()
         elif fault := self._misnamed(name, arguments):
             raise ToolError(fault)
-        return await super().call_tool(name, arguments, context)
+        result = await super().call_tool(name, arguments, context)
+        if isinstance(result, CallToolResult) and result.structured_content is not None:
+            compact = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
+            result.content = [TextContent(type="text", text=compact(result.structured_content))]
+        return result
 
     def _misnamed(self, name: str, arguments: Mapping[str, Any]) -> str:
         """Report unknown argument names, which are never ignored."""

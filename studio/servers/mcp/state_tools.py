@@ -27,7 +27,7 @@ from studio.core.runs.codec import JournalError
 from studio.core.runs.store import RunFilter, StoreError
 from studio.servers.mcp.debug_tools import READS, Answer, RunName, Wait
 from studio.servers.mcp.live_runs import LiveRuns
-from studio.servers.mcp.run_news import MOST_STEPS, NOTHING, Told, news_of
+from studio.servers.mcp.run_news import MOST_STEPS, NO_ANSWER, KnownState, news_of
 from studio.servers.mcp.served_folder import ServedFolder
 
 Expression: TypeAlias = Annotated[
@@ -40,11 +40,11 @@ Expression: TypeAlias = Annotated[
 ]
 
 _LONGEST_VALUE = 30_000
-"""Characters of a value as JSON that are told."""
+"""Characters of a value as JSON that an answer holds."""
 
 _LONGEST_TEXT = 3_000
 _MOST_ROWS = 50
-"""Characters of each side of the first difference, and rows that differ, that are told."""
+"""Characters of each side of the first difference, and rows that differ, that an answer holds."""
 
 
 def add_state_tools(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
@@ -58,12 +58,12 @@ def _add_state(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
     async def state(
         run: RunName,
         whole: Annotated[
-            bool, Field(description="All of the current step, also what was told before")
+            bool, Field(description="All of the current step, also what earlier answers held")
         ] = False,
         steps: Annotated[bool, Field(description="Also the steps that are done")] = False,
         from_step: Annotated[
             int,
-            Field(description=f"The first of them; {MOST_STEPS} are told, the newest if 0", ge=0),
+            Field(description=f"The first of them; {MOST_STEPS} at most, the newest if 0", ge=0),
         ] = 0,
         wait: Wait = 0,
         request: Annotated[
@@ -73,7 +73,7 @@ def _add_state(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
     ) -> Answer:
         """Return the state of a run, live or from the history: what is new since the last answer.
 
-        A step tells only the messages that it added.
+        A step has only the messages that it added.
         """
         live = runs.get(run) if runs.drives(run) else None
         if live is not None:
@@ -86,7 +86,9 @@ def _add_state(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
         if live is not None:
             answer = runs.described(live, steps=wanted, whole=whole)
         else:
-            before = NOTHING if whole or not at.steps else Told(messages=at.steps[-1].messages)
+            before = (
+                NO_ANSWER if whole or not at.steps else KnownState(messages=at.steps[-1].messages)
+            )
             sent = partial(folder.history.call, line)
             shown, _ = news_of(at, sent, before, steps=wanted, whole=whole)
             answer = masked(shown, folder.secrets.masker)

@@ -11,7 +11,7 @@ from mcp import Client
 
 from studio.core.tools.trust.store import TrustStore
 from tests.servers.mcp.test_server import Person, beside, refusal, told
-from tests.support.chat_server import chat_server, chunk, events
+from tests.support.chat_server import ChatServer, chat_server, chunk, events, streamed
 
 PROMPT = """\
 ---
@@ -66,8 +66,13 @@ def server(user_home: Path) -> Any:
             f'default = "small"\n\n[[connection]]\nname = "small"\nkind = "compatible"\n'
             f'model = "m"\nbase_url = "{made.url}"\nretries = 1\n'
         )
-        made.script(*map(asking, range(1, 41)))
         yield made
+
+
+@pytest.fixture
+def walking(server: ChatServer) -> None:
+    """The model asks for one shelf after the other."""
+    server.script(*map(asking, range(1, 41)))
 
 
 async def at_step(client: Client, number: int) -> str:
@@ -83,7 +88,7 @@ def size(answer: dict[str, Any]) -> int:
     return len(json.dumps(answer, ensure_ascii=False))
 
 
-@pytest.mark.usefixtures("server")
+@pytest.mark.usefixtures("walking")
 async def test_a_step_tells_only_what_is_new(folder: Path) -> None:
     async with beside(folder, Person()) as client:
         run = await at_step(client, 25)
@@ -112,7 +117,7 @@ async def test_a_step_tells_only_what_is_new(folder: Path) -> None:
     assert all(len(each["messages"]) == 2 for each in early["steps"])
 
 
-@pytest.mark.usefixtures("server")
+@pytest.mark.usefixtures("walking")
 async def test_an_expression_is_evaluated_at_any_step(folder: Path) -> None:
     async with beside(folder, Person()) as client:
         run = await at_step(client, 5)
@@ -134,7 +139,7 @@ async def test_an_expression_is_evaluated_at_any_step(folder: Path) -> None:
         assert [each["id"] for each in found["runs"]] == [run]
 
 
-@pytest.mark.usefixtures("server")
+@pytest.mark.usefixtures("walking")
 async def test_log_points_and_hit_counts_are_set_as_objects(folder: Path) -> None:
     points: list[Any] = [
         {"at": "observation", "log": "{tool} {args.number}: {{ observation[:7] }}"},
@@ -155,7 +160,7 @@ async def test_log_points_and_hit_counts_are_set_as_objects(folder: Path) -> Non
     assert "no tool 'shelv'" in more["problems"][0]
 
 
-@pytest.mark.usefixtures("server")
+@pytest.mark.usefixtures("walking")
 async def test_two_branches_of_a_run_are_compared(folder: Path) -> None:
     async with beside(folder, Person()) as client:
         run = await at_step(client, 4)
@@ -173,6 +178,66 @@ async def test_two_branches_of_a_run_are_compared(folder: Path) -> None:
     assert found["figures"]["Model"] == ["m (small)", "m (small)"]
     assert found["same_rows"] > 0
     assert all(row["match"] != "same" for row in found["rows"])
+
+
+REACT = """\
+---
+name: Stock
+inputs:
+  question: {kind: string, required: true}
+metadata:
+  agent:
+    protocol: react
+    max_iterations: 4
+    tools: [tools.py]
+---
+user:
+Question: {{ question }}
+{% for h in history %}
+Action: {{ h.action }}
+{% if not loop.last %}Observation: {{ h.observation }}{% endif %}
+{% endfor %}
+"""
+
+
+async def test_a_fork_with_the_file_goes_on_with_its_present_text(
+    folder: Path, server: ChatServer
+) -> None:
+    file = folder / "stock.prompty"
+    file.write_text(REACT, encoding="utf-8")
+    server.always(streamed('Thought: I look.\nAction: shelf\nArgs: {"number": 1}'))
+    server.script()
+    values = {"question": "How many?"}
+    async with beside(folder, Person()) as client:
+        first = await told(client, "run", file="stock.prompty", inputs=values, max_steps=3)
+        last = "{% if not loop.last %}Observation: {{ h.observation }}{% endif %}"
+        file.write_text(REACT.replace(last, "Saw: {{ h.observation }}"), encoding="utf-8")
+        stands = await told(client, "fork", run=first["run"], step=2, file="stock.prompty")
+        prompt = await told(client, "evaluate", run=first["run"], expression="prompt")
+        old = await told(client, "fork", run=first["run"], step=2)
+    assert (stands["step"], stands["place"], stands["branch"]) == (2, "before_request", 1)
+    assert "How many?" in prompt["value"]
+    assert "Saw: shelf 1" in prompt["value"]
+    assert "note" not in stands
+    assert old["branch"] == 2
+
+
+@pytest.mark.usefixtures("walking")
+async def test_a_native_fork_says_that_it_keeps_its_messages(folder: Path) -> None:
+    async with beside(folder, Person()) as client:
+        run = await at_step(client, 3)
+        text = PROMPT.replace("one after the other", "all at once")
+        (folder / "walker.prompty").write_text(text, encoding="utf-8")
+        stands = await told(client, "fork", run=run, step=2, file="walker.prompty")
+        said = await refusal(client, "fork", run=run, step=2, model="other")
+    assert "keeps the messages" in stands["note"]
+    assert "need `file`" in said
+
+
+async def test_an_unknown_key_of_a_breakpoint_is_refused(folder: Path) -> None:
+    async with beside(folder, Person()) as client:
+        wrong = [{"at": "shelf", "when": "x"}]
+        assert "when" in await refusal(client, "start", file="walker.prompty", breakpoints=wrong)
 
 
 async def test_what_the_tools_say_of_themselves_is_bounded(folder: Path) -> None:
