@@ -234,6 +234,8 @@ class RunSession:
             early, self._waiting = self._waiting, []
             self._is_open = True
             await run.go(*first, *early)
+            if run.fault:
+                return tr("The end of the run is not kept: {error}.").format(error=run.fault)
         except (ToolSourceError, NotAllowedError) as error:
             return str(error)
         except ModelError as error:

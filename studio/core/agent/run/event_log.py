@@ -79,6 +79,11 @@ class EventLog:
         effects, self.effects = self.effects, ()
         return effects
 
+    @property
+    def fault(self) -> str:
+        """Return why the newest facts are not written; empty where they are."""
+        return self._journal.fault
+
     def new_fault(self) -> str:
         """Return why the journal cannot be written, once for each time that it began to fail."""
         return self._journal.new_fault()

@@ -66,6 +66,11 @@ class Run:
         self._aborting = False
 
     @property
+    def fault(self) -> str:
+        """Return why its newest facts are not kept; empty where they are."""
+        return self._log.fault
+
+    @property
     def state(self) -> RunState:
         """Return the current state."""
         return self._log.state

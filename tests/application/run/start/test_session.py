@@ -10,7 +10,7 @@ from pathlib import Path
 
 from studio.application.run.past.record import StoreJournal
 from studio.application.run.start.session import Arrived, Ended, RunSession
-from studio.core.agent.values.commands import ChooseModel, SendBack
+from studio.core.agent.values.commands import ChooseModel, SendBack, StopRun
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.step import RunModel
 from studio.core.models.base import ModelError, ModelRequest
@@ -123,3 +123,18 @@ async def test_a_run_that_cannot_be_kept_from_its_first_entry_asks_nobody(tmp_pa
         "The run has not begun, nothing was sent: the history cannot be written: "
     )
     assert notes == ["closed"]
+
+
+async def test_a_run_whose_end_cannot_be_kept_says_so(tmp_path: Path) -> None:
+    paused = replace(plan(ScriptedModel([FINAL])), options=RunOptions(stop_at_entry=True))
+    with closing(RunStore(tmp_path / "runs.sqlite")) as store:
+        session = RunSession(paused, StoreJournal(store))
+        driving = asyncio.create_task(session.drive())
+        while not any(isinstance(each, Arrived) and each.state.pause for each in session.take()):
+            await asyncio.sleep(0)
+        store._connection.execute("PRAGMA query_only = 1")
+        assert await session.send(StopRun()) == ""
+        await driving
+    end = session.take()[-1]
+    assert isinstance(end, Ended)
+    assert end.fault.startswith("The end of the run is not kept: the history cannot be written: ")
