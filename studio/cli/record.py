@@ -8,8 +8,8 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Coroutine, Mapping
-from contextlib import closing, suppress
+from collections.abc import Coroutine
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,9 +42,6 @@ if TYPE_CHECKING:
 
 _ENDINGS = (signal.SIGTERM, signal.SIGHUP) if sys.platform != "win32" else (signal.SIGTERM,)
 
-_GRACE_SECONDS = 5.0
-"""Time that a program has to end after SIGTERM; then it is killed."""
-
 _MOST_TOLD = 20
 """Conversations that are named at the end."""
 
@@ -62,6 +59,14 @@ def add_record(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--to", default="", metavar="URL", help="server to ask, instead of the program's own"
+    )
+    parser.add_argument(
+        "--fault",
+        action="append",
+        default=[],
+        metavar="FAULT",
+        help="what a request gets on purpose, one each from the first on: 429, 500 or another "
+        "error status, cut, delay=SECONDS, or ok for none; a list with commas, or repeated",
     )
     add_stepping(parser)
     parser.set_defaults(action=_record)
@@ -103,11 +108,12 @@ def _replay(options: argparse.Namespace) -> int:
 
 
 async def _serve_replay(program: list[str], replay: Replay) -> int:
+    from studio.servers.record.child import run_child
     from studio.servers.record.proxy import RecorderProxy, upstreams_of
 
     proxy = RecorderProxy(upstreams_of(os.environ), replay)
     async with proxy.serving():
-        return await _run(program, proxy.environment(os.environ), is_stepped=False)
+        return await run_child(program, proxy.environment(os.environ), has_input=True)
 
 
 def _check_program(program: list[str]) -> None:
@@ -163,6 +169,8 @@ def _to_end(serving: Coroutine[Any, Any, int]) -> int:
 
 async def _serve(options: argparse.Namespace, run_options: RunOptions, store: RunStore) -> int:
     """Serve until the program ends, or Ctrl+C; return the program's exit code."""
+    from studio.servers.record.child import run_child
+    from studio.servers.record.faults import faults_of
     from studio.servers.record.proxy import BASE_ADDRESSES, RecorderProxy, Recording, upstreams_of
 
     changed = asyncio.Event()
@@ -173,15 +181,21 @@ async def _serve(options: argparse.Namespace, run_options: RunOptions, store: Ru
             tell(f"{conversation.run.state.setup.prompt}: {event.message}")
         changed.set()
 
+    try:
+        faults = faults_of(",".join(options.fault))
+    except ValueError as error:
+        raise UsageError(f"--fault: {error}") from None
     upstreams = upstreams_of(os.environ, options.to)
     masker = Masker(os.environ)
     recording = Recording(options.program, masker, run_options, store, followed)
+    recording.faults.extend(faults)
     proxy = RecorderProxy(upstreams, recording)
     async with proxy.serving(options.port):
         stepping = asyncio.create_task(_step(recording, changed)) if is_stepped else None
         try:
             if options.program:
-                code = await _run(options.program, proxy.environment(os.environ), is_stepped)
+                environment = proxy.environment(os.environ)
+                code = await run_child(options.program, environment, has_input=not is_stepped)
                 is_left = stepping is not None and stepping.done()
                 return code or (PROBLEMS if is_left else FINE)
             for row in BASE_ADDRESSES:
@@ -206,55 +220,6 @@ async def _serve(options: argparse.Namespace, run_options: RunOptions, store: Ru
 def _tell_end(state: RunState) -> None:
     words = f"{counted(state.iteration, 'call')} of {state.setup.model}, {state.status}"
     tell(f"prompt-studio: {state.setup.run}  {state.setup.prompt}: {words}")
-
-
-async def _run(program: list[str], environment: Mapping[str, str], is_stepped: bool) -> int:
-    """Run the program to its end; the terminal is the debugger's while it is stepped.
-
-    A program that reads the terminal stays in the terminal's group, which Ctrl+C ends whole. Any
-    other one gets a group of its own, so that what it started ends with it.
-    """
-    has_group = is_stepped or not os.isatty(0)
-    child = await asyncio.create_subprocess_exec(
-        *program,
-        env=environment,
-        stdin=asyncio.subprocess.DEVNULL if is_stepped else None,
-        process_group=0 if has_group else None,
-    )
-    try:
-        code = await child.wait()
-        return code if code >= 0 else 128 - code
-    finally:
-        if child.returncode is None:
-            await _end(child, has_group=has_group)
-
-
-async def _end(child: asyncio.subprocess.Process, *, has_group: bool) -> None:
-    """End the program and what is left of its group: asked first, killed after a time."""
-    if sys.platform == "win32":
-        child.terminate()
-        await child.wait()
-        return
-
-    def send(number: int) -> None:
-        """Send a signal, 0 for none; raises `ProcessLookupError` once all of them are gone."""
-        if has_group:
-            os.killpg(child.pid, number)
-        else:
-            child.send_signal(number)
-
-    with suppress(ProcessLookupError, PermissionError):
-        try:
-            send(signal.SIGTERM)
-            async with asyncio.timeout(_GRACE_SECONDS):
-                while True:
-                    send(0)
-                    await asyncio.sleep(0.02)
-        except TimeoutError:
-            pass
-        finally:
-            send(signal.SIGKILL)
-    await child.wait()
 
 
 async def _step(recording: Recording, changed: asyncio.Event) -> None:

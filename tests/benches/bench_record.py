@@ -10,6 +10,7 @@ import asyncio
 import json
 import os
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,7 @@ import httpx2
 ROOT = Path(__file__).resolve().parents[2]
 
 CONVERSATIONS, TURNS = 2_500, 4
+_STREAM_TARGET = 1.05
 _GROWTH_TARGET = 1.2
 _MEMORY_TARGET = 400
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -36,7 +38,7 @@ class Server:
         self.port = 0
 
     async def __aenter__(self) -> Server:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, limit=2**16)
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 
@@ -144,11 +146,80 @@ async def many(client: httpx2.AsyncClient, address: str, pid: int) -> bool:
     return growth <= _GROWTH_TARGET and not wrong and most <= _MEMORY_TARGET
 
 
+async def streamed(client: httpx2.AsyncClient, address: str, tokens: int, rate: int) -> float:
+    """Return the seconds of one stream."""
+    message = {"role": "user", "content": f"Count {tokens} at {rate} of {time.perf_counter()}"}
+    body = {"stream": True, "tokens": tokens, "rate": rate, "model": "m", "messages": [message]}
+    began = time.perf_counter()
+    async with client.stream("POST", f"{address}/chat/completions", json=body) as answer:
+        came = sum([piece.count(b"tok ") async for piece in answer.aiter_raw()])
+    assert came >= tokens - tokens // 100, came  # a piece's edge may part a token
+    return time.perf_counter() - began
+
+
+async def streams(client: httpx2.AsyncClient, bare: str, ours: str) -> bool:
+    """Print one quick stream and 32 slow ones, each through the recorder and without it."""
+    is_fine = True
+    for count, tokens, rate in ((1, 15_000, 5_000), (32, 200, 100)):
+        seconds: dict[str, list[float]] = {bare: [], ours: []}
+        for _ in range(3):
+            for address, taken in seconds.items():
+                all_at_once = (streamed(client, address, tokens, rate) for _ in range(count))
+                taken.append(max(await asyncio.gather(*all_at_once)))
+        ratio = statistics.median(seconds[ours]) / statistics.median(seconds[bare])
+        print(f"{count} at {rate:,} tokens/s: {ratio:.3f} x; target {_STREAM_TARGET} x")
+        is_fine = is_fine and ratio <= _STREAM_TARGET
+    return is_fine
+
+
+async def short_calls(bare: str, ours: str) -> bool:
+    """Print the time that the recorder adds to a short call of the openai SDK."""
+    from openai import AsyncOpenAI
+
+    taken: dict[str, list[float]] = {bare: [], ours: []}
+    clients = {each: AsyncOpenAI(base_url=each, api_key="k", max_retries=0) for each in taken}
+    for number in range(200):
+        for address, client in clients.items():
+            began = time.perf_counter()
+            await client.chat.completions.create(
+                model="m", messages=[{"role": "user", "content": f"Call {number}"}]
+            )
+            taken[address].append(time.perf_counter() - began)
+    for client in clients.values():
+        await client.close()
+    own, through = (1000 * statistics.median(taken[each][20:]) for each in (bare, ours))
+    added = through - own
+    print(f"short call: SDK alone {own:.1f} ms, recorder adds {added:.1f} ms; target {own:.1f} ms")
+    return added <= own
+
+
+async def large(client: httpx2.AsyncClient, bare: str, ours: str) -> bool:
+    """Print a request and an answer of 20 MB each; they must come whole."""
+    message = {"role": "user", "content": "x" * 20_000_000}
+    body = {"model": "m", "answer": 20_000_000, "messages": [message]}
+    seconds = []
+    for address in (bare, ours):
+        began = time.perf_counter()
+        answer = await client.post(f"{address}/chat/completions", json=body)
+        seconds.append(time.perf_counter() - began)
+        if len(answer.json()["choices"][0]["message"]["content"]) != body["answer"]:
+            return False
+    print(
+        f"20 MB there and back: {seconds[0]:.2f} s alone, {seconds[1]:.2f} s through the recorder"
+    )
+    return True
+
+
 async def main() -> int:
     """Print all; 1 if a target is missed."""
     async with Server() as server, httpx2.AsyncClient(timeout=None) as client:
+        bare = f"http://127.0.0.1:{server.port}/v1"
+        with recorder(server.port) as (address, _pid):
+            is_fine = await streams(client, bare, address)
+            is_fine = await short_calls(bare, address) and is_fine
+            is_fine = await large(client, bare, address) and is_fine
         with recorder(server.port) as (address, pid):
-            is_fine = await many(client, address, pid)
+            is_fine = await many(client, address, pid) and is_fine
     return 0 if is_fine else 1
 
 

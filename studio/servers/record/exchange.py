@@ -33,12 +33,14 @@ from studio.core.models.remote.reply_stream import joined
 from studio.core.models.scripted import deltas_of
 from studio.core.prompty.document import Message
 from studio.core.text.values import JsonObject, object_of, objects_of, parse_json, reason_of
-from studio.core.wire.bounded import ENCODINGS
+from studio.core.wire.bounded import ENCODINGS, TooMuchError, decoded
 from studio.core.wire.chunks import chunk_error
 from studio.core.wire.events import EventSplitter, LineSplitter, ServerEvent, chunk_reader
 from studio.core.wire.reply import Finished, ReplyDelta
 from studio.core.wire.request import Provider, asked_at
 from studio.core.wire.whole import read_response
+from studio.core.wire.wire_call import WireRecorder
+from studio.servers.record.faults import NO_FAULT, Fault
 
 Headers: TypeAlias = list[tuple[bytes, bytes]]
 """Names in lower case and values, in their order."""
@@ -189,6 +191,9 @@ class Exchange:
 
     is_broken: bool = False
     """Whether the server's answer broke off, as the program then sees it, too."""
+
+    fault: Fault = NO_FAULT
+    """Fault on purpose."""
 
     answer_id: str = ""
     """Id by which a later request of the Responses API can go on from the answer."""
@@ -445,6 +450,40 @@ class ReplyReader:
             reply = read_response(value)
             yield from deltas_of(reply, max(1, len(self._whole)))  # each text in one piece
             yield Finished(reply.finish_reason or "unknown")
+
+
+async def read_answer(
+    answer: httpx2.Response, exchange: Exchange, reader: ReplyReader, wire: WireRecorder | None
+) -> AsyncIterator[bytes]:
+    """Yield what can be read of an answer's body; all of it goes through to the program."""
+    passed = _passed(answer, exchange)
+    encodings = answer.headers.get("content-encoding", "").lower().replace(" ", "")
+    try:
+        try:
+            async for piece in decoded(passed, encodings):
+                if wire is not None:
+                    wire.received(piece)
+                yield piece
+        except (httpx2.DecodingError, TooMuchError) as error:
+            reader.fault = f"the answer cannot be read ({reason_of(error)})"
+            async for piece in passed:
+                if wire is not None:
+                    wire.skipped(piece)
+    except (httpx2.HTTPError, OSError) as error:
+        exchange.is_broken = True
+        reader.fault = reader.fault or f"the answer broke off ({reason_of(error)})"
+
+
+async def _passed(answer: httpx2.Response, exchange: Exchange) -> AsyncIterator[bytes]:
+    """Yield an answer's bytes, each piece given to the program before it is read."""
+    assert isinstance(answer.stream, httpx2.AsyncByteStream)
+    pieces = aiter(answer.stream)
+    while (piece := await exchange.while_there(anext(pieces, None))) is not None:
+        if exchange.fault.is_cut:
+            exchange.give(piece[: len(piece) // 2])
+            raise httpx2.ReadError("cut on purpose")
+        exchange.give(piece)
+        yield piece
 
 
 def left_failure() -> ModelError:

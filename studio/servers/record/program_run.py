@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import TypeAlias
@@ -18,7 +18,7 @@ import httpx2
 
 from studio.core.agent.loop.calls import NoTools, ToolboxAround
 from studio.core.agent.loop.setup import run_model_of
-from studio.core.agent.run.plan import RunPlan
+from studio.core.agent.run.plan import OnStream, RunPlan
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.commands import SendBack
 from studio.core.agent.values.events import (
@@ -50,10 +50,8 @@ from studio.core.runs.rows import RunWriter
 from studio.core.runs.store import RunStore
 from studio.core.text.values import JsonObject, reason_of
 from studio.core.tools.source import ToolOutcome, tool_asked
-from studio.core.wire.bounded import TooMuchError, decoded
 from studio.core.wire.draft import result_id
 from studio.core.wire.reply import ReplyDelta, ToolCall
-from studio.core.wire.wire_call import WireRecorder
 from studio.servers.record.answers import answer_of, edited_body
 from studio.servers.record.exchange import (
     CUT_OFF,
@@ -63,6 +61,7 @@ from studio.servers.record.exchange import (
     ReplyReader,
     failure_of,
     left_failure,
+    read_answer,
     sent_headers,
 )
 from studio.servers.record.results import ProgramResults, result_text
@@ -102,8 +101,6 @@ class ProgramRun:
         self._all_results = results
         self.exchange = first
         """The request that is shown."""
-        self.holds = not options.headless
-        """Whether answers wait for the run."""
         self.shown: tuple[Message, ...] = ()
         """The messages of the request as the run has them: legal, and without secrets."""
         self._fresh: Exchange | None = None
@@ -133,7 +130,9 @@ class ProgramRun:
             parallel=True,
             headless=options.headless,
         )
-        plan = RunPlan(
+        self.on_stream: OnStream | None = None
+        """Takes each piece of a reply, with the reply so far."""
+        self.plan = RunPlan(
             parse(""),
             {},
             model,
@@ -143,10 +142,11 @@ class ProgramRun:
             conversation=self._conversation,
             journal=self._write,
             shown=self._follow,
+            stream=lambda delta, reply: self.on_stream(delta, reply) if self.on_stream else None,
             kept=lambda reply: self._writer.keep_reply(reply) if self._writer else None,
             keep_call=lambda seq, call: self._writer.keep_call(seq, call) if self._writer else None,
         )
-        self.run = Run(plan, setup)
+        self.run = Run(self.plan, setup)
         """The run."""
         self.arrive(first)
 
@@ -178,6 +178,13 @@ class ProgramRun:
     def latest(self) -> Exchange:
         """Return the newest request."""
         return self._fresh or self.exchange
+
+    @property
+    def holds(self) -> bool:
+        """Whether a request or its answer may be held, so that the answer waits for the run."""
+        gate, options = self.run.gate, self.run.gate.options
+        stands = gate.stepping or gate.wants_pause or gate.target or options.stop_at_entry
+        return not options.headless and bool(stands or options.breakpoints or options.pause_at)
 
     @property
     def is_ending(self) -> bool:
@@ -361,7 +368,7 @@ class ProgramModel:
             raise left_failure()
         exchange.is_asked = True
         try:
-            answer = await self._send(exchange, request)
+            answer = await self._answer(exchange, request)
             if wire is not None:
                 wire.answered(answer.status_code, answer.headers)
             exchange.give(Head(answer.status_code, sent_headers(answer.headers.raw)))
@@ -369,7 +376,7 @@ class ProgramModel:
             kind = "" if is_refused else answer.headers.get("content-type", "").lower()
             reader = ReplyReader(exchange.api, kind)
             try:
-                async for piece in _read(answer, exchange, reader, wire):
+                async for piece in read_answer(answer, exchange, reader, wire):
                     deltas = list(reader.feed(piece))
                     exchange.answer_id = reader.answer_id
                     for delta in deltas:
@@ -389,6 +396,20 @@ class ProgramModel:
             exchange.end()
         for delta in last:
             yield delta
+
+    async def _answer(self, exchange: Exchange, request: ModelRequest) -> httpx2.Response:
+        """Return the server's answer, or the error that the user wants in its place.
+
+        Raises:
+            ModelError: the server cannot be reached, or the program has closed its connection.
+        """
+        fault = exchange.fault
+        if fault.delay:
+            await exchange.while_there(asyncio.sleep(fault.delay))
+        if not fault.status:
+            return await self._send(exchange, request)
+        body = {"error": {"message": "A fault on purpose, of Prompt Studio.", "type": "fault"}}
+        return httpx2.Response(fault.status, json=body, stream=None)
 
     async def _send(self, exchange: Exchange, request: ModelRequest) -> httpx2.Response:
         """Send the program's request, with the messages that the user edited.
@@ -412,37 +433,6 @@ class ProgramModel:
 
     async def close(self) -> None:
         """Leave the server's connections to who opened them."""
-
-
-async def _read(
-    answer: httpx2.Response, exchange: Exchange, reader: ReplyReader, wire: WireRecorder | None
-) -> AsyncIterator[bytes]:
-    """Yield what can be read of an answer's body; all of it goes through to the program."""
-    passed = _passed(answer, exchange)
-    encodings = answer.headers.get("content-encoding", "").lower().replace(" ", "")
-    try:
-        try:
-            async for piece in decoded(passed, encodings):
-                if wire is not None:
-                    wire.received(piece)
-                yield piece
-        except (httpx2.DecodingError, TooMuchError) as error:
-            reader.fault = f"the answer cannot be read ({reason_of(error)})"
-            async for piece in passed:
-                if wire is not None:
-                    wire.skipped(piece)
-    except (httpx2.HTTPError, OSError) as error:
-        exchange.is_broken = True
-        reader.fault = reader.fault or f"the answer broke off ({reason_of(error)})"
-
-
-async def _passed(answer: httpx2.Response, exchange: Exchange) -> AsyncIterator[bytes]:
-    """Yield an answer's bytes, each piece given to the program before it is read."""
-    assert isinstance(answer.stream, httpx2.AsyncByteStream)
-    pieces = aiter(answer.stream)
-    while (piece := await exchange.while_there(anext(pieces, None))) is not None:
-        exchange.give(piece)
-        yield piece
 
 
 def _kept(headers: Headers) -> Iterator[tuple[str, str]]:

@@ -12,6 +12,7 @@ import contextlib
 import hmac
 import secrets
 import socket
+from collections import deque
 from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -39,6 +40,7 @@ from studio.servers.record.exchange import (
     exchange_of,
     sent_headers,
 )
+from studio.servers.record.faults import Fault
 from studio.servers.record.program_run import OnProgramEvent, ProgramRun
 from studio.servers.record.results import ProgramResults
 
@@ -148,12 +150,15 @@ class Recording:
             store: history that keeps the runs; None keeps them nowhere.
             on_event: takes each fact of each run.
         """
+        self.faults = deque[Fault]()
+        """Faults on purpose of the requests to come, one each."""
         self.begun = 0
         """Number of conversations so far."""
         self._program = tuple(program)
         self._masker = masker
         self._keys = ProgramKeys(masker)
-        self._options = options
+        self.options = options
+        """Options of the conversations that begin from now on."""
         self._store = store
         self._on_event = on_event
         self._asked = 0
@@ -179,6 +184,8 @@ class Recording:
         self._keys.note(exchange)
         self._asked += 1
         exchange.number = self._asked
+        if self.faults:
+            exchange.fault = self.faults.popleft()
         best = self._continued(exchange) or self._begin(exchange)
         if best.latest is not exchange:
             best.arrive(exchange)
@@ -206,7 +213,7 @@ class Recording:
             " ".join(self._program) or "a program that was started elsewhere",
             exchange,
             self._masker,
-            self._options,
+            self.options,
             self._results,
         )
         going = conversation.go(self._store, self.tag, self._on_event)

@@ -97,7 +97,8 @@ class RunMarks(QObject):
         state, document = self._state, self._window.tabs.document
         is_own = False
         if state is not None and document is not None:
-            was_unnamed = not (state.setup.path or self._is_record)
+            setup = state.setup
+            was_unnamed = not (setup.path or setup.program or self._is_record)
             is_own = was_unnamed or str(document.source.path or "") == state.setup.path
         if state is None or document is None or not is_own:
             self.compared.emit(False, False)

@@ -27,6 +27,7 @@ from studio.ui.app.document_coordinator import DocumentCoordinator
 from studio.ui.app.experiments_coordinator import ExperimentsCoordinator
 from studio.ui.app.main_window import MainWindow
 from studio.ui.app.past_runs import PastRuns, RunFiles
+from studio.ui.app.recordings import Recordings
 from studio.ui.app.run_coordinator import RunCoordinator
 from studio.ui.app.run_in_editor import PersistentEdits, RunMarks
 from studio.ui.app.tools_coordinator import ToolsCoordinator
@@ -350,8 +351,9 @@ class Workbench(QObject):
         run.sessions.ended.connect(self._find_means)
 
     def _connect_history(self) -> None:
-        """Connect the runs that are kept with the window and the run pane."""
+        """Connect the runs that are kept, and the recorder, with the window and the run pane."""
         window, history, pane = self.window, self.history, self.history_pane
+        self.recordings = Recordings(window.parts, self.run, self.background, self._store)
         history.compared.connect(self.run_pane.show_comparison)
         history.overviewed.connect(self.run_pane.show_overview)
         pane.request_open.connect(window.commands.navigation.visit_run)
@@ -404,8 +406,7 @@ class Workbench(QObject):
 
     def _find_means(self) -> None:
         """Work out what the last runs of the open prompt took, for its price."""
-        path = self.connections.file
-        self.history.find_means("" if path is None else str(path))
+        self.history.find_means(str(self.connections.file or ""))
 
     def _offer_earlier(self) -> None:
         """Offer what the prompt was before, where two conversations are compared."""
@@ -419,7 +420,7 @@ class Workbench(QObject):
 
     def _show_answer(self, view: RunView) -> None:
         """Show the answer in its card, unless the run is of another prompt than the open one."""
-        path = view.state.setup.path if view.state is not None else self._path
+        path = (view.state.setup.path or view.state.setup.program) if view.state else self._path
         is_own = path == self._path or not (path or view.record)  # one of a text not saved then
         self.preview_pane.answer.show_view(view if is_own else RunView())
 
@@ -428,9 +429,8 @@ class Workbench(QObject):
         is_seen = self.run_pane.isVisible() or self.preview_pane.answer.isVisible()
         is_there = self.run.view.state is not None or self.run.view.is_starting
         is_own = self.run.view.is_live or self.window.tabs.document is not None
-        self.window.status.set_run(
-            self.run.view.sentence if is_there and is_own and not is_seen else ""
-        )
+        text = self.run.view.sentence if is_there and is_own and not is_seen else ""
+        self.window.status.set_run(text)
 
     def _on_run(self, view: RunView) -> None:
         """Open the run's own place once it is more than a question and its answer."""

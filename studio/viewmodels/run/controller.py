@@ -34,7 +34,7 @@ from studio.application.run.past.compare import (
 )
 from studio.application.run.past.record import RunRecord
 from studio.application.run.search import SearchHits, SearchOrder, SearchPiece, look_through
-from studio.application.run.start.session import Journal
+from studio.application.run.start.session import Journal, RunSession
 from studio.application.words import tr
 from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.past.tree import state_at
@@ -87,6 +87,9 @@ class RunController(QObject):
         self._model_now: RunModel | None = None
         self._wanted = Inspection()
         self._listening = repeating_timer(self, self._read_live_output, _OUTPUT_MS)
+        self._joined: list[RunSlot] = []
+        """Conversations of the program that is recorded, in the order in which they began."""
+        self.sessions.changed.connect(self._lead)
         self.sessions.changed.connect(self._show)
         self.sessions.streamed.connect(self._on_streamed)
         self.sessions.ended.connect(self._compare_with_past)
@@ -146,6 +149,30 @@ class RunController(QObject):
         slot.here = Breakpoint(HERE, frozenset({to})) if to is not None else None
         slot.follows_prompt, slot.missing_model = follows_prompt, None
         self.sessions.begin(slot, plan, *first, at_entry=at_entry)
+
+    def join(self, session: RunSession, *, is_first: bool) -> None:
+        """Follow a conversation of a recorded program; it is shown once no run waits here."""
+        slot = self._slots.of_program(str(id(session)))
+        self._joined = [slot] if is_first else [*self._joined, slot]
+        self.sessions.join(slot, session)
+
+    def show_joined(self) -> None:
+        """Show the conversation of the recorded program that waits, else the newest one."""
+        going = [slot for slot in self._joined if slot.is_live or slot.shown.run]
+        if going:
+            waits = (slot for slot in going if slot.mark == "waiting")
+            self._slots.shown = next(waits, going[-1])
+            self._show(self._slot)
+
+    def _lead(self, slot: RunSlot) -> None:
+        """Turn to a conversation that waits, unless the user has another one in front."""
+        is_first = slot.session is not None and slot.session.is_program and bool(slot.shown.run)
+        waits_here = self._slot.is_live and self._slot.mark == "waiting"
+        if not is_first or slot is self._slot or waits_here:
+            return
+        if slot.mark == "waiting" or (not self._slot.is_live and slot is self._joined[0]):
+            self._slots.shown = slot
+            self._show(slot)
 
     def set_model_now(self, model: RunModel | None) -> None:
         """Set the model with which a run of the open prompt would begin; None if unknown."""

@@ -182,6 +182,12 @@ class RunSlots:
         self.shown = slot
         return slot
 
+    def of_program(self, run: str) -> RunSlot:
+        """Return a slot of its own for a conversation of a recorded program; it is not shown."""
+        slot = RunSlot(f"{_BESIDE}program {run}")
+        self._by_path[slot.path] = slot
+        return slot
+
     def turn_to(self, path: str) -> bool:
         """Note the prompt that the user turned to; return whether another slot is shown for it."""
         if path == self._prompt:
@@ -296,6 +302,12 @@ class RunSessions(QObject):
         slot.session = RunSession(replace(plan, options=options), self._journal)
         self._drive(slot, slot.session, *first)
 
+    def join(self, slot: RunSlot, session: RunSession) -> None:
+        """Follow a conversation of a recorded program, which goes on already."""
+        slot.session, slot.follows_prompt = session, False
+        self._drive(slot, session)
+        self.set_breakpoints(slot)
+
     def send(self, slot: RunSlot, *commands: Command) -> None:
         """Send a command to a run; an impossible one is reported, not raised.
 
@@ -324,7 +336,7 @@ class RunSessions(QObject):
             return
         options = session.plan.options
         held = tuple(each for each in options.breakpoints if each.id != HERE)
-        if self._breakpoints.belongs_to(session.plan.document):
+        if self._counts_for(session):
             held = value.breakpoints
             options = replace(options, exceptions=value.exceptions)
         here = () if slot.here is None else (slot.here,)
@@ -365,10 +377,14 @@ class RunSessions(QObject):
             self.refused.emit(wrong)
         self._take()
 
+    def _counts_for(self, session: RunSession) -> bool:
+        """Return whether the breakpoints of the open file are for a run."""
+        return session.is_program or self._breakpoints.belongs_to(session.plan.document)
+
     def _on_breakpoints(self) -> None:
         for slot in self._slots:
             session = slot.session
-            if session is not None and self._breakpoints.belongs_to(session.plan.document):
+            if session is not None and self._counts_for(session):
                 self.set_breakpoints(slot)
 
     # What arrives -------------------------------------------------------------------------------

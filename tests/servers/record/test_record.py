@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, closing
 from dataclasses import replace
@@ -38,6 +39,7 @@ from studio.core.prompty.document import Message, TextPart
 from studio.core.runs.store import RunStore
 from studio.core.wire.reply import Reply
 from studio.servers.record.exchange import Upstream
+from studio.servers.record.faults import Fault, faults_of
 from studio.servers.record.program_run import ProgramRun
 from studio.servers.record.proxy import RecorderProxy, Recording, upstreams_of
 from studio.servers.record.replay import Replay, first_difference, recorded_calls
@@ -602,6 +604,42 @@ async def test_a_response_goes_on_from_the_one_before(server: WireServer, store:
     assert [each.iteration for each in states] == [2, 1, 2]
     assert [each.step.messages[-1].text for each in states] == ["And?", "A fork.", "there"]
     assert [json.loads(each.data) for each in server.requests][1]["input"] == "And?"
+
+
+async def test_faults_on_purpose_are_met_once_each(server: WireServer, store: RunStore) -> None:
+    """429, then the server's own answer, then one that is cut, then a late one."""
+    ask = {**ASK, "stream": True}
+    async with recorded(server, store) as at:
+        at.recording.faults.extend(faults_of("429 ok, cut delay=0.3"))
+        refused = await at.post(ask)
+        assert (refused.status_code, "on purpose" in refused.text) == (429, True)
+        assert server.requests == []
+        assert "[DONE]" in (await at.post(ask)).text
+        state = await at.over()
+        assert (state.iteration, state.answer) == (1, "Found.")
+        with pytest.raises(httpx2.HTTPError):
+            await at.post(ask)
+        began = time.monotonic()
+        assert "[DONE]" in (await at.post(ask)).text
+        assert time.monotonic() - began >= 0.3
+        await at.over(1)
+        assert "[DONE]" in (await at.post(chat("Fine"))).text
+    first, second = at.recording.conversations[:2]
+    kinds = [each.kind for each in first.run.events if is_failure(each)]
+    assert kinds == ["rate-limited"]
+    assert [each.kind for each in second.run.events if is_failure(each)] == ["cut-off"]
+
+
+def test_a_fault_that_is_none_is_named() -> None:
+    assert faults_of("500,cut, ok delay=1.5") == (
+        Fault(500),
+        Fault(is_cut=True),
+        Fault(),
+        Fault(delay=1.5),
+    )
+    for wrong in ("200", "delay", "cut!"):
+        with pytest.raises(ValueError, match="is no fault"):
+            faults_of(f"429, {wrong}")
 
 
 @pytest.mark.parametrize(

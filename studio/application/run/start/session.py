@@ -189,6 +189,9 @@ Arrival: TypeAlias = Arrived | Streamed | Ended
 class RunSession:
     """One run. `drive` and `send` run in the loop; `take` is called from the GUI thread."""
 
+    is_program = False
+    """Whether it is a conversation of a recorded program, for which every breakpoint counts."""
+
     def __init__(self, plan: RunPlan, journal: Journal | None = None) -> None:
         self.plan = plan
         self._journal = journal

@@ -1,0 +1,191 @@
+"""A program recorded from the window: a real child process, a real server, the real window."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from studio.core.agent.values.breakpoints import Breakpoint
+from studio.core.agent.values.commands import Continue, EditReply, StepOn, StopRun
+from studio.core.agent.values.events import MessagesEdited
+from studio.core.agent.values.step import PausePoint
+from studio.core.prompty.document import Message, TextPart
+from studio.core.wire.reply import Reply
+from studio.servers.record.session import WantedRecording
+from studio.ui.app.recordings import RecordDialog
+from studio.ui.app.workbench import Workbench
+from studio.ui.base.services import Services
+from tests.support.chat_server import ChatServer, chat_server, json_body
+
+pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
+
+PROGRAM = """
+import json, os, sys, time, urllib.request
+def ask(*texts):
+    pairs = zip(("user", "assistant") * len(texts), texts)
+    body = {"model": "m", "messages": [{"role": r, "content": t} for r, t in pairs]}
+    address = os.environ["OPENAI_BASE_URL"] + "/chat/completions"
+    request = urllib.request.Request(address, json.dumps(body).encode())
+    with urllib.request.urlopen(request) as answer:
+        return json.load(answer)["choices"][0]["message"]["content"]
+print(ask("One", ask("One"), "And then?"), flush=True)
+"""
+STARTS = """
+import subprocess
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(300)"])
+open("pids", "w").write(f"{os.getpid()} {child.pid} ")
+time.sleep(300)
+"""
+WAIT = 60_000
+
+
+def said(text: str) -> dict[str, object]:
+    message = {"role": "assistant", "content": text}
+    return {"choices": [{"message": message, "finish_reason": "stop"}]}
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
+    with chat_server() as made:
+        monkeypatch.setenv("OPENAI_BASE_URL", made.url)
+        made.always(json_body(said("Found.")))
+        yield made
+
+
+@pytest.fixture
+def bench(services: Services, qtbot: QtBot) -> Iterator[Workbench]:
+    made = Workbench(services)
+    made.window.show()
+    yield made
+    made.recordings.stop()
+    qtbot.waitUntil(lambda: not made.recordings.is_recording, timeout=WAIT)
+    qtbot.waitUntil(lambda: made.is_settled, timeout=WAIT)
+    made.window.close()
+    made.close()
+
+
+def program(folder: Path, more: str = "") -> WantedRecording:
+    path = folder / "agent.py"
+    path.write_text(PROGRAM + more, encoding="utf-8")
+    return WantedRecording((sys.executable, str(path)), str(folder))
+
+
+def last_hint(bench: Workbench) -> str:
+    notices = bench.window.notices.notices
+    return notices[-1].hint if notices else ""
+
+
+def stands(bench: Workbench, place: PausePoint, iteration: int) -> bool:
+    state = bench.run.state
+    is_there = state is not None and state.pause is not None and not bench.run.view.is_busy
+    return is_there and state is not None and (state.place, state.iteration) == (place, iteration)
+
+
+def test_a_programs_calls_are_held_and_edited_in_the_window(
+    bench: Workbench, server: ChatServer, qtbot: QtBot, tmp_path: Path
+) -> None:
+    """Stop before the second request, change it; then change the reply before it comes back."""
+    server.script(json_body(said("Found.")), json_body(said("Theirs.")))
+    at_second = Breakpoint("", frozenset({PausePoint.BEFORE_REQUEST}), condition="iteration == 2")
+    bench.run.breakpoints.add(at_second)
+    bench.recordings.start(program(tmp_path))
+    qtbot.waitUntil(lambda: stands(bench, PausePoint.BEFORE_REQUEST, 2), timeout=WAIT)
+    assert len(server.requests) == 1
+    state = bench.run.state
+    assert state is not None
+    edited = (*state.step.messages[:-1], Message("user", (TextPart("Edited?"),)))
+    bench.run.send(MessagesEdited(edited), StepOn("over"))
+    qtbot.waitUntil(lambda: stands(bench, PausePoint.REPLY, 2), timeout=WAIT)
+    assert [each["content"] for each in server.requests[1].body["messages"]] == [
+        "One",
+        "Found.",
+        "Edited?",
+    ]
+    bench.run.send(EditReply(Reply(text="Mine.", finish_reason="stop")), Continue())
+    qtbot.waitUntil(lambda: not bench.run.is_live, timeout=WAIT)
+    qtbot.waitUntil(lambda: last_hint(bench) == "Exit code 0.\nMine.", timeout=WAIT)
+    assert bench.run.state is not None
+    assert bench.run.state.status == "done"
+
+
+def test_the_user_answers_in_the_models_place_from_the_window(
+    bench: Workbench, server: ChatServer, qtbot: QtBot, tmp_path: Path
+) -> None:
+    wanted = program(tmp_path)
+    bench.recordings.start(WantedRecording(wanted.program, wanted.folder, steps=True))
+    qtbot.waitUntil(lambda: stands(bench, PausePoint.BEFORE_REQUEST, 1), timeout=WAIT)
+    bench.run.send(EditReply(Reply(text="Invented.", finish_reason="stop")), Continue())
+    qtbot.waitUntil(lambda: not bench.run.is_live, timeout=WAIT)
+    (asked,) = server.requests
+    assert [each["content"] for each in asked.body["messages"]][1] == "Invented."
+
+
+def test_a_reply_that_the_program_has_is_edited_no_more(
+    bench: Workbench, server: ChatServer, qtbot: QtBot, tmp_path: Path
+) -> None:
+    refused: list[str] = []
+    bench.run.refused.connect(refused.append)
+    bench.recordings.start(program(tmp_path, "time.sleep(100)\n"))
+    qtbot.waitUntil(lambda: len(server.requests) == 2, timeout=WAIT)
+    qtbot.waitUntil(lambda: bench.run.view.state is not None, timeout=WAIT)
+    bench.run.send(EditReply(Reply(text="Late.")))
+    qtbot.waitUntil(lambda: bool(refused), timeout=WAIT)
+    assert "has this reply already" in refused[0]
+    bench.recordings.stop()
+    qtbot.waitUntil(lambda: not bench.run.is_live, timeout=WAIT)
+
+
+def test_stop_ends_the_program_and_what_it_started(
+    bench: Workbench, server: ChatServer, qtbot: QtBot, tmp_path: Path
+) -> None:
+    bench.recordings.start(program(tmp_path, STARTS))
+    pids = tmp_path / "pids"
+    qtbot.waitUntil(lambda: pids.exists() and pids.read_text().count(" ") == 2, timeout=WAIT)
+    qtbot.waitUntil(lambda: bench.run.state is not None, timeout=WAIT)
+    bench.run.send(StopRun())
+    qtbot.waitUntil(lambda: not any(map(is_running, pids.read_text().split())), timeout=WAIT)
+    qtbot.waitUntil(lambda: not bench.run.is_live, timeout=WAIT)
+    qtbot.waitUntil(lambda: last_hint(bench) == "Stopped.", timeout=WAIT)
+
+
+def is_running(pid: str) -> bool:
+    """Return whether a process is there and no zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_program_that_is_started_elsewhere_gets_the_addresses(
+    bench: Workbench, server: ChatServer, qtbot: QtBot
+) -> None:
+    bench.recordings.start(WantedRecording(()))
+    there = "OPENAI_BASE_URL=http://127.0.0.1:"
+    qtbot.waitUntil(lambda: there in last_hint(bench), timeout=WAIT)
+    bench.recordings.stop()
+    qtbot.waitUntil(lambda: last_hint(bench) == "Stopped.", timeout=WAIT)
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"program": "python 'open"}, "quotation mark"),
+        ({"program": "no-such-program-here"}, "no program on the PATH"),
+        ({"program": sys.executable, "folder": "/no/such/folder"}, "is no folder"),
+        ({"program": sys.executable, "faults": "429, x"}, "'x' is no fault"),
+    ],
+)
+def test_the_dialog_says_what_is_wrong(qtbot: QtBot, values: dict[str, str], words: str) -> None:
+    dialog = RecordDialog(WantedRecording(()))
+    qtbot.addWidget(dialog)
+    dialog.form.set_values(values)
+    dialog.record.click()
+    assert words in dialog.problem.text()
+    assert not dialog.result()
+    dialog.form.set_values({"program": f"{sys.executable} -V", "port": 8_765, "steps": True})
+    dialog.record.click()
+    assert dialog.wanted == WantedRecording((sys.executable, "-V"), port=8_765, steps=True)
