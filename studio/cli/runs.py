@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import get_args
 
 from studio import __version__
-from studio.application.exchange.runs import kept_words
+from studio.application.exchange.runs import kept_words, take_text
 from studio.application.history.find import call_of_step, filtered_runs, find_run, raw_reply
 from studio.application.history.open_calls import open_calls
 from studio.application.history.rows import end_of
@@ -35,7 +35,7 @@ from studio.core.paths import user_paths
 from studio.core.prompty.templates.jinja.conditions import ConditionError
 from studio.core.runs.codec import JournalError
 from studio.core.runs.database import repair
-from studio.core.runs.exchange import FORMS, export_run, form_of, import_run
+from studio.core.runs.exchange import FORMS, export_run, form_of
 from studio.core.runs.rows import WAITING, RunSummary
 from studio.core.runs.store import RunFilter, RunStore, StoreError
 from studio.core.text.amounts import counted, one_line, whole_number
@@ -109,7 +109,9 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
     export.add_argument("--format", default="html", choices=[form.name for form in FORMS])
     export.add_argument("-o", "--out", type=Path, metavar="OUT", help="file to write")
     _acts(export, _export)
-    taking = kinds.add_parser("import", help="add journals (JSON lines) to the history")
+    taking = kinds.add_parser(
+        "import", help="add journals, or traces of other programs, to the history"
+    )
     taking.add_argument("files", nargs="+", type=Path, metavar="FILE")
     _acts(taking, _import)
     prune = kinds.add_parser("prune", help="delete old runs that are not pinned")
@@ -287,7 +289,8 @@ def _import(options: argparse.Namespace, store: RunStore) -> int:
     code = FINE
     for path in options.files:
         try:
-            print(import_run(Masker(os.environ).mask(read_text(path, MOST_RECORD_BYTES)), store))
+            text = Masker(os.environ).mask(read_text(path, MOST_RECORD_BYTES))
+            print("\n".join(take_text(text, store)))
         except OSError as error:
             raise UsageError(f"{path}: {error.strerror or error}") from None
         except (JournalError, UnicodeDecodeError) as error:

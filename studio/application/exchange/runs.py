@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from studio import __version__
 from studio.application.words import tr
-from studio.core.agent.values.events import Event
+from studio.core.agent.values.events import Event, Started
+from studio.core.masking.redact import without_keys
 from studio.core.runs.codec import JournalError
 from studio.core.runs.exchange import RunForm, export_run, import_run
+from studio.core.runs.spans import TraceSpan, read_spans, tree_of
 from studio.core.runs.store import RunStore, StoreError
+from studio.core.runs.trace_runs import runs_of
 from studio.core.runs.traces import trace_name
 from studio.core.text.files import MOST_RECORD_BYTES, read_text, write_atomically
 from studio.core.wire.wire_call import no_call
@@ -77,17 +82,45 @@ def write_run(
     return target
 
 
-def read_files(path: Path, files: Sequence[Path], hide: Callable[[str], str]) -> tuple[str, ...]:
-    """Take journals into the history; returns the ids of their runs.
+def take_text(text: str, store: RunStore) -> tuple[str, ...]:
+    """Take a journal, or the trace of another program, into the history; returns its runs' ids.
 
     Raises:
-        JournalError: a file is not a journal; those before it are taken.
+        JournalError: the text is neither.
+    """
+    if text.lstrip().startswith('{"t":'):
+        return (import_run(text, store),)
+    try:
+        spans = read_spans(without_keys(text))
+    except JournalError as error:
+        raise JournalError(f"the file is no journal of a run and no trace: {error}") from error
+    return tuple(take_spans(spans, store))
+
+
+def take_spans(spans: Sequence[TraceSpan], store: RunStore) -> Iterator[str]:
+    """Take the conversations of traces into the history, and yield their runs' ids."""
+    for run in runs_of(spans):
+        name = run.id if store.summary(run.id) is None else uuid.uuid4().hex[:12]
+        first = run.events[0]
+        if isinstance(first, Started) and name != run.id:
+            run.events[0] = replace(first, setup=replace(first.setup, run=name))
+        store.add(run.events, name)
+        tree = tree_of([span for span in spans if span.trace == run.trace])
+        store.describe(name, tags=(f"trace {run.trace[:8]}",), note=tree)
+        yield name
+
+
+def read_files(path: Path, files: Sequence[Path], hide: Callable[[str], str]) -> tuple[str, ...]:
+    """Take journals and traces into the history; returns the ids of their runs.
+
+    Raises:
+        JournalError: a file is neither; those before it are taken.
     """
     taken: list[str] = []
     with closing(RunStore(path)) as store:
         for file in files:
             try:
-                taken.append(import_run(hide(read_text(file, MOST_RECORD_BYTES)), store))
+                taken += take_text(hide(read_text(file, MOST_RECORD_BYTES)), store)
             except JournalError as error:
                 raise JournalError(f"{file.name} was not taken: {error}") from error
         store.mark_interrupted()

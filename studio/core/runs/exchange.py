@@ -435,7 +435,7 @@ def export_run(
     return hide(form.make(branch, version, call_of))
 
 
-_NO_JOURNAL = "the file is not a journal of a run, the one form that comes back in"
+_NO_JOURNAL = "the file is not a journal of a run"
 
 
 _YEAR_9999 = 253_370_764_800

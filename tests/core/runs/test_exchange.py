@@ -289,7 +289,7 @@ async def test_what_is_no_journal_is_refused_and_leaves_nothing(store):
 
 
 def test_a_trace_that_is_given_back_is_told_what_comes_in(store):
-    with pytest.raises(JournalError, match="the one form that comes back in"):
+    with pytest.raises(JournalError, match="the file is not a journal of a run"):
         import_run('{\n  "runtime": "python"\n}\n', store)
 
 

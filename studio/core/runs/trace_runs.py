@@ -1,0 +1,351 @@
+"""Runs from the spans of a trace: a run for each conversation, a step for each model call.
+
+What the trace does not hold is said to be not recorded; the other spans are kept as a list.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from studio.core.agent.loop.machine import advance
+from studio.core.agent.loop.steps import new_state
+from studio.core.agent.values.events import (
+    AnswerChecked,
+    AnswerReturned,
+    CallCheck,
+    CallDecided,
+    CallsChecked,
+    Event,
+    Failed,
+    ModelCalled,
+    ModelFailed,
+    ModelReplied,
+    Passed,
+    Rendered,
+    ReplyRead,
+    Started,
+    Stopped,
+    ToolCalled,
+    ToolEnded,
+)
+from studio.core.agent.values.step import (
+    Action,
+    Final,
+    Limits,
+    PausePoint,
+    RequestedCall,
+    RunSetup,
+    StepError,
+)
+from studio.core.imports.request_json import schema_of, tools_of
+from studio.core.prompty.document import Message, TextPart, ToolCallPart, ToolResultPart, ToolSpec
+from studio.core.prompty.threads import read_thread
+from studio.core.runs.spans import TraceSpan, as_json, text_of
+from studio.core.text.values import Json, JsonObject, list_of, object_of, objects_of
+from studio.core.tools.source import ToolOutcome
+from studio.core.wire.reply import Reply, ToolCall, Usage, finish_reason
+
+NOT_RECORDED = "not recorded"
+"""Words for what a trace does not hold."""
+
+_MOST_TOKENS = 2**50
+_ROLES = {"human": "user", "ai": "assistant", "HumanMessage": "user", "AIMessage": "assistant"}
+_ROLES |= {"SystemMessage": "system", "ToolMessage": "tool"}
+
+
+@dataclass(slots=True)
+class _Call:
+    """A model call of a trace."""
+
+    span: TraceSpan
+    messages: tuple[Message, ...]
+    reply: Reply | None
+
+    @property
+    def known(self) -> list[tuple[str, str, int]]:
+        """Return what conversations are told apart by."""
+        return [(each.role, each.text, len(each.parts)) for each in self.messages]
+
+
+@dataclass(slots=True)
+class TraceRun:
+    """A conversation of a trace as the journal of a run."""
+
+    id: str
+    """Id of the run."""
+
+    trace: str
+    """Id of the trace."""
+
+    events: list[Event] = field(default_factory=list)
+    """Its journal."""
+
+
+def runs_of(spans: Sequence[TraceSpan]) -> Iterator[TraceRun]:
+    """Yield a run for each conversation of the traces, the oldest first."""
+    models = [span for span in spans if span.kind == "model"]
+    tools = sorted((span for span in spans if span.kind == "tool"), key=lambda span: span.began)
+    parents = {span.id: span for span in spans}
+    talks: list[list[_Call]] = []
+    for span in sorted(models, key=lambda span: span.began):
+        call = _Call(span, tuple(_messages(span)), _reply(span))
+        before = next((each for each in reversed(talks) if _continues(call, each[-1])), None)
+        if before is not None:
+            before.append(call)
+        else:
+            talks.append([call])
+    for number, talk in enumerate(talks, 1):
+        yield _run(talk, number, tools, parents)
+
+
+def _continues(call: _Call, before: _Call) -> bool:
+    """Return whether a call goes on where another ended."""
+    if call.span.trace != before.span.trace:
+        return False
+    if not call.messages or not before.messages:
+        return not (call.messages or before.messages) and call.span.parent == before.span.parent
+    shared = len(before.messages)
+    return len(call.messages) > shared and call.known[:shared] == before.known
+
+
+# The facts of a span --------------------------------------------------------------------------
+
+
+def _messages(span: TraceSpan) -> Iterator[Message]:
+    system = span.fact("system")
+    if system is not None:
+        text = "\n\n".join(str(each.get("content", "")) for each in objects_of(system))
+        yield Message("system", (TextPart(text or text_of(system)),))
+    given = span.fact("messages")
+    given = as_json(given) if isinstance(given, str) else given
+    if isinstance(given, Mapping):
+        given = given.get("messages", [given])
+    if isinstance(given, str):
+        given = [{"role": "user", "content": given}]
+    while len(held := list_of(given)) == 1 and isinstance(held[0], list):
+        given = held[0]  # LangChain's batches of one
+    for item in objects_of(given):
+        yield from read_thread([*_rows(item)], {}, None) or ()
+
+
+def _rows(item: JsonObject) -> Iterator[dict[str, Json]]:
+    """Yield a message of any dialect as items of a thread."""
+    item = object_of(item.get("message")) or item
+    held = object_of(item.get("kwargs")) or object_of(item.get("data"))  # LangChain's
+    kind = str(list_of(item.get("id"))[-1:] or item.get("type", "")).strip("[]'")
+    item = {"role": _ROLES.get(kind, kind), **held} if held else item
+    role = str(item.get("role") or _ROLES.get(str(item.get("type")), "user"))
+    content: list[Json] = []
+    calls: list[Json] = []
+    for call in objects_of(item.get("tool_calls")):
+        inner = object_of(call.get("tool_call")) or call
+        calls.append({**inner, "arguments": inner["args"]} if "args" in inner else inner)
+    for part in objects_of(item.get("parts")):
+        match part.get("type"):
+            case "text":
+                content.append({"type": "text", "text": text_of(part.get("content"))})
+            case "tool_call":
+                calls.append({key: part.get(key) for key in ("id", "name", "arguments")})
+            case "tool_call_response":
+                result = part.get("response", part.get("result"))
+                row: dict[str, Json] = {"role": "tool", "content": text_of(result)}
+                yield row | {"tool_call_id": str(part.get("id") or "")}
+            case "reasoning":
+                continue
+            case _:
+                content.append(part)
+    for part in objects_of(item.get("contents")):
+        inner = object_of(part.get("message_content"))
+        picture = object_of(object_of(inner.get("image")).get("image")).get("url")
+        content.append({"kind": "image", "value": picture} if picture else inner)
+    told = item.get("content")
+    told = as_json(told) if isinstance(told, str) and told.startswith('[{"type":') else told
+    whole: Json = content if content else told
+    if whole or calls or not item.get("parts"):
+        made: dict[str, Json] = {"role": role, "content": whole or ""}
+        made |= {"tool_calls": calls} if calls else {}
+        if item.get("tool_call_id"):
+            made["tool_call_id"] = item["tool_call_id"]
+        yield made
+
+
+def _reply(span: TraceSpan) -> Reply | None:
+    """Return the reply; None where the trace holds none."""
+    given = span.fact("reply")
+    given = as_json(given) if isinstance(given, str) else given
+    choices = object_of(given).get("choices", object_of(given).get("generations"))
+    given = choices if choices else given
+    while isinstance(given, list) and given:
+        given = given[0]
+    if isinstance(given, str):
+        return Reply(given, usage=_usage(span))
+    item = object_of(given)
+    rows = [*_rows(item)] if item.keys() & {"role", "content", "parts", "message", "kwargs"} else []
+    read = read_thread(rows[:1], {}, None) or ()
+    if not read:
+        return None
+    calls = tuple(
+        ToolCall(part.id, part.name, part.arguments)
+        for part in read[0].parts
+        if isinstance(part, ToolCallPart)
+    )
+    word = item.get("finish_reason")
+    reason = finish_reason(str(word)) if word else None
+    return Reply(read[0].text, tool_calls=calls, usage=_usage(span), finish_reason=reason)
+
+
+def _usage(span: TraceSpan) -> Usage | None:
+    counts = [span.fact("input_tokens"), span.fact("output_tokens"), span.fact("cached_tokens")]
+    if all(count is None for count in counts):
+        return None
+    return Usage(*map(_count, counts))
+
+
+def _count(value: Json) -> int:
+    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS
+    return int(str(value)) if is_count else 0
+
+
+def _specs(span: TraceSpan) -> tuple[ToolSpec, ...]:
+    given = span.fact("tools")
+    given = as_json(given) if isinstance(given, str) else given
+    listed: list[Json] = []
+    for each in objects_of(given):
+        held = object_of(each.get("tool")).get("json_schema", each)  # OpenInference's
+        listed.append(as_json(held) if isinstance(held, str) else held)
+    return tuple(
+        ToolSpec(
+            str(tool.get("name") or tool.get("type") or ""),
+            str(tool.get("description") or ""),
+            schema_of(tool) or {"type": "object", "properties": {}},
+            source="program",
+        )
+        for tool in tools_of({"tools": listed})
+    )
+
+
+# The journal --------------------------------------------------------------------------------------
+
+
+def _run(
+    talk: Sequence[_Call], number: int, tools: list[TraceSpan], parents: Mapping[str, TraceSpan]
+) -> TraceRun:
+    first = talk[0].span
+    above, met = first, {""}
+    while above.parent not in met and above.parent in parents and above.kind != "agent":
+        met.add(above.parent)
+        above = parents[above.parent]
+    name = str(above.fact("agent") or above.name or first.name)
+    dialect = first.dialect.name if first.dialect is not None else ""
+    model = str(first.fact("model") or "")
+    options = first.fact("options")
+    options = as_json(options) if isinstance(options, str) else options
+    setup = RunSetup(
+        run=uuid.uuid5(uuid.NAMESPACE_URL, f"{first.trace}/{number}").hex[:12],
+        prompt=name,
+        program=f"trace of {first.service or name} ({dialect})",
+        question=_last_words(talk[0].messages),
+        tools=_specs(first),
+        model=model or NOT_RECORDED,
+        model_id=model,
+        provider=str(first.fact("provider") or ""),
+        price="unknown",
+        options={k: v for k, v in object_of(options).items() if isinstance(v, int | float)},
+        limits=Limits(None, None, None, None),
+    )
+    journal = _Journal(TraceRun(setup.run, first.trace), setup, first.began)
+    for at, call in enumerate(talk):
+        journal.step(call, tools, talk[at + 1] if at + 1 < len(talk) else None)
+    if not journal.state.is_over:
+        journal.emit(Stopped(), talk[-1].span.ended)
+    return journal.run
+
+
+def _last_words(messages: Sequence[Message]) -> str:
+    return next((each.text for each in reversed(messages) if each.role == "user"), "")
+
+
+class _Journal:
+    """Writes a run's events; the machine says what they lead to."""
+
+    def __init__(self, run: TraceRun, setup: RunSetup, began: float) -> None:
+        self.run = run
+        self.state = new_state(setup)
+        self.emit(Started(setup), began)
+
+    def emit(self, event: Event, at: float) -> None:
+        """Write an event."""
+        event = replace(event, seq=len(self.run.events) + 1, at=at)
+        self.state, _ = advance(self.state, event)
+        self.run.events.append(event)
+
+    def step(self, call: _Call, tools: list[TraceSpan], after: _Call | None) -> None:
+        """Write a model call with the calls of tools that follow from it."""
+        span, reply = call.span, call.reply
+        if self.state.is_over and self.state.status == "done":
+            self.emit(AnswerReturned(_last_words(call.messages)), span.began)
+        missing = [] if call.messages else [f"The messages of this call are {NOT_RECORDED}."]
+        self.emit(Rendered(call.messages, tuple(missing)), span.began)
+        self.emit(ModelCalled(1), span.began)
+        seconds = max(0.0, span.ended - span.began)
+        if reply is None and span.failure:
+            self.emit(ModelFailed("trace", span.failure, seconds=seconds), span.ended)
+            if after is None:
+                self.emit(Failed(StepError("model", "trace", span.failure)), span.ended)
+            else:
+                self.emit(Stopped(), span.ended)
+            return
+        if reply is None:
+            reply = Reply(usage=_usage(span), notices=(f"The reply is {NOT_RECORDED}.",))
+        self.emit(ModelReplied(reply, seconds), span.ended)
+        if not reply.tool_calls:
+            self.emit(ReplyRead(Final(answer=reply.text.strip())), span.ended)
+            self.emit(AnswerChecked(), span.ended)
+            return
+        asked = tuple(
+            RequestedCall(each.id, each.name, object_of(as_json(each.arguments)), each.arguments)
+            for each in reply.tool_calls
+        )
+        self.emit(ReplyRead(Action(calls=asked)), span.ended)
+        self.emit(CallsChecked(tuple(CallCheck() for _ in asked)), span.ended)
+        for row, each in enumerate(asked):
+            done = _tool_span(each, call, tools)
+            began = done.began if done is not None else span.ended
+            self.emit(CallDecided(row, "approve"), began)
+            self.emit(ToolCalled(row), began)
+            self.emit(ToolEnded(row, _outcome(each, done, after)), done.ended if done else began)
+            self.emit(Passed(PausePoint.OBSERVATION), done.ended if done else began)
+        self.emit(Passed(PausePoint.STEP_END), span.ended)
+
+
+def _tool_span(asked: RequestedCall, call: _Call, tools: list[TraceSpan]) -> TraceSpan | None:
+    """Return the span of a call, which is taken from the list: by its id, else the next by name."""
+    same = [each for each in tools if each.trace == call.span.trace]
+    found = next((each for each in same if asked.id and each.fact("call") == asked.id), None)
+    if found is None:
+        named = (each for each in same if not each.fact("call") and _tool_name(each) == asked.tool)
+        found = next((each for each in named if each.began >= call.span.began), None)
+    if found is not None:
+        tools.remove(found)
+    return found
+
+
+def _tool_name(span: TraceSpan) -> str:
+    return str(span.fact("tool") or span.name.removeprefix("execute_tool ").removesuffix(".tool"))
+
+
+def _outcome(asked: RequestedCall, span: TraceSpan | None, after: _Call | None) -> ToolOutcome:
+    """Return the result of a call: that of its span, else that in the next request."""
+    if span is not None:
+        seconds, result = max(0.0, span.ended - span.began), span.fact("result")
+        if result is not None or span.failure:
+            words = text_of(result) if result is not None else span.failure
+            words = words.removeprefix("Error: ") if span.failure else words
+            return ToolOutcome(words, "error" if span.failure else "ok", seconds)
+    for message in after.messages if after is not None else ():
+        if message.role == "tool" and message.attributes.get("tool_call_id") == asked.id:
+            texts = [part.text for part in message.parts if isinstance(part, ToolResultPart)]
+            return ToolOutcome("\n".join(texts) or message.text, "ok")
+    return ToolOutcome(f"The result of this call is {NOT_RECORDED}.", "ok")
