@@ -20,7 +20,7 @@ from tests.support import patience
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-# As in the studio (`studio/viewmodels/app/collector.py`): a search for garbage in another thread
+# As in the studio (`studio/viewmodels/app/background.py`): a search for garbage in another thread
 # would end Qt's objects there, and the event loop would hang. `no_windows_left` searches, in this
 # thread.
 gc.disable()

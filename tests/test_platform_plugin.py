@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QLibraryInfo
 
-from studio.platform_plugin import missing_for_window
+from studio.__main__ import missing_for_window
 from tests.support.patience import SECONDS
 
 ROOT = Path(__file__).resolve().parents[1]

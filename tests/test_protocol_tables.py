@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.application.words import PROTOCOL_WORDS
 from studio.core.agent.protocols import convert, loops
-from studio.core.agent.protocols.choose import choose_protocol
+from studio.core.agent.protocols.loops import choose_protocol
 from studio.core.export.python.script import RUNS
 from studio.core.models.base import PROTOCOLS, ModelRequest, ProtocolName
 from studio.core.models.embedded.model import build_grammar

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from studio.application.document.prompt_files import prompt_files
 from studio.application.document.reading import not_a_prompt, read_document
-from studio.cli.terminal import UsageError, tell
+from studio.cli.terminal import FINE, PROBLEMS, UsageError, tell
 from studio.core.prompty.checks.variables import used_elsewhere
 from studio.core.prompty.document import TEXT_KINDS, PromptDocument
 from studio.core.prompty.evaluation import evaluation_limits
@@ -16,6 +16,7 @@ from studio.core.prompty.front.declarations import RICH_KINDS
 from studio.core.prompty.inputs import value_kind
 from studio.core.prompty.reference_values import whole_reference
 from studio.core.text.files import read_bounded
+from studio.core.text.source import Problem, Severity
 from studio.core.text.values import Json, parse_json, reason_of
 from studio.core.tools.trust.store import TooWideError, TrustStore
 
@@ -220,3 +221,31 @@ def needs(path: Path) -> None:
     """
     if not path.is_file():
         raise UsageError(f"{path}: no such file")
+
+
+# Problems as compilers write them.
+
+
+def report(document: PromptDocument, problems: Iterable[Problem]) -> int:
+    """Write problems to standard error; returns the exit code that they call for."""
+    code = FINE
+    for problem in problems:
+        tell(finding(document, problem))
+        if problem.severity is not Severity.HINT:
+            code = PROBLEMS
+    return code
+
+
+def finding(document: PromptDocument, problem: Problem) -> str:
+    """Return one problem as compilers write it."""
+    place = document.source.position(problem.span.start)
+    where = f"{shown_path(document.source.path)}:{place.line}:{place.column}"
+    return f"{where}: {problem.severity} {problem.code} {problem.message}"
+
+
+def shown_path(path: Path | None) -> str:
+    """Return a path as short as the working directory allows."""
+    if path is None:
+        return "<text>"
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)

@@ -12,8 +12,15 @@ from studio.application.exchange.judge import judge_names, run_in
 from studio.application.inputs.sets import InputFileError, read_sets, sets_path
 from studio.application.tools.saved_calls import calls_file
 from studio.application.trust import references_of
-from studio.cli.arguments import add_inputs, add_trust, allow_named, given_inputs, load, trust_of
-from studio.cli.findings import report
+from studio.cli.arguments import (
+    add_inputs,
+    add_trust,
+    allow_named,
+    given_inputs,
+    load,
+    report,
+    trust_of,
+)
 from studio.cli.prepared import offered_tools
 from studio.cli.terminal import FINE, PROBLEMS, UsageError, tell, whole
 from studio.core.export.target import ExportResult, ExportSource, make_checked

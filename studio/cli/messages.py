@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import get_args
 
 from studio.application.document.checked_file import merged
-from studio.application.document.loading import loaded_parts
-from studio.application.document.reading import read_document
+from studio.application.document.reading import loaded_parts, read_document
 from studio.application.preview.diff import request_as_json
 from studio.application.preview.requests import preview_target, request_preview
-from studio.cli.arguments import add_inputs, add_trust, read_text, trust_of
-from studio.cli.findings import report
+from studio.cli.arguments import add_inputs, add_trust, read_text, report, trust_of
 from studio.cli.prepared import prepared_prompt
 from studio.cli.run.model import add_choice, choice_for
 from studio.cli.terminal import printable, tell

@@ -8,7 +8,7 @@ import pytest
 
 from studio.cli.main import run_command
 from studio.cli.terminal import FINE, PROBLEMS, USAGE
-from studio.core.agent.protocols.choose import choose_protocol
+from studio.core.agent.protocols.loops import choose_protocol
 from studio.core.paths import resource
 from studio.core.prompty.parse import parse
 from tests.support.errors import has_errors

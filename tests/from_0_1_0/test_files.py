@@ -15,8 +15,14 @@ from studio.core.models.connections import read_connections, write_connections
 from studio.core.models.scripted import ReplayModel, ScriptedTurn, read_script
 from studio.core.paths import user_paths
 from studio.core.prompty.document import Message, TextPart, ToolId
-from studio.core.session import OpenFile, Session, load_session
-from studio.core.settings import Settings, load_settings, save_settings
+from studio.core.settings import (
+    OpenFile,
+    Session,
+    Settings,
+    load_session,
+    load_settings,
+    save_settings,
+)
 from studio.core.tools.mcp.server_config import HttpServer, StdioServer, find_own_servers
 from studio.core.tools.trust.store import WHOLE_FOLDER, TrustStore
 from studio.viewmodels.document.swap import SwapFolder

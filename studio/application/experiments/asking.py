@@ -26,6 +26,7 @@ from studio.application.experiments.providers import (
 )
 from studio.application.experiments.stepping import MockedToolbox, read_mocks
 from studio.application.experiments.turns import (
+    ConnectionLimiter,
     LeasedCell,
     LimitedModel,
     LimitedTurns,
@@ -49,7 +50,6 @@ from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import RunSetup
 from studio.core.experiments.assertions.result import UndecidedError
-from studio.core.experiments.limiter import ConnectionLimiter
 from studio.core.experiments.results.cells import CellKey
 from studio.core.experiments.values import ExperimentRow, SentCell
 from studio.core.models.base import ChatModel, ModelError, ProtocolName
@@ -178,7 +178,7 @@ class Asker:
             self._limiter_of(variant)
             if wants_tools(variant.document):
                 # Sources of tools take 60 ms to import, which a prompt without tools does not pay.
-                from studio.application.connections.tools import tool_session
+                from studio.application.connections.model import tool_session
 
                 services = self._services
                 session = tool_session(

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from studio.application.experiments.report import ExperimentReport, VariantReport, percent
 from studio.application.words import tr
 from studio.core.experiments.results.cells import VariantTotal
-from studio.core.experiments.statistics import wilson
+from studio.core.experiments.results.comparison import wilson
 from studio.core.text.amounts import duration, money
 
 ChartKind: TypeAlias = Literal["pass", "latency", "cost", "trend", "slices"]

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from studio.application.words import tr
-from studio.core.experiments.results.comparison import PairedComparison
+from studio.core.experiments.results.comparison import PairedComparison, quantile
 from studio.core.experiments.results.ledger import ExperimentLedger
-from studio.core.experiments.statistics import quantile
 
 _SLOW = 0.95
 

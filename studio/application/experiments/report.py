@@ -20,11 +20,14 @@ from studio.core.experiments.results.comparison import (
     check_gates,
     compare,
     corrected,
+    mcnemar,
+    quantile,
     row_verdicts,
+    shown_p,
+    wilson,
 )
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.results.ratings import JudgeAgreement, judge_agreements
-from studio.core.experiments.statistics import mcnemar, quantile, shown_p, wilson
 from studio.core.experiments.values import Gates, PassRule
 from studio.core.paths import user_paths
 from studio.core.text.values import Json, object_of

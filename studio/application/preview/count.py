@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from studio.application.preview.requests import asked_model
 from studio.application.preview.value import Preview
 from studio.application.words import tr
-from studio.core.agent.protocols.choose import choose_protocol
+from studio.core.agent.protocols.loops import choose_protocol
 from studio.core.models.base import ModelRequest
 from studio.core.models.capabilities import facts_of
 from studio.core.tokens.conversation import ConversationTokens, count_conversation

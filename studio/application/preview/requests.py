@@ -14,7 +14,7 @@ from studio.application.preview.value import Preview, PreviewTarget
 from studio.application.preview.variables import mask_secrets
 from studio.application.words import tr
 from studio.core.agent.loop.setup import stop_sequences
-from studio.core.agent.protocols.choose import choose_protocol
+from studio.core.agent.protocols.loops import choose_protocol
 from studio.core.models.base import ModelError, ProtocolName
 from studio.core.models.bodies import fitting
 from studio.core.models.capabilities import facts_of

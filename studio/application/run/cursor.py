@@ -24,7 +24,7 @@ from studio.application.run.diagram import (
     visited_nodes,
 )
 from studio.application.words import marked, tr
-from studio.core.agent.protocols.choose import reading_style
+from studio.core.agent.protocols.loops import reading_style
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Step
 from studio.core.prompty.checks.secrets import source_without_secrets

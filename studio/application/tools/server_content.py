@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from studio.application.connections.tools import tool_session
+from studio.application.connections.model import tool_session
 from studio.application.trust import is_trusted
 from studio.core.imports.compose import literal, placeholder, with_quoted_markers
 from studio.core.models.connections import Connections

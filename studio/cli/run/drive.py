@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
-from studio.application.connections.model import Answerers
-from studio.application.connections.tools import tool_session
+from studio.application.connections.model import Answerers, tool_session
 from studio.application.run.past.again import PastRun, exactly
 from studio.application.run.start.readiness import Refusal, refusal_of
 from studio.application.run.start.session import begin_run, tool_scores_of
@@ -26,11 +25,11 @@ from studio.cli.arguments import (
     allow_named,
     given_inputs,
     load,
+    report,
     trust_of,
     unread_inputs,
 )
 from studio.cli.ask_input import terminal_asker
-from studio.cli.findings import report
 from studio.cli.prepared import report_sources
 from studio.cli.printer import LiveAnswer, event_printer, print_end, print_notice
 from studio.cli.run.model import add_choice, model_of_fork, model_of_prompt, open_named

@@ -131,7 +131,9 @@ async def _call_rows(tools: ToolSet, spec: ToolSpec, rows: Path, output: Path | 
     Raises:
         SavedCallsError: the file cannot be used.
     """
-    from studio.application.tools.call_rows import calls_of_rows  # reads data sets: slow to import
+    from studio.application.tools.saved_calls import (
+        calls_of_rows,  # reads data sets: slow to import
+    )
 
     calls = calls_of_rows(rows, spec.id, spec.parameters)
     failed = 0

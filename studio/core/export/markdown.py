@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from studio.core.export.prompt_files import utf8_problem
 from studio.core.export.target import ExportResult, ExportSource, RoundTrip, result
-from studio.core.imports.markdown_document import read_markdown
+from studio.core.imports.imported import read_markdown
 from studio.core.prompty.document import (
     InputDeclaration,
     MediaPart,

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from studio.core.agent.loop.setup import stop_sequences
-from studio.core.agent.protocols.choose import choose_protocol
+from studio.core.agent.protocols.loops import choose_protocol
 from studio.core.export.sent import SentRequest, compare_rounds, sent_by_studio
 from studio.core.export.target import ExportResult, ExportSource, RoundTrip, result, unique
 from studio.core.models.remote.sdk import option_names

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from studio.core.agent.loop.setup import stop_sequences
-from studio.core.agent.protocols.choose import choose_protocol
+from studio.core.agent.protocols.loops import choose_protocol
 from studio.core.export.request_script import body_of, endpoint_of
 from studio.core.export.target import ExportSource, RoundTrip
 from studio.core.export.unresolved import unlisted_tools, unresolved_references

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Literal, Protocol, TypeAlias
 
 from studio.core.agent.loop.setup import first_step_values
-from studio.core.agent.protocols.choose import choose_protocol
+from studio.core.agent.protocols.loops import choose_protocol
 from studio.core.prompty.checks.secrets import written_secrets
 from studio.core.prompty.document import PromptDocument, ToolSpec
 from studio.core.prompty.inputs import resolve_inputs

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, ItemsView, Iterator, Mapping, ValuesView
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
+from studio.core.prompty.document import (
+    MediaPart,
+    Message,
+    Part,
+    Role,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
 from studio.core.prompty.yaml.reader import write_yaml
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, parse_json, reason_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,3 +186,64 @@ def _unread(value: Json, path: str) -> Iterator[str]:
             yield from _unread(inner, dotted)
         elif key not in _SHAPES and inner not in (None, "", [], {}):
             yield dotted
+
+
+# Reads the messages of a Markdown document that the studio exported.
+
+
+MESSAGES = "\n## Messages\n"
+"""Heading above the messages."""
+
+_BLOCK = re.compile(r"^(?P<fence>`{3,})(?P<kind>[^\n]*)\n(?P<text>.*?)\n?^(?P=fence)$", re.M | re.S)
+_HEADING = re.compile(r"^### \d+\. (?P<role>\w+)", re.MULTILINE)
+
+
+def read_markdown(text: str) -> tuple[Message, ...]:
+    """Read the messages of a document; none where it is no document of the studio's.
+
+    Raises:
+        ImportFailure: a block of it cannot be read.
+    """
+    start = text.find(MESSAGES)
+    if start < 0:
+        return ()
+    heads: list[tuple[int, Role]] = []
+    blocks: list[tuple[int, Part]] = []
+    at = start
+    while at < len(text):
+        block = _BLOCK.search(text, at)
+        limit = block.start() if block else len(text)
+        heads += [
+            (found.start(), found["role"])  # type: ignore[misc]
+            for found in _HEADING.finditer(text, at, limit)
+        ]
+        if block is None:
+            break
+        try:
+            blocks.append((block.start(), _part(block["kind"], block["text"])))
+        except (ValueError, TypeError, KeyError) as error:
+            line = text.count("\n", 0, block.start()) + 1
+            raise ImportFailure(
+                f"Line {line}: the block {block['kind']!r} cannot be read: {reason_of(error)}; "
+                "write it as the export does, or leave it out."
+            ) from error
+        at = block.end()
+    made = []
+    for index, (place, role) in enumerate(heads):
+        end = heads[index + 1][0] if index + 1 < len(heads) else len(text)
+        made.append(Message(role, tuple(part for at, part in blocks if place < at < end)))
+    return tuple(made)
+
+
+def _part(kind: str, text: str) -> Part:
+    match kind:
+        case "result":
+            return ToolResultPart(text)
+        case "json media":
+            data: Any = parse_json(text)
+            return MediaPart(data["kind"], str(data["source"]), {**data["attributes"]}, data["alt"])
+        case "json call":
+            call: Any = parse_json(text)
+            return ToolCallPart(str(call["id"]), str(call["name"]), str(call["arguments"]))
+        case _:
+            return TextPart(text)

@@ -35,10 +35,10 @@ from studio.core.imports.imported import (
     Importer,
     ImportFailure,
     ImportSource,
+    read_markdown,
     with_unread_keys,
 )
 from studio.core.imports.langchain import import_langchain, is_langchain
-from studio.core.imports.markdown_document import read_markdown
 from studio.core.imports.promptfoo import import_promptfoo, is_promptfoo
 from studio.core.imports.request_json import import_request, is_request
 from studio.core.plugins import Plugin, fault, installed

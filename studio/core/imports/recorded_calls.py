@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from studio.core.agent.loop.setup import stop_sequences
-from studio.core.agent.protocols.choose import choose_protocol
+from studio.core.agent.protocols.loops import choose_protocol
 from studio.core.imports.body_differences import BodyDifference, body_differences
 from studio.core.imports.compose import (
     Composition,

@@ -31,7 +31,7 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
 from studio.core.text.files import read_bounded
 from studio.core.text.naming import score
-from studio.servers.lsp.open_text import OpenText, PositionEncoding, Positions
+from studio.servers.lsp.features import OpenText, PositionEncoding, Positions
 
 _MOST = 200
 

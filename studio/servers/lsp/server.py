@@ -26,7 +26,7 @@ from studio.core.system_libraries import has_display
 from studio.core.text.files import read_bounded
 from studio.core.text.values import reason_of
 from studio.servers.lsp import features, names
-from studio.servers.lsp.open_text import OpenText, PositionEncoding, read
+from studio.servers.lsp.features import OpenText, PositionEncoding, read
 
 OPEN_COMMAND = "prompt-studio.open"
 RUN_COMMAND = "prompt-studio.run"

@@ -14,8 +14,7 @@ from typing import Any
 
 from mcp.server.mcpserver.exceptions import ToolError
 
-from studio.application.connections.model import choice_words
-from studio.application.connections.tools import tool_session
+from studio.application.connections.model import choice_words, tool_session
 from studio.application.history.find import find_run
 from studio.application.run.debugging.console import ConsoleLine, event_lines
 from studio.application.run.past.again import past_run

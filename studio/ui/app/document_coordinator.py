@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from studio.application.document.loading import LoadedPart, loaded_parts
+from studio.application.document.reading import LoadedPart, loaded_parts
 from studio.application.editing.editor_context import editor_context_of
 from studio.application.inputs.sets import sample_edits
 from studio.application.preview.count import PreviewCount, meter

@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Qt
 from studio.application.words import tr
 from studio.core.log import hard_crashes, set_aside, start_log, stop_log
 from studio.core.plugins import failed
-from studio.core.session import SESSION, OpenFile, Session, load_session, save_session
+from studio.core.settings import SESSION, OpenFile, Session, load_session, save_session
 from studio.ui.app.commands import Commands
 from studio.ui.app.document_commands import BEGINNINGS
 from studio.ui.base.services import Services

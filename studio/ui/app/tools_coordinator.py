@@ -10,7 +10,6 @@ from typing import TypeVar
 from PySide6.QtCore import QObject, QPoint, QRect, QSize, Qt
 from PySide6.QtWidgets import QDockWidget, QFileDialog, QMenu
 
-from studio.application.tools.call_rows import calls_of_rows
 from studio.application.tools.saved_calls import (
     CallChange,
     CallsWritten,
@@ -20,6 +19,7 @@ from studio.application.tools.saved_calls import (
     called_tool,
     calls_file,
     calls_of,
+    calls_of_rows,
     change_calls,
     read_calls,
     saved,

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from PySide6.QtCore import QObject
 
-from studio.application.connections.tools import tool_connection
+from studio.application.connections.model import tool_connection
 from studio.application.preview.value import PreviewTarget
 from studio.application.run.debugging.memory import DebugStore
 from studio.application.run.displayed_run import RunView

@@ -32,8 +32,8 @@ from studio.core.text.values import JsonObject
 from studio.ui.connections.connection_list import ConnectionList, DeleteQuestion, ListButtons
 from studio.ui.connections.form import ConnectionForm
 from studio.ui.connections.trial_bar import TrialBar
-from studio.ui.parts.dropped import FileDrop
 from studio.ui.parts.empty_state import Banner
+from studio.ui.parts.fields import FileDrop
 from studio.ui.parts.kit import (
     ClosingDialog,
     Drawing,

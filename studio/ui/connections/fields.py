@@ -29,8 +29,7 @@ from studio.core.models.embedded.weights import find_weights
 from studio.core.models.secrets import KEYRING, environment_name
 from studio.core.text.amounts import size
 from studio.core.text.values import Json, JsonObject
-from studio.ui.parts.dropped import FileDrop
-from studio.ui.parts.fields import Choices, ComboBox, FieldForm
+from studio.ui.parts.fields import Choices, ComboBox, FieldForm, FileDrop
 from studio.ui.parts.kit import column_of, named, push_button, row_of, toned_label
 from studio.ui.style.theme import icon, paint_text
 from studio.viewmodels.connections.downloads import WeightsState

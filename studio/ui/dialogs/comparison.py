@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QDialogButtonBox, QLabel, QTabWidget, QWidget
 
 from studio.application.comparison import ComparedPart, compare_texts
 from studio.application.words import PROTOCOL_WORDS, tr
-from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.agent.protocols.convert import convert_fix
+from studio.core.agent.protocols.loops import choose_protocol
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.source import Fix, apply_edits
 from studio.ui.parts.fields import ComboBox

@@ -18,8 +18,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.words import tr
 from studio.core.experiments.results.ratings import Rating
-from studio.ui.parts.kit import FlowLayout, column_of, push_button, row_of
-from studio.ui.parts.own_keys import OwnKeys
+from studio.ui.parts.kit import FlowLayout, OwnKeys, column_of, push_button, row_of
 from studio.ui.parts.text_views import LongText
 from studio.viewmodels.experiments.result_answers import AnswerPair
 

@@ -28,8 +28,7 @@ from studio.ui.experiments.head import CasesBar, ExperimentHead, row_kinds
 from studio.ui.experiments.rating import MOST, BlindDialog
 from studio.ui.experiments.row_filters import RowFilters
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.kit import FlowLayout, column_of, push_button, row_of, split_of
-from studio.ui.parts.own_keys import OwnKeys
+from studio.ui.parts.kit import FlowLayout, OwnKeys, column_of, push_button, row_of, split_of
 from studio.ui.style.theme import icon
 from studio.viewmodels.experiments.controller import ExperimentController
 

@@ -35,7 +35,7 @@ from studio.core.text.source import Severity
 from studio.core.wire.media import SUFFIXES_OF
 from studio.ui.base.menus import add_actions, add_own, own_menu
 from studio.ui.parts.fields import NameField
-from studio.ui.parts.own_keys import OwnKeys
+from studio.ui.parts.kit import OwnKeys
 from studio.ui.style.theme import icon, theme_in_use
 from studio.viewmodels.app.jobs import LatestJob
 

@@ -29,8 +29,7 @@ from studio.application.history.rows import HEADS
 from studio.application.words import tr
 from studio.core.runs.rows import RunSummary
 from studio.ui.base.menus import add_actions, add_own, own_menu
-from studio.ui.parts.kit import style_table
-from studio.ui.parts.own_keys import OwnKeys
+from studio.ui.parts.kit import OwnKeys, style_table
 from studio.ui.run.file_choice import fill_form_menu
 from studio.ui.style.theme import icon, theme_in_use
 from studio.viewmodels.history.controller import GROUP_ROLE, SUMMARY_ROLE, TONE_ROLE, HistoryModel

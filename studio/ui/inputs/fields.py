@@ -30,8 +30,7 @@ from studio.application.inputs.fields import (
 from studio.application.words import marked, tr
 from studio.core.text.amounts import shortened
 from studio.core.text.values import Json
-from studio.ui.parts.dropped import FileDrop, dropped_file, dropped_files, text_of
-from studio.ui.parts.fields import ComboBox
+from studio.ui.parts.fields import ComboBox, FileDrop, dropped_file, dropped_files, text_of
 from studio.ui.parts.kit import column_of, icon_button, named, row_of
 from studio.ui.parts.text_views import JsonHighlighter, line_height
 from studio.ui.style.theme import FollowsTheme, fixed_font

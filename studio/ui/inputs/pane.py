@@ -33,7 +33,7 @@ from studio.core.text.source import Span
 from studio.core.text.values import Json
 from studio.ui.inputs.fields import JsonField
 from studio.ui.inputs.schema_form import SchemaForm
-from studio.ui.parts.dropped import FileDrop
+from studio.ui.parts.fields import FileDrop
 from studio.ui.parts.kit import column_of, icon_button, scroll_area, toned_label
 from studio.ui.style.theme import FollowsTheme, icon, paint_text, theme_in_use
 from studio.viewmodels.app.jobs import single_shot

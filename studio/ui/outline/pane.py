@@ -150,7 +150,7 @@ class OutlinePane(FollowsTheme, QStackedWidget):
         self, document: PromptDocument, keys: tuple[tuple[str | int, ...], ...]
     ) -> None:
         """Build the tree of the front matter; opened items stay open."""
-        from studio.ui.editor.page.crumbs import (
+        from studio.ui.editor.page.crumb_bar import (
             key_label,  # with the first document, not the window
         )
 
@@ -178,7 +178,7 @@ class OutlinePane(FollowsTheme, QStackedWidget):
 
     def _name_items(self, document: PromptDocument) -> None:
         """Rename the items of lists by their names, which may have changed."""
-        from studio.ui.editor.page.crumbs import key_label
+        from studio.ui.editor.page.crumb_bar import key_label
 
         for entry, item in zip(document.entries[:_MOST], self._items, strict=False):
             if isinstance(entry.path[-1], int):

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.document.loading import LoadedPart
+from studio.application.document.reading import LoadedPart
 from studio.application.preview.build import tool_choice
 from studio.application.preview.diff import (
     Pair,

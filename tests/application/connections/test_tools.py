@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.application.connections.tools import tool_connection
+from studio.application.connections.model import tool_connection
 from studio.core.models.connections import Connection, Connections
 from studio.core.models.secrets import Secret, SecretStore
 

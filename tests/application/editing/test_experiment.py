@@ -18,7 +18,7 @@ from studio.core.text.files import files_beside
 from studio.core.text.source import apply_edits
 from studio.servers.lsp import features
 from studio.servers.lsp import names as lsp_names
-from studio.servers.lsp.open_text import read
+from studio.servers.lsp.features import read
 
 PROMPT = """\
 ---

@@ -23,8 +23,8 @@ from studio.application.experiments.plan import (
 from studio.application.experiments.report import report_of
 from studio.application.experiments.run.runner import ExperimentRunner
 from studio.core.experiments.results.cells import CellKey
+from studio.core.experiments.results.comparison import wilson
 from studio.core.experiments.results.ledger import ExperimentLedger
-from studio.core.experiments.statistics import wilson
 from studio.core.prompty.parse import parse
 from tests.application.experiments.conftest import PROMPT, Bench
 from tests.support.chat_server import chunk, events, failure, silent

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from studio.application.experiments.turns import BatchedEmbeddings, LimitedModel
-from studio.core.experiments.limiter import ConnectionLimiter
+from studio.application.experiments.turns import BatchedEmbeddings, ConnectionLimiter, LimitedModel
 from studio.core.models.base import ModelError
 from studio.core.models.scripted import ScriptedModel
 from tests.support import patience

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from studio.application.tools.call_rows import calls_of_rows
 from studio.application.tools.saved_calls import (
     SavedCall,
     SavedCallsError,
     answers_of,
     calls_file,
+    calls_of_rows,
     difference,
     read_calls,
     saved,

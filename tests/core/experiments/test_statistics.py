@@ -8,7 +8,7 @@ from math import comb
 
 import pytest
 
-from studio.core.experiments.statistics import (
+from studio.core.experiments.results.comparison import (
     holm,
     mcnemar,
     pass_hat,

@@ -9,7 +9,7 @@ from lsprotocol import types
 from studio.core.text.source import apply_edits
 from studio.core.tools.trust.store import TrustStore
 from studio.servers.lsp import features
-from studio.servers.lsp.open_text import OpenText, read
+from studio.servers.lsp.features import OpenText, read
 
 PROMPT = """---
 name: trip

@@ -7,7 +7,7 @@ from pathlib import Path
 from lsprotocol import types
 
 from studio.servers.lsp import names
-from studio.servers.lsp.open_text import OpenText, read
+from studio.servers.lsp.features import OpenText, read
 
 PROMPT = """---
 name: trip

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lsprotocol import types
 
 from studio.core.text.source import SourceText
-from studio.servers.lsp.open_text import PositionEncoding, Positions
+from studio.servers.lsp.features import PositionEncoding, Positions
 
 ENCODINGS: tuple[PositionEncoding, ...] = ("utf-8", "utf-16", "utf-32")
 TEXT = "a\r\né𝄞b\n\x0c\u2028x\ry"

@@ -17,6 +17,7 @@ from typing import Any, TypeGuard
 
 import httpx2
 import pytest
+from tests.application.run.test_sent_calls import KEY, as_sent, plan_of
 
 from studio.application.run.past.record import StoreJournal
 from studio.application.run.start.session import Arrived, RunSession
@@ -43,7 +44,6 @@ from studio.servers.record.faults import Fault, faults_of
 from studio.servers.record.program_run import ProgramRun
 from studio.servers.record.proxy import RecorderProxy, Recording, upstreams_of
 from studio.servers.record.replay import Replay, first_difference, recorded_calls
-from tests.application.run.test_sent_calls import KEY, as_sent, plan_of
 from tests.support import patience
 from tests.support.chat_server import (
     Answer,

@@ -22,7 +22,7 @@ from pytestqt.qtbot import QtBot
 from studio.app import PrimaryInstance
 from studio.core.log import LOG_NAME
 from studio.core.paths import resource, user_paths
-from studio.core.session import OpenFile, Session, load_session, save_session
+from studio.core.settings import OpenFile, Session, load_session, save_session
 from studio.ui.app.lifecycle import Lifecycle
 from studio.ui.app.main_window import MainWindow
 from studio.ui.app.workbench import Workbench

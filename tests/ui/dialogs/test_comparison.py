@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.core.agent.protocols.choose import choose_protocol
+from studio.core.agent.protocols.loops import choose_protocol
 from studio.core.paths import resource
 from studio.core.prompty.parse import parse
 from studio.ui.app.main_window import MainWindow

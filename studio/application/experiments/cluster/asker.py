@@ -34,9 +34,8 @@ from studio.application.experiments.cluster.worker import (
     make_bundle,
 )
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
-from studio.application.experiments.turns import LeasedCell
+from studio.application.experiments.turns import MOST, LeasedCell
 from studio.application.words import tr
-from studio.core.experiments.limiter import MOST
 from studio.core.experiments.values import ExperimentRow
 from studio.core.text.amounts import by_count
 from studio.core.text.values import reason_of

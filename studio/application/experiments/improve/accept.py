@@ -20,7 +20,7 @@ from studio.application.experiments.prompts import ExperimentError, section_edit
 from studio.application.experiments.report import percent
 from studio.application.words import tr
 from studio.core.experiments.file.read import read_experiment
-from studio.core.experiments.statistics import shown_p, wilson
+from studio.core.experiments.results.comparison import shown_p, wilson
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.yaml.reader import read_yaml, write_yaml
 from studio.core.text.amounts import money

@@ -18,10 +18,10 @@ from studio.core.agent.values.expressions import (
 )
 from studio.core.agent.values.options import ExceptionFilter
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.step import PausePoint
+from studio.core.runs.codec import JournalError, decode_value, encode_value
 from studio.core.text.amounts import shortened
 from studio.core.text.files import read_text, write_private
-from studio.core.text.values import list_of, parse_json, text_of
+from studio.core.text.values import JsonObject, list_of, parse_json
 
 _MOST_FILES = 200
 """Files that are remembered; the one that was changed longest ago goes first."""
@@ -79,62 +79,27 @@ def _read(path: Path) -> dict[str, object]:
 
 def _to_data(value: FileDebugging) -> dict[str, object]:
     return {
-        "breakpoints": [
-            {
-                "id": item.id,
-                "places": sorted(item.places),
-                "tool": item.tool,
-                "message": item.message,
-                "condition": item.condition,
-                "hits": item.hits,
-                "log": item.log,
-                "enabled": item.enabled,
-            }
-            for item in value.breakpoints.breakpoints
-        ],
+        "breakpoints": [encode_value(each) for each in value.breakpoints.breakpoints],
         "exceptions": sorted(value.breakpoints.exceptions),
         "watches": list(value.watches),
     }
 
 
-def _from_data(data: Mapping[str, object]) -> FileDebugging:
+def _from_data(data: JsonObject) -> FileDebugging:
     """Read stored data leniently; a file edited by hand must not prevent opening a prompt."""
-    items = data.get("breakpoints")
-    made = [_breakpoint(item) for item in items] if isinstance(items, list) else []
-    names = data.get("exceptions")
-    known = get_args(ExceptionFilter)
-    usual = BreakpointSet().exceptions
-    exceptions = (
-        frozenset(name for name in known if name in names) if isinstance(names, list) else usual
-    )
-    watches = data.get("watches")
-    kept = (
-        tuple(each for each in watches if isinstance(each, str))
-        if isinstance(watches, list)
-        else ()
-    )
-    found = tuple(item for item in made if item is not None)
-    return FileDebugging(BreakpointSet(found, exceptions), kept)
+    made = map(_breakpoint, list_of(data.get("breakpoints")))
+    names, exceptions = data.get("exceptions"), BreakpointSet().exceptions
+    if isinstance(names, list):
+        exceptions = frozenset(name for name in get_args(ExceptionFilter) if name in names)
+    watches = tuple(each for each in list_of(data.get("watches")) if isinstance(each, str))
+    return FileDebugging(BreakpointSet(tuple(filter(None, made)), exceptions), watches)
 
 
 def _breakpoint(data: object) -> Breakpoint | None:
-    if not isinstance(data, Mapping):
+    try:
+        return decode_value(Breakpoint, data) if isinstance(data, Mapping) else None
+    except JournalError:
         return None
-    wanted = list_of(data.get("places"))
-
-    def text(name: str) -> str:
-        return text_of(data.get(name))
-
-    return Breakpoint(
-        text("id"),
-        frozenset(place for place in PausePoint if place in wanted),
-        text("tool"),
-        text("condition"),
-        text("hits"),
-        text("log"),
-        enabled=data.get("enabled") is not False,
-        message=text("message"),
-    )
 
 
 # Watch expressions: what the user wants to keep an eye on while a run goes.

@@ -13,8 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from studio.core.agent.loop.steps import new_state
-from studio.core.agent.protocols.choose import choose_protocol, reading_style
-from studio.core.agent.protocols.loops import loop_of
+from studio.core.agent.protocols.loops import choose_protocol, loop_of, reading_style
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Final, Limits, Reading, RunModel, RunSetup, Step

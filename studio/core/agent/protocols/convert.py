@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import get_args
 
-from studio.core.agent.protocols.choose import choose_protocol
+from studio.core.agent.protocols.loops import choose_protocol
 from studio.core.models.base import PROTOCOLS, ProtocolName
 from studio.core.prompty.document import PromptDocument, TemplateFormat
 from studio.core.prompty.edit.keep_dialect import keeping_dialect

@@ -14,9 +14,8 @@ from studio.core.agent.loop.context import trim
 from studio.core.agent.loop.setup import compose_document, tools_output
 from studio.core.agent.loop.steps import flaw_of, request_of
 from studio.core.agent.past.replay import RecordedModel
-from studio.core.agent.protocols.choose import reading_style
 from studio.core.agent.protocols.findings import ReadRules
-from studio.core.agent.protocols.loops import loop_of, rules_of
+from studio.core.agent.protocols.loops import loop_of, reading_style, rules_of
 from studio.core.agent.run.plan import ReplyKeeper, RunPlan
 from studio.core.agent.run.secrets import RunSecrets, missing_value
 from studio.core.agent.values.events import (

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from studio.core.agent.protocols.choose import choose_protocol
+from studio.core.agent.protocols.loops import choose_protocol
 from studio.core.export.chat_template import (
     THREAD,
     ChatTemplate,

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from studio.core.agent.loop.setup import first_step_values
-from studio.core.agent.protocols.choose import choose_protocol, reading_style
+from studio.core.agent.protocols.loops import choose_protocol, reading_style
 from studio.core.export.chat_template import (
     THREAD,
     ChatTemplate,

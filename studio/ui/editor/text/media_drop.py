@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QInputDialog, QLineEdit
 
 from studio.application.words import tr
 from studio.core.text.source import Span, TextEdit
-from studio.ui.parts.dropped import dropped_files
+from studio.ui.parts.fields import dropped_files
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QImage

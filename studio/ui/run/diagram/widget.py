@@ -27,7 +27,7 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QToolTip, QWidget
 from studio.application.run.diagram import NODES, PLACE_OF_NODE, DiagramState, Node
 from studio.application.words import tr
 from studio.ui.base.menus import ON_RUN, add_actions
-from studio.ui.parts.own_keys import OwnKeys
+from studio.ui.parts.kit import OwnKeys
 from studio.ui.parts.painted_parts import PaintedPart, PaintedParts
 from studio.ui.run.diagram.layout import (
     MOST_LANES,

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.agent.protocols.convert import convert_fix
+from studio.core.agent.protocols.loops import choose_protocol
 from studio.core.paths import resource
 from studio.core.prompty.parse import parse
 from studio.core.text.source import apply_edits

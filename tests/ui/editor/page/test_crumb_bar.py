@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.core.prompty.parse import parse
 from studio.ui.app.main_window import MainWindow
-from studio.ui.editor.page.crumbs import beside, crumbs_at
+from studio.ui.editor.page.crumb_bar import beside, crumbs_at
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 

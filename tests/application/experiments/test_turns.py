@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from studio.core.experiments.limiter import ConnectionLimiter
+from studio.application.experiments.turns import ConnectionLimiter
 
 
 async def test_no_more_are_under_way_than_there_is_room() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from studio.core.agent.loop.setup import make_setup
-from studio.core.agent.protocols.choose import choose_protocol, reading_style
+from studio.core.agent.protocols.loops import choose_protocol, reading_style
 from studio.core.agent.values.options import RunOptions
 from studio.core.models.scripted import ScriptedModel
 from studio.core.prompty.parse import parse

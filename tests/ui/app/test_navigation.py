@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from studio.application.editing.place_history import PlaceHistory, RunPlace, TextPlace
+from studio.ui.app.navigation import PlaceHistory, RunPlace, TextPlace
 
 
 def at(line: int, document: str = "a") -> TextPlace:
