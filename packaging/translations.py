@@ -37,6 +37,7 @@ ROWS = (
     "resources/words/presets.toml",
     "resources/words/forms.toml",
     "resources/words/menus.toml",
+    "resources/words/protocols.toml",
 )
 """Bundled tables of words, each with a text that is translated."""
 

@@ -6,13 +6,12 @@ from typing import get_args
 
 from pytestqt.qtbot import QtBot
 
-from studio.application.words import PROTOCOL_WORDS
 from studio.core.agent.protocols import convert, loops
 from studio.core.agent.protocols.loops import choose_protocol
-from studio.core.export.python.script import RUNS
+from studio.core.export.python.script import script_part
 from studio.core.models.base import PROTOCOLS, ModelRequest, ProtocolName
 from studio.core.models.embedded.model import build_grammar
-from studio.core.prompty.document import ToolSpec
+from studio.core.prompty.document import TemplateFormat, ToolSpec
 from studio.core.prompty.parse import parse
 from studio.ui.dialogs.comparison import RewriteDialog
 
@@ -23,15 +22,22 @@ TOOL = ToolSpec("look", "Looks.", {"type": "object", "properties": {"at": {"type
 
 def test_no_table_lacks_a_protocol() -> None:
     tables = {
-        "PROTOCOLS of core/models/base": PROTOCOLS,
+        "resources/words/protocols.toml": PROTOCOLS,
         "_LOOPS of core/agent/protocols/loops": loops._LOOPS,
-        "RUNS of core/export/python/script": RUNS,
-        "PROTOCOL_WORDS of application/words": PROTOCOL_WORDS,
     }
     wrong = [
         f"{where}: {name}" for where, table in tables.items() for name in set(NAMES) ^ set(table)
     ]
     assert not wrong
+
+
+def test_every_protocol_has_a_script_and_pieces_for_each_template_language() -> None:
+    languages = get_args(TemplateFormat)
+    for name, facts in PROTOCOLS.items():
+        assert facts.script, name
+        assert all(script_part(part).strip() for part in facts.script), name
+        assert bool(facts.rules) == bool(facts.tools) == bool(facts.steps), name
+        assert not facts.rules or set(facts.tools) == set(facts.steps) == set(languages), name
 
 
 def test_every_protocol_has_pieces_to_rewrite_for_and_a_grammar() -> None:

@@ -41,11 +41,3 @@ def tr(text: str, meaning: str = "") -> str:
 def marked(text: str) -> str:
     """Return the text as it is, for `tr` where it is shown; `make i18n` finds it by this call."""
     return text
-
-
-PROTOCOL_WORDS = {
-    "native": marked("Native tool calls"),
-    "react": marked("ReAct text"),
-    "json_action": marked("JSON actions"),
-}
-"""Names of the loop protocols in the window; here so that the first picture loads no run."""

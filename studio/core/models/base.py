@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
-from studio.core.prompty.document import Message, ToolSpec
+from studio.core.paths import resource_text
+from studio.core.prompty.document import Message, TemplateFormat, ToolSpec
 from studio.core.prompty.loop_format import TextFormat
 from studio.core.text.values import JsonObject
 from studio.core.wire.reply import ReplyDelta
@@ -20,41 +22,43 @@ ProtocolName: TypeAlias = Literal["native", TextFormat]
 class ProtocolFacts:
     """Facts of one loop protocol; its behavior is in `agent/protocols/loops.py`."""
 
+    title: str
+    """Name in the window, which is translated there."""
+
     name: str
     """Short name for people."""
 
-    title: str
+    phrase: str
     """Name in a sentence ("Rewrite for …")."""
 
     correction: str
     """Sentence that asks the model for the right form, after a reply that could not be read."""
 
-    stops: tuple[str, ...] = ()
+    script: Sequence[str]
+    """Parts of an exported script that ask until there is an answer (`resources/export/python`)."""
+
+    stops: Sequence[str] = ()
     """Usual stop sequences."""
 
     result_label: str = ""
     """Label before a tool's result in the text; empty if results have none."""
 
+    rules: str = ""
+    """Instructions that teach the format; empty where the request carries the tools."""
 
-PROTOCOLS: Mapping[ProtocolName, ProtocolFacts] = {
-    "native": ProtocolFacts(
-        name="Tool calls",
-        title="native tool calls",
-        correction="Answer in text, or call a tool.",
-    ),
-    "react": ProtocolFacts(
-        name="ReAct",
-        title="ReAct text",
-        correction="Write exactly one Thought and one Action with Args, or a Final Answer.",
-        stops=("\nObservation:",),
-        result_label="Observation:",
-    ),
-    "json_action": ProtocolFacts(
-        name="JSON action",
-        title="JSON actions",
-        correction='Write exactly one JSON object with "action" and "action_input".',
-    ),
-}
+    tools: Mapping[TemplateFormat, str] = field(default_factory=dict)
+    """Part of a body that lists the tools, by template language."""
+
+    steps: Mapping[TemplateFormat, str] = field(default_factory=dict)
+    """Part of a body that shows the steps so far, by template language."""
+
+
+def _protocols() -> Mapping[ProtocolName, ProtocolFacts]:
+    rows = tomllib.loads(resource_text("words", "protocols.toml"))["protocol"]
+    return {row.pop("id"): ProtocolFacts(**row) for row in rows}
+
+
+PROTOCOLS = _protocols()
 """A row for each protocol; `tests/test_protocol_tables.py` names what else a protocol needs."""
 
 Spell: TypeAlias = Callable[[str], str]

@@ -30,7 +30,8 @@ from studio.application.connections.provider_start import (
     offered_models,
     tidied_key,
 )
-from studio.application.words import PROTOCOL_WORDS, marked, tr
+from studio.application.words import marked, tr
+from studio.core.models.base import PROTOCOLS
 from studio.core.models.connections import Connection
 from studio.core.models.embedded.policy import LEVELS
 from studio.ui.connections.connection_list import ICONS, Row, RowDelegate, help_words
@@ -89,8 +90,8 @@ class ModelPopover(QFrame):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.protocol, self.level = ComboBox(), ComboBox()
         self.protocol.addItem(tr("Protocol of the file"), "")
-        for name, words in PROTOCOL_WORDS.items():
-            self.protocol.addItem(tr(words), name)
+        for name, facts in PROTOCOLS.items():
+            self.protocol.addItem(tr(facts.title), name)
         for level in LEVELS:
             self.level.addItem(help_words(level)[0], level)
         self.protocol.setAccessibleName(tr("Protocol"))

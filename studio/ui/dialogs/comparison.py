@@ -9,9 +9,10 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDialogButtonBox, QLabel, QTabWidget, QWidget
 
 from studio.application.comparison import ComparedPart, compare_texts
-from studio.application.words import PROTOCOL_WORDS, tr
+from studio.application.words import tr
 from studio.core.agent.protocols.convert import convert_fix
 from studio.core.agent.protocols.loops import choose_protocol
+from studio.core.models.base import PROTOCOLS
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.source import Fix, apply_edits
 from studio.ui.parts.fields import ComboBox
@@ -100,14 +101,14 @@ class RewriteDialog(ClosingDialog):
         self._fix: Fix | None = None
         now = choose_protocol(document)
         self.target = named(ComboBox(self), tr("Protocol to rewrite for"))
-        for protocol, name in PROTOCOL_WORDS.items():
+        for protocol, facts in PROTOCOLS.items():
             if protocol != now.protocol:
-                self.target.addItem(tr(name), protocol)
+                self.target.addItem(tr(facts.title), protocol)
         self.view = ComparisonView()
         self.buttons = self._make_buttons()
         self._lay_out(
             tr("This prompt speaks {name}: {reason}.").format(
-                name=tr(PROTOCOL_WORDS[now.protocol]), reason=now.reason
+                name=tr(PROTOCOLS[now.protocol].title), reason=now.reason
             )
         )
         self.target.currentIndexChanged.connect(self._show)

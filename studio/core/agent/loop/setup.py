@@ -303,7 +303,7 @@ def told_tools(
 
 def stop_sequences(document: PromptDocument, protocol: ProtocolName) -> tuple[str, ...]:
     """Return the stop sequences of a reply: those of the agent settings, else the default."""
-    return _texts(agent_settings(document).get("stop")) or PROTOCOLS[protocol].stops
+    return _texts(agent_settings(document).get("stop")) or tuple(PROTOCOLS[protocol].stops)
 
 
 def _texts(value: Json) -> tuple[str, ...]:

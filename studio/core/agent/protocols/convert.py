@@ -72,7 +72,7 @@ def convert_fix(document: PromptDocument, to: ProtocolName) -> Fix | None:
     explicit = document.entry("metadata", "agent", "protocol")
     if explicit is not None:
         edits.append(TextEdit(explicit.value, to))
-    return Fix(f"Rewrite for {PROTOCOLS[to].title}", keeping_dialect(document, tuple(edits)))
+    return Fix(f"Rewrite for {PROTOCOLS[to].phrase}", keeping_dialect(document, tuple(edits)))
 
 
 def _new_body(document: PromptDocument, to: ProtocolName) -> str:
@@ -176,73 +176,8 @@ def _braces(text: str, format_: TemplateFormat) -> str:
 
 
 def _pieces(to: ProtocolName, format_: TemplateFormat) -> _Pieces:
-    match to:
-        case "native":
-            return _Pieces("", "")
-        case "react":
-            return _react(format_)
-        case "json_action":
-            return _json_action(format_)
-
-
-_REACT_RULES = """Work step by step. Write one step, then stop; the system adds the Observation.
-
-Thought: why this action is needed
-Action: the tool's name
-Args: {"parameter": "value"}
-
-When you know the answer:
-
-Thought: why the work is done
-Final Answer: the answer
-
-Args is one JSON object with double quotes. Never write an Observation yourself."""
-
-
-def _react(format_: TemplateFormat) -> _Pieces:
-    rules = _braces(_REACT_RULES, format_)
-    if format_ == "jinja2":
-        tools = (
-            "{% for tool in tools %}- {{ tool.name }}: {{ tool.description }}\n"
-            '{% for arg in tool.arguments %}  - "{{ arg.name }}" ({{ arg.type }}): '
-            "{{ arg.description }}\n{% endfor %}{% endfor %}"
-        )
-        tail = (
-            "{% for h in history %}Thought: {{ h.thought }}\nAction: {{ h.action }}\n"
-            "Args: {{ h.arguments | tojson }}\nObservation: {{ h.observation }}\n{% endfor %}"
-        )
-    elif format_ == "mustache":
-        tools, tail = "{{{tools}}}", "{{{history}}}"
-    else:
-        tools, tail = "{tools}", "{history}"
-    return _Pieces(f"{rules}\n\nThese are the tools:\n{tools}", tail)
-
-
-_JSON_RULES = """Answer with one JSON object at a time, and nothing else:
-
-```json
-{"action": "the tool's name", "action_input": {"parameter": "value"}}
-```
-
-After each action you get its output:
-
-```json
-{"action_output": "what the tool gave"}
-```
-
-When you know the answer:
-
-```json
-{"action": "final_answer", "action_input": "the answer"}
-```"""
-
-
-def _json_action(format_: TemplateFormat) -> _Pieces:
-    rules = _braces(_JSON_RULES, format_)
-    if format_ == "mustache":
-        tools, names, tail = "{{{tools}}}", "{{{tool_names}}}", "{{{agent_scratchpad}}}"
-    else:
-        tools, names = _variable("tools", format_), _variable("tool_names", format_)
-        tail = _variable("agent_scratchpad", format_)
-    teach = f'{rules}\n\nUse one of these actions ({names}, "final_answer"):\n{tools}'
-    return _Pieces(teach, f"Actions so far:\n{tail}")
+    facts = PROTOCOLS[to]
+    if not facts.rules:
+        return _Pieces("", "")
+    teach = f"{_braces(facts.rules, format_)}\n\n{facts.tools[format_]}"
+    return _Pieces(teach, facts.steps[format_])

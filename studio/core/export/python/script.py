@@ -135,25 +135,6 @@ MAIN = script_part("main")
 
 # The loops of an exported script, as source: how it asks until there is an answer.
 
-PLAIN_RUN = script_part("plain_run")
-
-NATIVE_RUN = script_part("native_run")
-
-READ_OBJECT = script_part("read_object")
-
-SUPPLY = script_part("supply")
-
-REACT_RUN = script_part("react_run")
-
-JSON_RUN = script_part("json_run")
-
-RUNS: dict[ProtocolName, tuple[str, ...]] = {
-    "native": (NATIVE_RUN,),
-    "react": (SUPPLY, REACT_RUN, READ_OBJECT),
-    "json_action": (SUPPLY, JSON_RUN, READ_OBJECT),
-}
-"""Parts of each protocol's loop."""
-
 
 def chat_tool(tool: ToolSpec) -> JsonObject:
     """Return a tool as chat completions take it."""
@@ -315,7 +296,7 @@ class _Script:
         _, renderer = RENDERERS[form] if form else ("", "")
         has_tools = bool(self.specs)
         loops = has_tools or self.protocol != "native"
-        run = RUNS[self.protocol] if loops else (PLAIN_RUN,)
+        names = PROTOCOLS[self.protocol].script if loops else ("plain_run",)
         parts = [
             self._settings(),
             *(part.strip() for part in self.tools.blocks),
@@ -327,7 +308,7 @@ class _Script:
             build_source(has_names=self._has_names()).strip(),
             CALL.strip() if loops else "",
             ASK.strip(),
-            *(part.strip() for part in run),
+            *(script_part(name).strip() for name in names),
             MAIN.strip(),
         ]
         body = "\n\n\n".join(part for part in parts if part) + "\n"
