@@ -41,6 +41,7 @@ from studio.core.imports.imported import (
 from studio.core.imports.langchain import import_langchain, is_langchain
 from studio.core.imports.promptfoo import import_promptfoo, is_promptfoo
 from studio.core.imports.request_json import import_request, is_request
+from studio.core.paths import resource_table
 from studio.core.plugins import Plugin, fault, installed
 from studio.core.prompty.agent_files.read import TITLES, agent_file_kind
 from studio.core.prompty.convert.whole import convert
@@ -214,26 +215,8 @@ SUFFIXES = tuple(
 )
 """Endings of files that may hold a prompt, in the order of a file dialog."""
 
-_WORDS: dict[str, Role] = {
-    "system": "system",
-    "developer": "developer",
-    "instruction": "user",
-    "instructions": "system",
-    "user": "user",
-    "human": "user",
-    "me": "user",
-    "you": "user",
-    "input": "user",
-    "assistant": "assistant",
-    "ai": "assistant",
-    "bot": "assistant",
-    "model": "assistant",
-    "chatgpt": "assistant",
-    "claude": "assistant",
-    "gemini": "assistant",
-    "copilot": "assistant",
-    "response": "assistant",
-}
+_WORDS = cast("Mapping[str, Role]", resource_table("words", "terms.txt")["speakers"])
+"""Roles by the words before the lines of a chat."""
 
 _CHATML = re.compile(r"<\|im_start\|>[ \t]*(\w+)[^\n]*\n(.*?)(?:<\|im_end\|>|\Z)", re.DOTALL)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Literal, TypeAlias, TypeVar
 
+from studio.core.paths import resource_text
 from studio.core.prompty.document import (
     InputDeclaration,
     PromptDocument,
@@ -17,43 +18,7 @@ from studio.core.prompty.loop_format import undeclared_question
 from studio.core.text.source import Problem, Severity, Span
 from studio.core.text.values import Json
 
-RESERVED_SAMPLES: Mapping[str, Json] = MappingProxyType(
-    {
-        "question": "What is 12 * 7?",
-        "input": "What is 12 * 7?",
-        "history": [
-            {
-                "thought": "I need the product of two numbers.",
-                "action": "calculator",
-                "arguments": {"expression": "12 * 7"},
-                "observation": "84",
-            }
-        ],
-        "tools": [
-            {
-                "name": "calculator",
-                "description": "Work out an arithmetic expression.",
-                "arguments": [
-                    {
-                        "name": "expression",
-                        "type": "string",
-                        "description": "Numbers with + - * / and brackets.",
-                        "required": True,
-                    }
-                ],
-            }
-        ],
-        "tool_names": '"calculator"',
-        "server_instructions": "",
-        "examples": "",
-        "chat_history": "Human: What is 12 * 7?",
-        "agent_scratchpad": "",
-        "thread": [
-            {"role": "user", "content": "What is 12 * 7?"},
-            {"role": "assistant", "content": "84"},
-        ],
-    }
-)
+RESERVED_SAMPLES: Mapping[str, Json] = json.loads(resource_text("words", "reserved.json"))
 """Names that a run supplies, with what a preview shows for them (docs/design/file-format.md)."""
 
 PERSONAL = frozenset({"question", "input"})

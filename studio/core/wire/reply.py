@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Literal, TypeAlias, TypeGuard, assert_never
+from typing import Literal, TypeAlias, TypeGuard, assert_never, cast
 
 from studio.core.masking.masker import MaskedStream, Masker
 from studio.core.masking.walk import changed
+from studio.core.paths import resource_table
 from studio.core.text.values import Json, JsonObject
 
 FinishReason: TypeAlias = Literal[
@@ -335,41 +336,10 @@ class ReplyMask:
 _MOST = 10**12
 """The largest figure of tokens or money that is believed."""
 
-_REASONS: dict[str, FinishReason] = {
-    "stop": "stop",
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "eos": "stop",
-    "eos_token": "stop",
-    "end_of_turn": "stop",
-    "stop_word": "stop",
-    "completed": "stop",
-    "pause_turn": "stop",
-    "tool_calls": "tool_calls",
-    "function_call": "tool_calls",
-    "tool_use": "tool_calls",
-    "length": "length",
-    "max_tokens": "length",
-    "max_output_tokens": "length",
-    "model_context_window_exceeded": "length",
-    "incomplete": "length",
-    "content_filter": "content_filter",
-    "safety": "content_filter",
-    "recitation": "content_filter",
-    "refusal": "refusal",
-    "cancelled": "cancelled",
-    "error": "error",
-    "failed": "error",
-    "abort": "cancelled",
-    "blocklist": "content_filter",
-    "prohibited_content": "content_filter",
-    "spii": "content_filter",
-    "max_length": "length",
-    "limit": "length",
-    "language": "content_filter",
-    "image_safety": "content_filter",
-    "malformed_function_call": "error",
-}
+_REASONS = cast(
+    "Mapping[str, FinishReason]", resource_table("words", "terms.txt")["finish_reasons"]
+)
+"""Reasons for the end of a reply, by the words of the APIs."""
 
 
 def finish_reason(word: Json) -> FinishReason:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from studio.core.agent.values.json_text import Decoded, decode_at, json_text
 from studio.core.agent.values.step import Repair
+from studio.core.paths import resource_table
 from studio.core.text.source import Span
 from studio.core.text.values import Json
 
@@ -26,28 +27,7 @@ _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _BARE = re.compile(r"[^\W\d_][\w .@/+-]*")
 _AFTER_SINGLE = re.compile(r"\s*(?:[,:}\]]|//|/\*|#|\Z)")
 
-_TITLES = {
-    "trailing_comma": "remove the trailing comma",
-    "single_quotes": "use double quotes",
-    "smart_quotes": "use straight quotes",
-    "comments": "remove the comments",
-    "python_words": "write true, false and null",
-    "unquoted": "quote the bare words",
-    "missing_comma": "add the missing comma",
-    "missing_colon": "add the missing colon",
-    "bad_escape": "double the wrong backslash",
-    "escaped_quote": "remove the backslash before a quote",
-    "raw_breaks": "escape the line breaks",
-    "text_before_json": "drop the text before the JSON",
-    "text_after_json": "drop the text after the JSON",
-    "fenced_args": "remove the code fence",
-    "doubled_braces": "remove the doubled braces",
-    "unwrapped_string": "read the string as the object that it holds",
-    "wrap_argument": "put the value into the only argument",
-    "odd_blanks": "use plain spaces",
-    "named_values": "read the named values as JSON",
-    "argument_keys": "take the other keys as the arguments",
-}
+_TITLES = resource_table("words", "terms.txt")["json_repairs"]
 
 
 class _Cut(Exception):  # noqa: N818 - an ending, not a fault

@@ -50,36 +50,13 @@ _DEEPEST = 5
 _MOST = 5
 _LONGEST_ID = 100
 
-_CAUSES = {
-    "too-long": (
-        r"context.?(?:length|window|size)|too (?:long|many tokens)|maximum context"
-        r"|exceeds? the (?:available )?context",
-        "context_length_exceeded",
-    ),
-    "unauthorised": (
-        r"(?:api.?key|credential|token) (?:is )?(?:not valid|invalid)|(?:invalid|incorrect) "
-        r"(?:api.?key|x-api-key)|API_KEY_INVALID",
-        None,
-    ),
-    "unknown-model": (
-        r"\bmodels?\b[^.]{0,100}(?:not (?:be )?(?:found|exist|available|supported)|n[o']t exist"
-        r"|unknown|no longer|deprecated since|been (?:shut down|retired|removed))"
-        r"|(?:unknown|invalid|no such|unsupported) model|not a valid model",
-        "model_not_found",
-    ),
-    "not-found": (
-        r"^(?:\d{3} ?)?(?:not found|page not found|method not allowed|\{?\}?)\.?$|\b(?:path|route"
-        r"|url|endpoint|page|cannot (?:post|get))\b",
-        None,
-    ),
-    "refused": (
-        r"(?:unsupported|unrecognized|unknown|unexpected|not (?:be )?(?:supported|permitted"
-        r"|allowed))|does not support|extra inputs|deprecated for this model|cannot both be "
-        r"(?:specified|set)",
-        "unsupported_parameter",
-    ),
+_CAUSES = resource_table("words", "terms.txt")["server_refusals"]
+_CODES = {
+    "too-long": "context_length_exceeded",
+    "unknown-model": "model_not_found",
+    "refused": "unsupported_parameter",
 }
-"""Words of a cause in any case of letters, and the code of OpenAI's API for it."""
+"""Codes of OpenAI's API for some of the causes."""
 _NAMED = re.compile(r"['\"`]([a-z_][a-z0-9_.]*)['\"`]|\b([a-z]+_[a-z_]+)\b")
 
 
@@ -160,8 +137,8 @@ def _plain(text: str) -> str:
 
 def says(cause: str, said: str, error: Mapping[str, object]) -> bool:
     """Return whether a server names a cause of a fault, whatever the status."""
-    pattern, code = _CAUSES[cause]
-    is_said = re.search(pattern, said, re.IGNORECASE) is not None
+    code = _CODES.get(cause)
+    is_said = re.search(_CAUSES[cause], said, re.IGNORECASE) is not None
     return is_said or (code is not None and error.get("code") == code)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from studio.core.paths import resource_table
 from studio.core.text.naming import nearest
 from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
 
@@ -30,31 +31,7 @@ ESCAPED = "template-escaped"
 
 MOST_FAULTS = 100
 
-_OTHER_NAMES = {
-    "null": "none",
-    "nil": "none",
-    "exists": "defined",
-    "set": "defined",
-    "len": "length",
-    "size": "length",
-    "uppercase": "upper",
-    "upcase": "upper",
-    "lowercase": "lower",
-    "downcase": "lower",
-    "strip": "trim",
-    "json": "tojson",
-    "to_json": "tojson",
-    "dump": "tojson",
-    "stringify": "tojson",
-    "titlecase": "title",
-    "array": "sequence",
-    "list": "sequence",
-    "dict": "mapping",
-    "object": "mapping",
-    "str": "string",
-    "bool": "boolean",
-    "int": "integer",
-}
+_OTHER_NAMES = resource_table("words", "terms.txt")["other_names"]
 """Filters and tests of other template languages by what they are here."""
 _NOT_HERE = frozenset(("fromjson", "from_json", "json_loads", "strftime"))
 """Filters of other programs that do not exist here, though a name is similar."""

@@ -12,6 +12,7 @@ from functools import partial
 from itertools import takewhile
 from typing import NamedTuple
 
+from studio.core.paths import resource_table
 from studio.core.prompty.yaml.tree import in_quotes
 from studio.core.text.amounts import counted
 from studio.core.text.source import Fix, Mistake, Span, TextEdit, fixable
@@ -275,28 +276,7 @@ _LOOKS: tuple[Callable[[str, Span, str], Mistake | None], ...] = (
 )
 
 
-_BEGINS_SO = "put text that begins so in quotes"
-_NO_COLON = "this key has no colon behind it; write key: value"
-_TOLD = {
-    "mapping values": "this line has a second colon; put the text after the first one in quotes",
-    "find expected ':'": _NO_COLON,
-    "'-' indicator": "this line does not fit the list around it; each item begins with - at the "
-    "same depth",
-    "block sequence entries": "a list begins on a line of its own, below its key",
-    "expected key": "this line does not fit the lines around it; look at its depth and at the "
-    "quotes above it",
-    "expected <document start>": "these lines cannot be read as keys and values",
-    "expected alphabetic": f"a name belongs behind this & or *; {_BEGINS_SO}",
-    "unknown escape|hexdecimal": "this escape means nothing between double quotes; write the "
-    "backslash twice, or use single quotes",
-    "comment or line break": "only > or | can be here; the text begins on the next line",
-    "whitespace or line break": "a blank belongs behind this tag or name; put text that begins "
-    "with !, & or * in quotes",
-    "tag URI|undefined tag": f"a tag begins with !; {_BEGINS_SO}",
-    "directive": "a line cannot begin with %; put its text in quotes",
-    "mapping keys": "a line cannot begin with ?; put its text in quotes",
-    "document indicator": "--- or ... stands inside of this quoted text",
-}
+_TOLD = resource_table("words", "terms.txt")["yaml_errors"]
 """The scanner's words, and ours."""
 
 _VALUE = re.compile(r"(?P<key>[^:\n]*:[ ]+)(?P<value>[^\n]*\S)")
@@ -342,7 +322,7 @@ def explain_yaml(what: str, place: Span, text: str) -> Mistake:
         above = text[:line].rstrip()
         start = above.rfind("\n") + 1
         if ":" not in text[line : place.start] and above and ":" not in above[start:]:
-            return Mistake(_NO_COLON, Span(start, len(above)))
+            return Mistake(_TOLD["find expected ':'"], Span(start, len(above)))
     if (inside := _quote_inside(what, place, text)) is not None:
         return inside
     for theirs, ours in _TOLD.items():

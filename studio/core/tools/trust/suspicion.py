@@ -12,68 +12,15 @@ from base64 import b64decode
 from binascii import Error
 from collections.abc import Iterator
 
+from studio.core.paths import resource_table
 from studio.core.prompty.document import ToolSpec
 from studio.core.text.invisible import has_invisible
 from studio.core.text.values import Json, texts_in
 
-_SECRET = r"(?:api[ _-]?key|password|secret|credential|token)s?"
-
-_ADDRESSED = re.compile(
-    "|".join(
-        (
-            r"\b(?:ignore|disregard|forget|override)\b.{0,40}"
-            r"\b(?:previous|prior|above|earlier|other|all|system)\b",
-            r"\b(?:do not|don't|never)\b.{0,30}\b(?:tell|mention|inform|show|reveal)\b"
-            r".{0,30}\buser\b",
-            r"\byou (?:must|should) (?:(?:always|now|first|also)"
-            r" (?:call|use|pass|send|read|include)|call|use (?:this|the) tool)\b",
-            r"(?:^|[.!\n] *)you are (?:now )?an?\b",
-            rf"\b(?:pass|send|include|attach)\b.{{0,40}}(?<!/)\b{_SECRET}\b",
-            r"\b(?:before|instead of) (?:using |calling )?(?:this|any|every|all)"
-            r"(?: other)? tools?\b",
-            # Orders about another tool's calls, and for what the conversation holds.
-            r"\bwhen(?:ever)?\b.{0,40}\b(?:is|are) (?:called|used|invoked)\b.{0,20}"
-            r"\b(?:always|also|must|first)\b",
-            r"\balways (?:add|bcc|cc|forward|call this|use this|prefer this)\b",
-            r"\b(?:full|entire|whole|complete) (?:conversation|chat|transcript|system prompt)\b",
-            r"\b(?:content|contents|output)s? (?:from|of) (?:reading )?\S{0,12} ?"
-            r"(?:id rsa|ssh|env|passwd|shadow)\b",
-            r"\bid[ _]rsa\b|\bid[ _]ed25519\b|/etc/(?:passwd|shadow)\b|~/\.(?:ssh|aws|gnupg)\b",
-        )
-    ),
-    re.IGNORECASE | re.DOTALL,
-)
+_PHRASES = resource_table("words", "suspicion.txt")
+_ADDRESSED = re.compile("|".join(_PHRASES["english"].values()), re.IGNORECASE | re.DOTALL)
 _ADDRESSED_ELSEWHERE = re.compile(
-    "|".join(
-        (
-            # Ignore the instructions: German, French, Spanish, Portuguese, Italian, Dutch.
-            r"\b(?:ignorier\w*|missachte\w*|vergiss)\b.{0,40}\b(?:anweisung|anleitung|vorherig|regel)",
-            r"\b(?:ignore[zr]?|oublie[zr]?)\b.{0,40}\b(?:instructions? précédent|consignes?)",
-            r"\b(?:ignor[ae]r?|olvid[ae])\b.{0,40}\b(?:instruc|anterior|istruzioni|precedenti)",
-            r"\b(?:negeer|vergeet)\b.{0,40}\b(?:instructies|eerdere|vorige)",
-            # Say nothing to the user.
-            r"\b(?:sag|sage|sagen sie|erzähl\w*|verrate?)\b.{0,20}\b(?:nutzer|benutzer|anwender)\b"
-            r".{0,20}\bnicht",
-            r"\bne\b.{0,20}\b(?:dis|dites|parle[zr]?|mentionne[zr]?)\b.{0,30}\butilisateur",
-            r"\bno\b.{0,20}\b(?:digas|diga|menciones|informes)\b.{0,30}\busuario",
-            r"\bn[aã]o\b.{0,20}\b(?:diga|mencione|informe)\b.{0,30}\b(?:usuário|utilizador)",
-            r"\bnon (?:dire|dirlo|menzionare)\b.{0,30}\butente",
-            # Call this before any other tool; always add somebody.
-            r"\bvor (?:jede[mr]|allen) (?:anderen )?(?:werkzeug|tool|aufruf)",
-            r"\bavant (?:tout|chaque) (?:autre )?outil",
-            r"\bantes de (?:cualquier|qualquer) (?:otra|outra)",
-            r"\bfüge\b.{0,30}\bimmer\b|\bimmer\b.{0,40}\b(?:bcc|hinzu)\b",
-            r"\b(?:toujours|siempre|sempre)\b.{0,30}\b(?:ajoute|añad|adicion|aggiung|bcc)",
-            # Russian, Chinese, Japanese, Korean.
-            r"(?:игнорируй|забудь)\w*.{0,40}(?:инструкци|предыдущ|указани)",
-            r"не (?:говори|сообщай|упоминай)\w*.{0,30}пользовател",
-            r"(?:忽略|无视|忘记|不要理会).{0,20}(?:指令|指示|说明|提示)",
-            r"不要(?:告诉|告知|透露).{0,8}用户",
-            r"(?:指示|命令)を?.{0,6}無視|無視.{0,12}(?:指示|命令)|ユーザーに.{0,12}(?:言わない|知らせない)",
-            r"(?:지시|명령).{0,8}무시|사용자에게.{0,12}(?:말하지|알리지)",
-        )
-    ),
-    re.IGNORECASE | re.DOTALL,
+    "|".join(_PHRASES["elsewhere"].values()), re.IGNORECASE | re.DOTALL
 )
 _MARKUP = re.compile(
     r"</?(?:img|script|style|svg|iframe|object|embed|form|input|link|meta|base"

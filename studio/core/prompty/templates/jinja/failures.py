@@ -6,6 +6,7 @@ import re
 
 from jinja2.exceptions import SecurityError
 
+from studio.core.paths import resource_table
 from studio.core.text.naming import nearest
 
 _KINDS = {"bool": "true or false", "dict": "an object"}
@@ -20,37 +21,7 @@ _OTHER_NAMES |= dict.fromkeys(("includes", "indexOf"), "find")
 """Methods of JavaScript by what does the same here."""
 _COUNTS = frozenset(("length", "size", "len", "count"))
 
-_CALL = r"(?:\w+\.)*(?:sync_)?(?:do_)?(?P<name>\w+)\(\) "
-_OBJECT = r"'(?P<kind>\w+)' object is not "
-_FORMS = {
-    r"'(?P<name>\w+)' is undefined": "{name!r} has no value",
-    r"'(?P<sign>[<>=!]+)' not supported between instances of '(?P<one>\w+)' and '(?P<kind>\w+)'": (
-        "{one} and {kind} cannot be compared with {sign}"
-    ),
-    rf"{_OBJECT}iterable": "{kind} is not a list that 'for' or a filter can go through",
-    rf"{_OBJECT}callable": "{kind} is not a function; leave the parentheses out",
-    rf"{_OBJECT}subscriptable": "{kind} has no items in brackets",
-    rf"{_CALL}got an unexpected keyword argument '(?P<given>\w+)'.*": "{name!r} takes no {given!r}",
-    rf"{_CALL}missing \d+ required .*?: (?P<wanted>.+)": "{name!r} needs a value for {wanted}",
-    rf"{_CALL}(?:takes|got|expected) .*": "{name!r} is given more values than it takes",
-    r"type (?P<kind>\w+) doesn't define __(?P<what>\w+)__ method": (
-        "{kind} cannot be worked out with {what!r}; the filters 'int' and 'float' make a number of "
-        "it"
-    ),
-    r"(?:Invalid format specifier|Unknown format code) '(?P<form>.*)' for object of type "
-    r"'(?P<kind>\w+)'": "{kind} cannot be written in the form {form!r}",
-    r"%\w format: .* is required, not (?P<kind>\w+)": (
-        "a % of this text wants a number, and gets {kind}"
-    ),
-    r"(?:list|tuple|string) index out of range": "the list has no item at that place",
-    r"not all arguments converted .*|not enough arguments for format string": (
-        "the text has another number of % than there are values"
-    ),
-    r"too many values to unpack.*|not enough values to unpack.*|cannot unpack .*": (
-        "the names before 'in' are more or fewer than each item has values"
-    ),
-}
-"""Python's words, and ours; `kind` and `one` are types."""
+_FORMS = resource_table("words", "terms.txt")["python_errors"]
 _NO_FIELD = (
     r"'(?P<kind>\w+) object' has no (?:attribute|element) '?(?P<name>[^']*?)'?",
     r"'(?P<kind>\w+)' object has no attribute '(?P<name>\w+)'",
