@@ -120,11 +120,7 @@ def as_sarif(found: Sequence[CheckedFile]) -> str:
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": [
-            {
-                "tool": {"driver": driver},
-                "columnKind": "unicodeCodePoints",
-                "results": results,
-            }
+            {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
         ],
     }
     return json.dumps(log, ensure_ascii=False, indent=2) + "\n"

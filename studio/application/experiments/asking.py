@@ -32,11 +32,7 @@ from studio.application.experiments.turns import (
     LimitedTurns,
     Turns,
 )
-from studio.application.run.start.session import (
-    begin_run,
-    open_tools,
-    tool_scores_of,
-)
+from studio.application.run.start.session import begin_run, open_tools, tool_scores_of
 from studio.application.trust import references_of
 from studio.core.agent.loop.calls import NoTools, RunToolbox
 from studio.core.agent.loop.machine import advance

@@ -500,10 +500,7 @@ def section_titles(document: PromptDocument) -> list[str]:
 
 
 def for_row(
-    document: PromptDocument,
-    entry: PromptEntry,
-    case: ExperimentCase,
-    values: Mapping[str, Json],
+    document: PromptDocument, entry: PromptEntry, case: ExperimentCase, values: Mapping[str, Json]
 ) -> tuple[PromptDocument, Mapping[str, Json]]:
     """Build the prompt and values of a row: its `prefix` and `suffix`, or the chat of a text.
 

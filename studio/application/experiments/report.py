@@ -224,11 +224,7 @@ def _passes(each: VariantReport, base: VariantReport | None, baseline: str) -> s
     if len(found.won) == 1:
         words = tr("{text}, {baseline} {share}: 1 row won, {lost} lost.")
     return words.format(
-        text=text,
-        baseline=baseline,
-        share=percent(share),
-        won=len(found.won),
-        lost=len(found.lost),
+        text=text, baseline=baseline, share=percent(share), won=len(found.won), lost=len(found.lost)
     )
 
 

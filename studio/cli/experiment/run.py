@@ -16,13 +16,7 @@ from studio.application.experiments.report import report_of
 from studio.application.experiments.run.estimate import ExperimentEstimate
 from studio.application.experiments.run.runner import ExperimentRunner
 from studio.cli.arguments import add_allow
-from studio.cli.experiment.plan import (
-    RunProgress,
-    add_choices,
-    open_ledger,
-    planned,
-    services_of,
-)
+from studio.cli.experiment.plan import RunProgress, add_choices, open_ledger, planned, services_of
 from studio.cli.experiment.results import add_form, exit_code, notify, write_report
 from studio.cli.terminal import (
     INTERRUPTED,

@@ -229,10 +229,7 @@ async def _within(seconds: float | None, run: Run, first: tuple[Command, ...]) -
 
 
 def _first_commands(
-    options: argparse.Namespace,
-    plan: RunPlan,
-    checkpoint: int | None,
-    chosen: tuple[Command, ...],
+    options: argparse.Namespace, plan: RunPlan, checkpoint: int | None, chosen: tuple[Command, ...]
 ) -> tuple[Command, ...]:
     """Return the first commands for a run that continues from a checkpoint; empty for a new one."""
     if checkpoint is None:

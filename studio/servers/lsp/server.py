@@ -44,9 +44,7 @@ class PromptLanguageServer(LanguageServer):
 
     def __init__(self) -> None:
         super().__init__(
-            "prompt-studio",
-            __version__,
-            text_document_sync_kind=types.TextDocumentSyncKind.Full,
+            "prompt-studio", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full
         )
         self._readings: dict[str, OpenText] = {}
         self._due: dict[str, asyncio.Handle] = {}

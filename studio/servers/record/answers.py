@@ -232,12 +232,7 @@ def _response_events(body: dict[str, Json]) -> Iterator[tuple[str, Json]]:
 def _message(model: str, reply: Reply) -> dict[str, Json]:
     content: list[Json] = [{"type": "text", "text": reply.text}] if reply.text else []
     content += (
-        {
-            "type": "tool_use",
-            "id": call.id,
-            "name": call.name,
-            "input": _arguments(call.arguments),
-        }
+        {"type": "tool_use", "id": call.id, "name": call.name, "input": _arguments(call.arguments)}
         for call in reply.tool_calls
     )
     usage = reply.usage or Usage()

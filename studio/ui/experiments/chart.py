@@ -77,8 +77,7 @@ class ExperimentChart(QWidget):
             ]
         return [
             PaintedPart(
-                f"{each.name}: {each.words}",
-                QRect(0, _HEAD + _LINE * at, self.width(), _LINE),
+                f"{each.name}: {each.words}", QRect(0, _HEAD + _LINE * at, self.width(), _LINE)
             )
             for at, each in enumerate(figure.lines)
         ]

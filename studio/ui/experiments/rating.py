@@ -7,14 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QDialog,
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QPushButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
 
 from studio.application.words import tr
 from studio.core.experiments.results.ratings import Rating
@@ -188,10 +181,7 @@ class BlindDialog(QDialog):
         self.question.setTextFormat(Qt.TextFormat.PlainText)
         self.question.setProperty("title", True)
         sides = QHBoxLayout()
-        for side, name in (
-            (self.left, tr("Left answer")),
-            (self.right, tr("Right answer")),
-        ):
+        for side, name in ((self.left, tr("Left answer")), (self.right, tr("Right answer"))):
             side.setReadOnly(True)
             side.setAccessibleName(name)
             sides.addWidget(side, 1)

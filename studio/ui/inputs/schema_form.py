@@ -10,12 +10,7 @@ from types import MappingProxyType
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import (
-    QLineEdit,
-    QPlainTextEdit,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
 
 from studio.application.inputs.fields import (
     ABSENT,
@@ -63,10 +58,7 @@ class HistoryKeys(QObject):
             key, plain = (
                 event.key(),
                 event.modifiers()
-                in (
-                    Qt.KeyboardModifier.NoModifier,
-                    Qt.KeyboardModifier.KeypadModifier,
-                ),
+                in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier),
             )
             if plain and key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
                 return self._step(key == Qt.Key.Key_Up)

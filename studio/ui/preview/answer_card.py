@@ -7,13 +7,7 @@ from functools import partial
 
 from PySide6.QtCore import QElapsedTimer, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPaintEvent, QPen, QShowEvent
-from PySide6.QtWidgets import (
-    QGridLayout,
-    QLabel,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from studio.application.preview.value import CUT_CHARACTERS, TextRun
 from studio.application.run.answer import OutputRow, RunAnswer, answer_of_run

@@ -136,11 +136,7 @@ class ImproveController(DialogTask):
     written = Signal(int)  # how many variants were added
 
     def __init__(
-        self,
-        path: Path,
-        plan: ExperimentPlan,
-        background: Background,
-        services: ExperimentServices,
+        self, path: Path, plan: ExperimentPlan, background: Background, services: ExperimentServices
     ) -> None:
         super().__init__(background, _ERRORS)
         self.path = path

@@ -87,12 +87,7 @@ class BatchWaves:
         self._look()
 
     async def ask(
-        self,
-        line: BatchLine,
-        cell: LeasedCell,
-        name: str,
-        body: JsonObject,
-        whole: JsonObject,
+        self, line: BatchLine, cell: LeasedCell, name: str, body: JsonObject, whole: JsonObject
     ) -> BatchReply:
         """Return the outcome of a request; equal ones are sent once for each repeat.
 

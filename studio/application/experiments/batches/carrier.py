@@ -263,11 +263,7 @@ class BatchCarrier:
         """Find a batch that was sent but not noted; None if there is none."""
         members = {request_name(*each) for each in self._store.members(kept.id)}
         noted = NotedBatch(
-            kept.mark,
-            kept.noted,
-            kept.requests,
-            members.__contains__,
-            self._store.remotes(),
+            kept.mark, kept.noted, kept.requests, members.__contains__, self._store.remotes()
         )
         for attempt in count():
             try:

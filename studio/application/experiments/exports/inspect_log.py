@@ -81,9 +81,7 @@ def _rate(variant: VariantReport) -> JsonObject:
         "name": variant.name,
         "scorer": _ANSWERED,
         "params": {},
-        "metrics": {
-            "pass_rate": {"name": "pass_rate", "value": variant.share, "params": {}},
-        },
+        "metrics": {"pass_rate": {"name": "pass_rate", "value": variant.share, "params": {}}},
     }
 
 

@@ -17,10 +17,7 @@ from weakref import WeakValueDictionary
 from studio.application.experiments.asked_cell import AskedCell
 from studio.application.experiments.asking import Asker, OnProgress
 from studio.application.experiments.judge import PromptJudge
-from studio.application.experiments.plan import (
-    ExperimentPlan,
-    ExperimentServices,
-)
+from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.prompts import CONVERSATION, as_undecided, starts_as_chat
 from studio.application.experiments.report import check_baseline
 from studio.application.experiments.run.estimate import ExperimentEstimate, SentCells, transform_of
@@ -28,17 +25,8 @@ from studio.application.experiments.run.spending import ExperimentProgress, Expe
 from studio.application.experiments.turns import LeasedCell
 from studio.application.words import tr
 from studio.core.experiments.assertions.child import AssertionChild
-from studio.core.experiments.assertions.marking import (
-    CellMarks,
-    Markers,
-    judged_by,
-    mark_answer,
-)
-from studio.core.experiments.assertions.result import (
-    AssertionContext,
-    CellAnswer,
-    UndecidedError,
-)
+from studio.core.experiments.assertions.marking import CellMarks, Markers, judged_by, mark_answer
+from studio.core.experiments.assertions.result import AssertionContext, CellAnswer, UndecidedError
 from studio.core.experiments.results.cells import (
     CellKey,
     CellOutcome,

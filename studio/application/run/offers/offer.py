@@ -89,17 +89,8 @@ def go_on(label: str, tip: str) -> Offer:
 
 def steer(hint: str) -> Offer:
     """Return a message of the user, for a request; `hint` says for which."""
-    spec = EditSpec(
-        "steer",
-        tr("Put in a message"),
-        hint=hint,
-        apply=tr("Put in"),
-    )
-    return Offer(
-        tr("Put in a message…"),
-        tr("Steer the run with a message of yours."),
-        edit=spec,
-    )
+    spec = EditSpec("steer", tr("Put in a message"), hint=hint, apply=tr("Put in"))
+    return Offer(tr("Put in a message…"), tr("Steer the run with a message of yours."), edit=spec)
 
 
 def write_reply(state: RunState, label: str, title: str) -> Offer:
@@ -135,10 +126,7 @@ def edit_call(state: RunState, call: Call) -> Offer:
 def edit_answer(state: RunState) -> Offer:
     """Return the offer to change the answer."""
     spec = EditSpec(
-        "answer",
-        tr("Final answer"),
-        state.answer or "",
-        hint=tr("Kept as edited by you."),
+        "answer", tr("Final answer"), state.answer or "", hint=tr("Kept as edited by you.")
     )
     return Offer(tr("Edit the answer…"), tr("Change it before the run ends."), edit=spec)
 
@@ -164,14 +152,7 @@ def offers_at_problem(state: RunState) -> Offers:
     error = state.error
     if error is None:
         return Offers(
-            tr("Something went wrong."),
-            is_error=True,
-            offers=(
-                go_on(
-                    tr("Go on"),
-                    tr("Go on."),
-                ),
-            ),
+            tr("Something went wrong."), is_error=True, offers=(go_on(tr("Go on"), tr("Go on.")),)
         )
     match error.kind:
         case "limit":
@@ -221,11 +202,7 @@ def _fixing_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
             hint=tr("The model reads this as the observation for its reply."),
         )
         offers.append(
-            Offer(
-                tr("Edit the message to the model…"),
-                tr("Change the remark."),
-                edit=spec,
-            )
+            Offer(tr("Edit the message to the model…"), tr("Change the remark."), edit=spec)
         )
     elif error.code == NO_VALUE:
         offers.insert(0, _give_values())
@@ -237,13 +214,7 @@ def _fixing_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
         if cause is not None:
             offers.insert(0, cause)
     else:
-        offers.insert(
-            0,
-            go_on(
-                tr("Go on"),
-                tr("Go on all the same."),
-            ),
-        )
+        offers.insert(0, go_on(tr("Go on"), tr("Go on all the same.")))
     call = call_at(state)
     if call is not None and error.kind in ("unknown_tool", "schema", "format", "guardrail"):
         offers.append(edit_call(state, call))
@@ -409,19 +380,11 @@ def _outcome_offers(state: RunState) -> tuple[Offer, ...]:
         hint=tr("The model gets this as the tool's result."),
     )
     return (
-        Offer(
-            tr("It did not run"),
-            tr("It is run again."),
-            (OutcomeTold(row, "did-not-run"),),
-        ),
+        Offer(tr("It did not run"), tr("It is run again."), (OutcomeTold(row, "did-not-run"),)),
         Offer(
             tr("It ran"),
             tr("The tool did its work; its result is unknown."),
             (OutcomeTold(row, "ran"),),
         ),
-        Offer(
-            tr("Its result is…"),
-            tr("You know what it answered."),
-            edit=spec,
-        ),
+        Offer(tr("Its result is…"), tr("You know what it answered."), edit=spec),
     )

@@ -455,9 +455,7 @@ def _dataset(item: YamlNode, written: str) -> DatasetReference | None:
 
 
 def expand_rows(
-    cases: Iterable[ExperimentCase],
-    default: ExperimentCase,
-    whole: frozenset[str] = frozenset(),
+    cases: Iterable[ExperimentCase], default: ExperimentCase, whole: frozenset[str] = frozenset()
 ) -> tuple[ExperimentRow, ...]:
     """Return every row of an experiment.
 

@@ -129,15 +129,7 @@ class BatchStore:
                 "UPDATE batch_request SET response = ? WHERE experiment = ? AND repeat = ?"
                 " AND row = ? AND variant = ? AND name = ? AND batch = ?",
                 [
-                    (
-                        packed(line),
-                        experiment,
-                        key.repeat,
-                        key.row,
-                        key.variant,
-                        name,
-                        batch,
-                    )
+                    (packed(line), experiment, key.repeat, key.row, key.variant, name, batch)
                     for key, name, line in replies
                 ],
             )

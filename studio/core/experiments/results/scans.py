@@ -53,8 +53,7 @@ def sum_up(run: sqlite3.Connection, experiment: int) -> None:
     found = run.execute(TOTALS, (experiment,)).fetchall()
     run.execute("DELETE FROM total WHERE experiment = ?", (experiment,))
     run.executemany(
-        f"INSERT INTO total VALUES ({', '.join('?' * 11)})",
-        [(experiment, *each) for each in found],
+        f"INSERT INTO total VALUES ({', '.join('?' * 11)})", [(experiment, *each) for each in found]
     )
 
 

@@ -26,14 +26,7 @@ from PySide6.QtGui import (
     QPen,
     QPixmap,
 )
-from PySide6.QtWidgets import (
-    QLabel,
-    QMenu,
-    QPushButton,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from studio.application.preview.value import CUT_CHARACTERS, CUT_LINES, CardData, TextRun
 from studio.application.words import tr
@@ -79,10 +72,7 @@ def read_picture(source: str, folder: Path | None, limit: int = BYTES_LIMIT) -> 
     if "://" in source:
         return Picture(None, tr("at a network address; not fetched"))
     if folder is None:
-        return Picture(
-            None,
-            tr("not read: the prompt is not saved, or its folder is not trusted"),
-        )
+        return Picture(None, tr("not read: the prompt is not saved, or its folder is not trusted"))
     try:
         path = (folder / source).resolve()
         if path.is_relative_to(folder.resolve()):
@@ -112,8 +102,7 @@ def _decode(data: bytes) -> Picture:
     size = reader.size()
     if not size.isValid():
         return Picture(
-            None,
-            tr("{size}, no picture that can be shown").format(size=amounts.size(len(data))),
+            None, tr("{size}, no picture that can be shown").format(size=amounts.size(len(data)))
         )
     note = f"{size.width()} × {size.height()}, {amounts.size(len(data))}"
     if size.width() > _THUMB.width() * 2 or size.height() > _THUMB.height() * 2:
@@ -287,11 +276,7 @@ class MessageCard(FollowsTheme, QWidget):
         data = self.data
         if data is not None:
             add_own(
-                menu,
-                tr("Go to its text"),
-                self._reveal_marker,
-                drawing="pencil",
-                keys="Return",
+                menu, tr("Go to its text"), self._reveal_marker, drawing="pencil", keys="Return"
             )
             add_own(
                 menu,

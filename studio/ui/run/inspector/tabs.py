@@ -30,14 +30,7 @@ from studio.application.run.debugging.memory import HINT, WatchRow
 from studio.application.run.inspector.tabs import InspectorView, UsageRow, usage_heads
 from studio.application.run.text import whole_text
 from studio.application.words import marked, tr
-from studio.ui.parts.kit import (
-    ElidedLabel,
-    OwnKeys,
-    Separator,
-    column_of,
-    row_of,
-    style_table,
-)
+from studio.ui.parts.kit import ElidedLabel, OwnKeys, Separator, column_of, row_of, style_table
 from studio.ui.parts.yielding_tabs import YieldingTabs
 from studio.ui.run.state.variables import ExpressionField
 from studio.ui.run.styled_text import StyledText
