@@ -22,7 +22,7 @@ from studio.core.prompty.reference_values import whole_reference
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.prompty.yaml.tree import value_at
 from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
-from studio.core.text.values import Json
+from studio.core.text.values import Json, pairs_of
 
 _BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")
 """Characters that YAML takes for line ends, or does not take at all."""
@@ -125,11 +125,7 @@ def _agent(draft: ConversionDraft, document: PromptDocument) -> str:
     for key in ("inputs", "outputs"):
         _samples(draft, key)
         nest(draft, (key,), f"{key[:-1]}Schema", "properties")
-    tools = draft.value("tools")
-    keys: list[str | int] = list(tools) if isinstance(tools, Mapping) else []
-    if isinstance(tools, list):
-        keys = list(range(len(tools)))
-    for tool in keys:
+    for tool, _ in pairs_of(draft.value("tools")):
         parameters = draft.value("tools", tool, "parameters")
         is_schema = isinstance(parameters, Mapping) and parameters.get("type") == "object"
         if parameters is not None and not is_schema:
@@ -153,11 +149,7 @@ def _agent(draft: ConversionDraft, document: PromptDocument) -> str:
 
 def _samples(draft: ConversionDraft, block: str) -> None:
     """Write the studio's `sample` as AgentSchema's `example`."""
-    value = draft.value(block)
-    keys: list[str | int] = list(value) if isinstance(value, Mapping) else []
-    if isinstance(value, list):
-        keys = list(range(len(value)))
-    for key in keys:
+    for key, _ in pairs_of(draft.value(block)):
         path = (block, key)
         if draft.has(*path, "sample") and not draft.has(*path, "example"):
             draft.rename((*path, "sample"), "example")

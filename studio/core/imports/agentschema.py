@@ -16,7 +16,7 @@ from studio.core.prompty.front.front_matter import read_bindings
 from studio.core.prompty.parse import parse
 from studio.core.prompty.yaml.reader import read_yaml, write_yaml
 from studio.core.text.source import TextEdit
-from studio.core.text.values import Json, JsonObject, text_of
+from studio.core.text.values import Json, JsonObject, pairs_of, text_of
 from studio.core.wire.request import provider_of
 
 _AGENTS = ("prompt", "workflow", "hosted", "container")
@@ -138,22 +138,14 @@ def _schema(draft: ConversionDraft, path: tuple[str | int, ...], new: str) -> No
 
 
 def _property_keys(draft: ConversionDraft, path: tuple[str | int, ...]) -> None:
-    value = draft.value(*path)
-    keys: list[str | int] = list(value) if isinstance(value, Mapping) else []
-    if isinstance(value, list):
-        keys = list(range(len(value)))
-    for key in keys:
+    for key, _ in pairs_of(draft.value(*path)):
         for old, new in _PROPERTY.items():
             if draft.has(*path, key, old) and not draft.has(*path, key, new):
                 draft.rename((*path, key, old), new)
 
 
 def _tools(draft: ConversionDraft, data: JsonObject) -> None:
-    tools = data.get("tools")
-    keys: list[str | int] = list(tools) if isinstance(tools, Mapping) else []
-    if isinstance(tools, list):
-        keys = list(range(len(tools)))
-    for key in keys:
+    for key, _ in pairs_of(data.get("tools")):
         if isinstance(draft.value("tools", key, "parameters"), Mapping) and draft.has(
             "tools", key, "parameters", "properties"
         ):
@@ -221,12 +213,7 @@ def _bindings(draft: ConversionDraft) -> None:
             if isinstance(item, Mapping)
         }
     )
-    pairs: list[tuple[str | int, Json]] = []
-    if isinstance(tools, Mapping):
-        pairs = list(tools.items())
-    elif isinstance(tools, list):
-        pairs = list(enumerate(tools))
-    for key, tool in pairs:
+    for key, tool in pairs_of(tools):
         bound = read_bindings(tool.get("bindings")) if isinstance(tool, Mapping) else {}
         if bound and not set(bound.values()) <= names:
             name = str(tool.get("name", key)) if isinstance(tool, Mapping) else str(key)

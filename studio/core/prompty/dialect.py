@@ -88,15 +88,21 @@ def section_construct(front: str, body: str) -> str | None:
     return "${params:…}" if "${params:" in front else None
 
 
-def section_constructs(body: str) -> Iterator[tuple[str, Span]]:
-    """Yield each construct of the section dialect in a body, as words and place, by kind."""
+def section_markers(body: str) -> Iterator[tuple[str, Span]]:
+    """Yield each marker that only the section dialect knows: its role, or "" for its `type=`."""
     for marker in find_markers(body, "section"):
         if marker.role == "tools" and not LIST_BELOW.match(body, marker.span.end):
             continue
         if marker.role in ("tools", "tool", "function", "thread"):
-            yield f"a {marker.role}: section", marker.span
+            yield marker.role, marker.span
         elif marker.attribute("type") is not None:
-            yield "the attribute type=", marker.span
+            yield "", marker.span
+
+
+def section_constructs(body: str) -> Iterator[tuple[str, Span]]:
+    """Yield each construct of the section dialect in a body, as words and place, by kind."""
+    for role, place in section_markers(body):
+        yield f"a {role}: section" if role else "the attribute type=", place
     for words, pattern in _IN_TEXT.items():
         yield from ((words, Span(*found.span())) for found in pattern.finditer(body))
 

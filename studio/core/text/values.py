@@ -30,6 +30,13 @@ def list_of(value: Json) -> list[Json]:
     return value if isinstance(value, list) else []
 
 
+def pairs_of(value: Json) -> list[tuple[str | int, Json]]:
+    """Return the items of a mapping by key, or of a list by number; none of anything else."""
+    if isinstance(value, Mapping):
+        return list(value.items())
+    return list(enumerate(value)) if isinstance(value, list) else []
+
+
 def text_of(value: object) -> str:
     """Return a text as it is, and an empty one for anything else."""
     return value if isinstance(value, str) else ""

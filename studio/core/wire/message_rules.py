@@ -68,11 +68,8 @@ class MessageRules:
 CHAT = MessageRules(
     who="OpenAI chat",
     attributes={
-        "system": frozenset({"name"}),
-        "developer": frozenset({"name"}),
-        "user": frozenset({"name"}),
+        **dict.fromkeys(("system", "developer", "user", "tool"), frozenset({"name"})),
         "assistant": frozenset({"name", "refusal", "audio"}),
-        "tool": frozenset({"name"}),
     },
     # The server's own words for it: string does not match pattern '^[^\s<|\\/>]+$'.
     refused_in_name=re.compile(r"[\s<|\\/>]+"),
@@ -95,17 +92,11 @@ RESPONSES = MessageRules(
     data={"image": _PICTURES, "file": ()},
 )
 
-_CACHED = frozenset({"cache_control"})
-
 ANTHROPIC = MessageRules(
     who="Anthropic",
-    attributes={
-        "system": _CACHED,
-        "developer": _CACHED,
-        "user": _CACHED,
-        "assistant": _CACHED,
-        "tool": _CACHED,
-    },
+    attributes=dict.fromkeys(
+        ("system", "developer", "user", "assistant", "tool"), frozenset({"cache_control"})
+    ),
     refused_in_name=CHAT.refused_in_name,
     name_length=64,
     call_id=re.compile(r"[A-Za-z0-9_-]+"),

@@ -42,25 +42,7 @@ NARROW = 420
 """Width in pixels below which each run is two lines."""
 
 _LINE, _TWO_LINES = 28, 46
-_WIDTHS = (170, 320, 130, 150, 90, 90, 80, 80, 80, 116, 120, 240, 80, 80, 160)
-_ORDER = (
-    "Prompt",
-    "End",
-    "Started",
-    "Question",
-    "Answer",
-    "Duration",
-    "Model",
-    "Tokens",
-    "Cost",
-    "Model calls",
-    "Tool calls",
-    "Branches",
-    "Protocol",
-    "Tags",
-    "Note",
-)
-"""Initial order of the columns, which can be dragged, and sorted by a click."""
+_WIDTHS = (170, 116, 130, 320, 240, 80, 150, 80, 80, 90, 80, 80, 90, 120, 160)
 
 
 class _EndDelegate(QStyledItemDelegate):
@@ -117,10 +99,8 @@ class RunTable(QTableView):
         header.setStretchLastSection(False)
         for column, width in enumerate(_WIDTHS):
             self.setColumnWidth(column, max(width, header.sectionSizeHint(column)))
-        header.setMinimumSectionSize(header.sectionSizeHint(1))
+        header.setMinimumSectionSize(header.sectionSizeHint(HEADS.index("Question")))
         header.setSectionsMovable(True)
-        for place, name in enumerate(_ORDER):
-            header.moveSection(header.visualIndex(HEADS.index(name)), place)
         header.setSortIndicator(-1, Qt.SortOrder.DescendingOrder)
         header.setSortIndicatorClearable(True)
         self.setSortingEnabled(True)

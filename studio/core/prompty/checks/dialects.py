@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from studio.core.prompty.body.media import find_media, find_threads
-from studio.core.prompty.body.sections import find_markers
-from studio.core.prompty.dialect import LIST_BELOW
+from studio.core.prompty.dialect import section_markers
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.edit.edits import set_value
 from studio.core.prompty.reference_values import PROTOCOLS, find_references
@@ -117,13 +116,8 @@ def _in_prompty(document: PromptDocument) -> Iterator[Problem]:
 
 
 def _section_constructs(body: str) -> Iterator[tuple[str, Span]]:
-    for marker in find_markers(body, "section"):
-        if marker.role == "tools" and not LIST_BELOW.match(body, marker.span.end):
-            continue
-        if marker.role in ("tools", "tool", "function", "thread"):
-            yield f"the {marker.role}: section", marker.span
-        elif marker.attribute("type") is not None:
-            yield "the meaning of type=", marker.span
+    for role, span in section_markers(body):
+        yield f"the {role}: section" if role else "the meaning of type=", span
     for place in find_threads(body):
         yield "![thread]", place
     for token in find_media(body):

@@ -16,7 +16,7 @@ from studio.core.prompty.reference_values import whole_reference
 from studio.core.prompty.yaml.reader import plain_scalar
 from studio.core.prompty.yaml.tree import KeyPath, Places
 from studio.core.text.source import TextEdit
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, pairs_of
 
 _COMMENT = re.compile(r"(?:^|\s)#", re.MULTILINE)
 _PLAIN_IN_FLOW = re.compile(r"[\w./@+ -]*")
@@ -49,11 +49,7 @@ def convert_declarations(draft: ConversionDraft, block: str) -> None:
 def _block_edits(
     draft: ConversionDraft, places: Places, path: KeyPath, value: Json
 ) -> Iterator[TextEdit]:
-    if isinstance(value, Mapping):
-        pairs: list[tuple[str | int, Json]] = list(value.items())
-    else:
-        pairs = list(enumerate(value)) if isinstance(value, list) else []
-    for key, item in pairs:
+    for key, item in pairs_of(value):
         if isinstance(item, Mapping):
             yield from _edits(draft, places, (*path, key), item)
 
@@ -167,7 +163,7 @@ def convert_tools(draft: ConversionDraft) -> None:
     tools = draft.value("tools")
     if not isinstance(tools, list | Mapping):
         return
-    pairs = list(tools.items()) if isinstance(tools, Mapping) else list(enumerate(tools))
+    pairs = pairs_of(tools)
     wanted = [
         declared_tool(item) if isinstance(item, Mapping) and not _is_short(item) else item
         for _, item in pairs
@@ -208,14 +204,8 @@ def _is_short(item: JsonObject) -> bool:
 def _parameter_edits(draft: ConversionDraft) -> list[TextEdit]:
     """Return the words of the parameters that are a list or a mapping of properties already."""
     places = Places.of(draft.document.entries)
-    tools = draft.value("tools")
-    pairs: list[tuple[str | int, Json]] = []
-    if isinstance(tools, Mapping):
-        pairs = list(tools.items())
-    elif isinstance(tools, list):
-        pairs = list(enumerate(tools))
     found: list[TextEdit] = []
-    for key, item in pairs:
+    for key, item in pairs_of(draft.value("tools")):
         parameters = item.get("parameters") if isinstance(item, Mapping) else None
         is_schema = isinstance(parameters, Mapping) and "properties" in parameters
         if parameters and not is_schema:
