@@ -44,8 +44,7 @@ _ANTHROPIC = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
 
 def name_refusal(
-    name: str,
-    provider: Literal["openai-chat", "openai-responses", "anthropic", "ollama", "gemini"],
+    name: str, provider: Literal["openai-chat", "openai-responses", "anthropic", "ollama", "gemini"]
 ) -> str:
     """Return why a provider refuses a tool of that name, one sentence; empty where it takes it."""
     match provider:

@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, TypeVar
 
-from PySide6.QtCore import (
-    QEvent,
-    QObject,
-    QPoint,
-    QRect,
-    QSize,
-    Qt,
-    SignalInstance,
-)
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, SignalInstance
 from PySide6.QtGui import (
     QColor,
     QFont,

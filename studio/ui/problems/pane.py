@@ -7,12 +7,7 @@ from functools import partial
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import (
-    QLabel,
-    QMenu,
-    QStackedWidget,
-    QTreeWidgetItem,
-)
+from PySide6.QtWidgets import QLabel, QMenu, QStackedWidget, QTreeWidgetItem
 
 from studio.application.words import tr
 from studio.core.text.source import Fix, Problem, Severity, SourceText, Span

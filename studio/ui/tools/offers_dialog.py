@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QStringListModel, Qt, Signal
-from PySide6.QtWidgets import (
-    QCompleter,
-    QFormLayout,
-    QLabel,
-    QLineEdit,
-    QListWidget,
-    QWidget,
-)
+from PySide6.QtWidgets import QCompleter, QFormLayout, QLabel, QLineEdit, QListWidget, QWidget
 
 from studio.application.tools.server_content import can_be_kept
 from studio.application.words import tr

@@ -56,9 +56,7 @@ def offers_of(state: RunState | None, *, can_reply: bool = True) -> Offers:
                 apply=tr("Send"),
             )
             offer = Offer(
-                tr("Go on with a message…"),
-                tr("Ask the next question in this thread."),
-                edit=spec,
+                tr("Go on with a message…"), tr("Ask the next question in this thread."), edit=spec
             )
             if state.status == "done" or state.error is None:
                 return Offers(tr("The run is done."), offers=(offer,))
@@ -150,20 +148,11 @@ def _at_request(state: RunState) -> Offers:
     return Offers(
         tr("The request is ready."),
         offers=(
-            go_on(
-                tr("Send the request"),
-                tr("Ask the model, and stop with its reply."),
-            ),
+            go_on(tr("Send the request"), tr("Ask the model, and stop with its reply.")),
             Offer(
-                tr("Edit messages…"),
-                tr("Change what is sent, for this iteration only."),
-                edit=spec,
+                tr("Edit messages…"), tr("Change what is sent, for this iteration only."), edit=spec
             ),
-            write_reply(
-                state,
-                tr("Answer in its place…"),
-                tr("Reply in the model's place"),
-            ),
+            write_reply(state, tr("Answer in its place…"), tr("Reply in the model's place")),
             steer(tr("It joins the request that is about to be sent.")),
         ),
     )
@@ -176,13 +165,7 @@ def _at_reply(state: RunState) -> Offers:
         tip = tr("Send the same request once more, as a new branch.")
         again = Offer(tr("Try again"), tip, ask="again")
         return Offers(
-            tr("You cut the reply off; nothing was done yet."),
-            "",
-            offers=(
-                use,
-                edit,
-                again,
-            ),
+            tr("You cut the reply off; nothing was done yet."), "", offers=(use, edit, again)
         )
     read = go_on(tr("Read the reply"), tr("Find what it asks for, up to the next stop."))
     return Offers(tr("The reply is here; nothing was done yet."), offers=(read, edit))
@@ -216,21 +199,9 @@ def _at_call(state: RunState) -> Offers:
         offers=(
             *_ways_to_run(state, call),
             edit_call(state, call),
-            Offer(
-                tr("Reject…"),
-                tr("Do not run it, and tell the model why."),
-                edit=reject,
-            ),
-            Offer(
-                tr("Answer myself…"),
-                tr("Do not run it, and give its result."),
-                edit=answer,
-            ),
-            Offer(
-                tr("Skip"),
-                tr("Do not run it, and inform the model."),
-                (SkipCall(row),),
-            ),
+            Offer(tr("Reject…"), tr("Do not run it, and tell the model why."), edit=reject),
+            Offer(tr("Answer myself…"), tr("Do not run it, and give its result."), edit=answer),
+            Offer(tr("Skip"), tr("Do not run it, and inform the model."), (SkipCall(row),)),
         ),
     )
 
@@ -317,10 +288,7 @@ def _at_step_end() -> Offers:
     return Offers(
         tr("The iteration is done."),
         offers=(
-            go_on(
-                tr("Next iteration"),
-                tr("Ask the model again, with what is known now."),
-            ),
+            go_on(tr("Next iteration"), tr("Ask the model again, with what is known now.")),
             steer(tr("It joins the request of the next iteration.")),
         ),
     )
@@ -331,10 +299,7 @@ def _at_answer(state: RunState) -> Offers:
         tr("The model has answered."),
         offers=(
             Offer(
-                tr("Accept"),
-                tr("End the run with this answer."),
-                (Continue(),),
-                is_primary=True,
+                tr("Accept"), tr("End the run with this answer."), (Continue(),), is_primary=True
             ),
             edit_answer(state),
             send_back_offer(),
