@@ -247,13 +247,13 @@ class ShownMarks:
             each.format.setUnderlineColor(QColor(theme.muted))
         self.show()
 
-    def follow_caret(self) -> None:
+    def follow_caret(self, cursor: QTextCursor) -> None:
         """Mark the bracket at the moved caret, and its partner.
 
         Where there is none nothing is set: the marks move with the text, and to set them anew
         paints everything.
         """
-        if self._bracket is not None or self._pair(self._editor.textCursor()) is not None:
+        if self._bracket is not None or self._pair(cursor) is not None:
             self.show()
 
     def show(self) -> None:

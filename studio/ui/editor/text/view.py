@@ -143,7 +143,7 @@ class PromptEditor(FollowsTheme, TextInput):
         self.marks.set_problems(problems, source)
 
     def show_changes(self, source: SourceText, changes: Mapping[int, LineChange]) -> None:
-        """Mark the lines, from 0, that changed since the last commit."""
+        """Mark the lines, from 0, that changed since the shown run or the last commit."""
         if source.text == self.source().text or not changes:
             self._gutter.set_changes(changes)
             self.mark_bar.mark("change", changes)
@@ -286,7 +286,7 @@ class PromptEditor(FollowsTheme, TextInput):
         left = self._caret_line.follow(cursor)
         if left is not None:
             self._on_line(left, cursor.block())
-        self.marks.follow_caret()
+        self.marks.follow_caret(cursor)
         long = self.prompt.document.characterCount() > _LONG_CHARACTERS
         self._caret_timer.start(_LONG_CARET_MS if long else _CARET_MS)
 

@@ -356,8 +356,9 @@ class TypingKeys:
     def _eats(self, event: QKeyEvent, cursor: QTextCursor) -> bool:
         """Return whether a key types the next character of the mark that is there already."""
         mark = self._offered
-        place = cursor.document().revision(), cursor.position()
-        if not event.text() or not mark.rest or place != (mark.revision, mark.position):
+        if not mark.rest or not event.text():
+            return False
+        if (cursor.document().revision(), cursor.position()) != (mark.revision, mark.position):
             return False
         if cursor.hasSelection() or event.text() != mark.rest[0]:
             cursor.insertText(mark.eaten)  # another word begins with this character
@@ -403,6 +404,8 @@ class TypingKeys:
         return False
 
     def _character(self, char: str, cursor: QTextCursor) -> bool:
+        if char.isalnum() and cursor.atBlockEnd():
+            return False  # most of what is typed: a sixteenth of a key
         selected = cursor.selectedText().replace("\u2029", "\n")
         block = cursor.document().findBlock(cursor.selectionStart()) if selected else cursor.block()
         state = self._editor.highlighter.state_before(block)
@@ -444,6 +447,9 @@ def _do(typed: TypedEdit | None, cursor: QTextCursor) -> bool:
 
 
 def _around(cursor: QTextCursor) -> tuple[str, str]:
+    if not cursor.hasSelection():
+        text, at = cursor.block().text(), cursor.positionInBlock()
+        return _units(text, 0, at), _units(text, at, None)
     document = cursor.document()
     first = document.findBlock(cursor.selectionStart())
     last = document.findBlock(cursor.selectionEnd())
