@@ -87,6 +87,9 @@ class Settings:
     more_folders: tuple[str, ...] = ()
     """The folders shown in Files below the first."""
 
+    model_folders: tuple[str, ...] = ()
+    """Folders whose GGUF files the list of models offers."""
+
     recent: tuple[str, ...] = ()
     """Files opened lately, the newest first."""
 

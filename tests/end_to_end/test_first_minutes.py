@@ -17,6 +17,7 @@ from pytestqt.qtbot import QtBot
 from studio.application.connections import provider_start
 from studio.core.models.connections import PRESETS, Preset, read_connections
 from studio.core.paths import user_paths
+from studio.core.settings import load_settings
 from studio.ui.app.workbench import Workbench
 from studio.ui.base.services import build_services
 from studio.ui.connections.model_popover import ModelPopover
@@ -291,6 +292,32 @@ def test_a_server_of_this_computer_is_offered_at_once_and_never_chosen(
     assert person.clicks + 2 == 4  # new, the control, the model, run
     assert server.requests[-1].body["model"] == "large"
     assert (button.text(), button.price) == ("large", "free, local")
+
+
+def test_model_files_of_an_allowed_folder_are_listed_also_later(
+    user: Callable[..., User], tmp_path: Path
+) -> None:
+    folder, elsewhere = tmp_path / "models", tmp_path / "elsewhere"
+    for place, name in ((folder, "mine-7b"), (elsewhere, "secret")):
+        place.mkdir()
+        (place / f"{name}.gguf").write_bytes(b"GGUF" + bytes(2_000_000))
+    (folder / "no-model.gguf").write_bytes(b"text")
+    (folder / "linked.gguf").symlink_to(elsewhere / "secret.gguf")
+    (folder / "below").symlink_to(elsewhere)
+    person = user()
+    popover = person.open()
+    assert "mine-7b" not in person.titles(popover)
+    person.type(str(folder))
+    assert person.titles(popover) == ["List the model files of models"]
+    person.press(Qt.Key.Key_Return)
+    person.qtbot.waitUntil(lambda: "mine-7b" in person.titles(popover))
+    assert not {"secret", "linked", "no-model"} & {*person.titles(popover)}
+    popover.hide()
+    again = person.bench.coordinator.choose()
+    assert "mine-7b" in person.titles(again)
+    again.hide()
+    settings = person.bench.window.services.settings
+    assert load_settings(settings.path)[0].model_folders == (str(folder),)
 
 
 def presets_at(url: str) -> tuple[Preset, ...]:

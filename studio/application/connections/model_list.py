@@ -20,10 +20,11 @@ from studio.core.models.connections import (
     is_local,
     origin,
 )
+from studio.core.models.embedded.weights import Weights
 from studio.core.models.prices import is_loaded
 from studio.core.models.remote.offers import FoundServer
 from studio.core.models.secrets import KEYRING, environment_name
-from studio.core.text.amounts import counted, money
+from studio.core.text.amounts import counted, money, size
 from studio.core.text.values import JsonObject
 from studio.core.wire.reply import Usage
 
@@ -50,7 +51,15 @@ class AskFor:
     """Answers that the user has given already."""
 
 
-OfferAct: TypeAlias = UseModel | AskFor | Literal["file", "providers", "connections"]
+@dataclass(frozen=True, slots=True)
+class AllowFolder:
+    """List the model files of a folder from now on."""
+
+    folder: Path
+    """The folder."""
+
+
+OfferAct: TypeAlias = UseModel | AskFor | AllowFolder | Literal["file", "providers", "connections"]
 """`file`: let the file decide again. `providers`: list the providers. `connections`: edit them."""
 
 
@@ -98,6 +107,9 @@ class ModelSources:
 
     starts: tuple[ProviderStart, ...] = ()
     """Providers that can be connected."""
+
+    weights: tuple[Weights, ...] = ()
+    """Model files of the folders that the user allowed."""
 
 
 _MOST_OF_ONE = 200
@@ -178,9 +190,19 @@ def _models(sources: ModelSources) -> Iterator[ModelOffer]:
                 detail = f"{server.connection.name} · {_host(server.connection)}"
                 act = UseModel(server.connection, model)
                 yield ModelOffer(tr("On this computer"), model, detail, act)
+    used = {str(each.settings.get("weights", "")) for each in own}
+    for weights in sources.weights:
+        if str(weights.path) not in used:
+            detail = f"{weights.path.parent} · {size(weights.size)}"
+            yield ModelOffer(tr("On this computer"), weights.name, detail, _run(weights.path))
     for each in own:
         if each not in here:
             yield from _of_connection(tr("Connected"), each, sources)
+
+
+def _run(path: Path) -> UseModel:
+    """Return the act that lets the studio's own server run a model file."""
+    return UseModel(replace(EMBEDDED, name=path.stem, settings={"weights": str(path)}))
 
 
 def _of_connection(
@@ -218,10 +240,14 @@ def _has_key(start: ProviderStart) -> bool:
 def _typed(typed: str, sources: ModelSources) -> Iterator[ModelOffer]:
     """Return the line that an address, a key or the path of a weights file stands for."""
     starts = {each.id: each for each in sources.starts}
+    path = Path(typed).expanduser() if typed[:1] in ("~", "/") or typed[1:2] == ":" else Path(typed)
     if typed.lower().endswith(".gguf"):
-        path = Path(typed).expanduser()
-        weights = replace(EMBEDDED, name=path.stem, settings={"weights": str(path)})
-        yield ModelOffer("", tr("Run {file} here").format(file=path.name), typed, UseModel(weights))
+        words = tr("Run {file} here").format(file=path.name)
+        yield ModelOffer("", words, typed, _run(path))
+    elif path.is_absolute() and path.is_dir():
+        words = tr("List the model files of {folder}").format(folder=path.name)
+        detail = tr("GGUF files, also later; links are not followed")
+        yield ModelOffer("", words, detail, AllowFolder(path))
     elif typed.startswith(("http://", "https://")) or _HOST.fullmatch(typed):
         address = typed if "://" in typed else f"http://{typed}"
         scheme, _, rest = address.partition("://")

@@ -87,6 +87,7 @@ class ConnectionCoordinator(QObject):
         """Open the popover of models at the toolbar's button, and look for servers here."""
         popover, controller = self.popover, self._controller
         self.starts = controller.list_models(os.environ)
+        controller.look_for_weights(self._window.services.settings.value.model_folders)
         controller.prices.load()
         document = self._window.tabs.document
         folder = self._folder_of(controller.file)
@@ -112,6 +113,7 @@ class ConnectionCoordinator(QObject):
         popover.request_use.connect(self._on_use)
         popover.request_file.connect(lambda: self._try(self._controller.use_file))
         popover.request_connections.connect(self.manage)
+        popover.request_folder.connect(self._on_folder)
         popover.protocol_chosen.connect(self.protocol_chosen)
         popover.level_chosen.connect(self._on_level)
         self._controller.sources_changed.connect(self._show_sources)
@@ -270,6 +272,13 @@ class ConnectionCoordinator(QObject):
     def _on_use(self, use: UseModel, for_folder: bool) -> None:
         folder = self._folder_of(self._controller.file) if for_folder else None
         self._try(lambda: self._controller.use(use, folder))
+
+    def _on_folder(self, folder: Path) -> None:
+        """List the model files of a folder, now and later."""
+        settings = self._window.services.settings
+        folders = dict.fromkeys((*settings.value.model_folders, str(folder)))
+        settings.set(replace(settings.value, model_folders=tuple(folders)))
+        self._controller.look_for_weights(settings.value.model_folders)
 
     def _on_level(self, level: str) -> None:
         self._controller.set_level(next(each for each in LEVELS if each == level))

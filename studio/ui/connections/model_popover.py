@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import assert_never
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
@@ -11,6 +12,7 @@ from PySide6.QtGui import QHideEvent, QKeyEvent
 from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QListWidget, QListWidgetItem, QWidget
 
 from studio.application.connections.model_list import (
+    AllowFolder,
     AskFor,
     ModelOffer,
     ModelSources,
@@ -60,6 +62,7 @@ class ModelPopover(QFrame):
     request_use = Signal(UseModel, bool)  # the model, whether for the whole folder
     request_file = Signal()  # the file decides again
     request_connections = Signal()
+    request_folder = Signal(Path)  # list its model files
     protocol_chosen = Signal(str)  # ProtocolName, or empty for the file's own
     level_chosen = Signal(str)  # GrammarLevel
 
@@ -80,7 +83,7 @@ class ModelPopover(QFrame):
         self._lists_providers = False
         self._pasted: dict[str, str] = {}
         """Keys that are tried here, by connection; they are kept with it, and not before."""
-        self.line = named(QLineEdit(), tr("Model, server address or key"))
+        self.line = named(QLineEdit(), tr("Model, server address, key or folder"))
         self.note = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self.note.setContentsMargins(4, 0, 4, 0)
         self.list = named(QListWidget(), tr("Models"))
@@ -221,7 +224,7 @@ class ModelPopover(QFrame):
         self._pasted.clear()
         self._asking = self._tried = self._ask = None
         self._models, self._lists_providers = (), False
-        self._set_line(tr("Model, server address or key"))
+        self._set_line(tr("Model, server address, key or folder"))
         self._say("")
 
     def _set_line(self, hint: str, *, is_secret: bool = False) -> None:
@@ -350,6 +353,9 @@ class ModelPopover(QFrame):
             case AskFor():
                 given = offer.act.answers
                 self.ask_for(offer.act.start, given if given != ProviderAnswers() else None)
+            case AllowFolder(folder=folder):
+                self.line.clear()
+                self.request_folder.emit(folder)
             case "file":
                 self.hide()
                 self.request_file.emit()
@@ -437,6 +443,8 @@ def _drawing_of(offer: ModelOffer) -> str:
             return ICONS[connection.kind]
         case AskFor():
             return "key"
+        case AllowFolder():
+            return "folder"
         case "file":
             return "file-text"
         case "providers":

