@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -114,6 +115,8 @@ def cards_of_step(
 
 
 _CHARACTERS_A_TOKEN = 4
+_BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
+"""Markdown that a line of a card leaves out."""
 """Of a reply that is being written, until its server says how many tokens it has."""
 
 _OF_MODEL: dict[TouchKind, str] = {"switched": "model changed", "kept": "model kept"}
@@ -161,7 +164,9 @@ def _cards_of_step(step: Step, state: RunState | None, streaming: Reply | None) 
     if answer is not None:
         if state is not None and state.answer is not None:
             answer = state.answer
-        summary = one_line(answer) or tr("No text of its own: the observations are the answer.")
+        summary = one_line(_BOLD.sub(r"\1", answer)) or tr(
+            "No text of its own: the observations are the answer."
+        )
         badges = _badges(step, PausePoint.ANSWER)
         cards.append(
             StepCard(step.number, "final", tr("Final answer"), summary, _lacks(step), badges)
@@ -446,6 +451,11 @@ def step_at(state: RunState, number: int) -> Step:
 def sent_in(state: RunState, step: Step) -> Sequence[Message]:
     """Return the messages that a step sent; the conversation's where a finished step keeps none."""
     return step.messages or state.conversation[: step.sent]
+
+
+def first_sent(state: RunState | None) -> Sequence[Message]:
+    """Return the messages that a run began with; none without a run."""
+    return () if state is None else sent_in(state, step_at(state, 1))
 
 
 def card_text(state: RunState, card: StepCard) -> str:

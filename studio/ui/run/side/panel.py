@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QPushButton,
     QSizePolicy,
     QStackedWidget,
+    QToolButton,
     QWidget,
 )
 
@@ -34,7 +35,14 @@ from studio.core.agent.values.commands import Approve, Command, Continue, StepOn
 from studio.core.agent.values.step import Call, PausePoint
 from studio.core.text.amounts import duration
 from studio.core.text.invisible import plain_tip, reveal
-from studio.ui.parts.kit import ElidedLabel, FlowLayout, column_of, row_of, split_of, toned_label
+from studio.ui.parts.kit import (
+    ElidedLabel,
+    column_of,
+    icon_button,
+    row_of,
+    split_of,
+    toned_label,
+)
 from studio.ui.parts.text_views import fixed_text
 from studio.ui.run.inspector.tabs import Inspector
 from studio.ui.run.side.edit_in_place import EditInPlace
@@ -44,8 +52,11 @@ from studio.viewmodels.app.jobs import repeating_timer
 
 # The action bar: at a pause it says what is asked, and offers what can be done there.
 
-_MOST_BUTTONS = 5
-"""More offers than this go into a menu at the end."""
+_GAP = 6
+"""Pixels between two buttons."""
+
+_SIDES = (16, 8)
+"""Margins of the bar at its left and right, in pixels."""
 
 _USUAL, _FLASH = 0.08, 0.45
 """Opacity of the bar's tone: usually, and at the height of a flash."""
@@ -67,28 +78,29 @@ class ActionBar(FollowsTheme, QWidget):
         self._is_terse = False
         self._focus_went_to: QWidget | None = None
         """Widget that got the keyboard after the bar was hidden."""
-        self._title = QLabel()
+        self._title = QLabel(wordWrap=True)
         self._title.setProperty("title", "true")
         self._title.setContentsMargins(0, 4, 8, 4)
         self._detail = QLabel(wordWrap=True)
         self._detail.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._buttons = QWidget()
-        self._flow = FlowLayout(self._buttons)
-        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
-        policy.setHeightForWidth(True)
-        self._buttons.setSizePolicy(policy)
+        self.buttons: list[QPushButton] = []
+        """The buttons of all choices, in order; those without room are in the menu."""
+        self.more = icon_button("ellipsis", tr("More choices"))
+        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.more.setMenu(QMenu(self.more, toolTipsVisible=True))
+        self.more.setStyleSheet("QToolButton::menu-indicator { image: none; }")
+        self._row = row_of((self._title, 1), self.more, spacing=_GAP)
         self._flash = QVariantAnimation(self, startValue=1.0, endValue=0.0, duration=_FLASH_MS)
         self._flash.setCurrentTime(_FLASH_MS)
         self._flash.valueChanged.connect(self._on_flash)
-        column_of(self._buttons, self._detail, on=self, margins=(16, 4, 8, 4), spacing=2)
+        column_of(self._row, self._detail, on=self, margins=(_SIDES[0], 4, _SIDES[1], 4), spacing=2)
+        # Not the layout's least width: choices without room go into the menu.
+        policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
         self.setAccessibleName(tr("What to do at this pause"))
         self.hide()
         self.follow_theme()
-
-    @property
-    def buttons(self) -> tuple[QPushButton, ...]:
-        """The buttons, in order; those of the menu are not among them."""
-        return tuple(self._buttons.findChildren(QPushButton))
 
     def recolor(self) -> None:
         """Take the colors of the theme in use."""
@@ -109,7 +121,6 @@ class ActionBar(FollowsTheme, QWidget):
         self._show_detail()
         self.setAccessibleDescription(f"{offers.title} {offers.detail}".strip())
         self._fill()
-        self._keep_lines()
         self._paint_texts()
         self.setVisible(bool(offers.title))
         self._focus_went_to = None
@@ -146,12 +157,9 @@ class ActionBar(FollowsTheme, QWidget):
         self._title.setToolTip(self._offers.detail)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep every line of buttons whole, whatever the room for the rest."""
+        """Put the choices that have no room into the menu."""
         super().resizeEvent(event)
-        self._keep_lines()
-
-    def _keep_lines(self) -> None:
-        self._buttons.setMinimumHeight(self._flow.heightForWidth(self._buttons.width()))
+        self._fit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint a tint of the accent (or of the error color), with a stripe at the left."""
@@ -173,24 +181,37 @@ class ActionBar(FollowsTheme, QWidget):
         paint_text(self._detail, "text")
 
     def _fill(self) -> None:
-        while (item := self._flow.takeAt(0)) is not None:
-            widget = item.widget()
-            if widget is not None and widget is not self._title:
-                widget.hide()
-                widget.setParent(None)
-                widget.deleteLater()
+        for gone in self.buttons:
+            gone.hide()
+            gone.deleteLater()
         # The question stands in the row of its buttons: docks are low.
-        self._flow.addWidget(self._title)
         offers = self._offers.offers
-        shown = offers if len(offers) <= _MOST_BUTTONS else offers[: _MOST_BUTTONS - 1]
-        for number, offer in enumerate(shown, 1):
-            self._flow.addWidget(self._button(number, offer))
-        if len(shown) < len(offers):
-            self._flow.addWidget(self._more(offers[len(shown) :]))
+        self.buttons = [self._button(number, offer) for number, offer in enumerate(offers, 1)]
+        for number, button in enumerate(self.buttons, 1):
+            self._row.insertWidget(number, button)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Keep the choices in one row; the question gives way by half, then the last ones do."""
+        widths = [button.sizeHint().width() + _GAP for button in self.buttons]
+        whole = self._title.fontMetrics().horizontalAdvance(self._title.text()) + 16
+        room = self.width() - sum(_SIDES) - min(whole, self.width() // 3)
+        count = len(widths)
+        if sum(widths) > room:
+            room -= self.more.sizeHint().width() + _GAP
+            count = next((n for n in range(count, 1, -1) if sum(widths[:n]) <= room), 1)
+        for number, button in enumerate(self.buttons):
+            button.setVisible(number < count)
+        self.more.setVisible(count < len(widths))
+        menu = self.more.menu()
+        menu.clear()
+        for offer in self._offers.offers[count:]:
+            action = menu.addAction(offer.label, partial(self.offer_taken.emit, offer))
+            action.setToolTip(offer.tip)
 
     def _button(self, number: int, offer: Offer) -> QPushButton:
         theme = theme_in_use()
-        button = QPushButton(offer.label, self._buttons)
+        button = QPushButton(offer.label, self)
         ink = theme.on_accent if offer.is_primary else theme.muted
         button.setIcon(_figure(number, ink, self.font(), self.devicePixelRatioF()))
         keys = f"{number}, {offer.key}" if offer.key else f"{number}"
@@ -199,16 +220,6 @@ class ActionBar(FollowsTheme, QWidget):
         if offer.is_primary:
             button.setProperty("primary", "true")
         button.clicked.connect(partial(self.offer_taken.emit, offer))
-        return button
-
-    def _more(self, offers: tuple[Offer, ...]) -> QPushButton:
-        button = QPushButton(tr("More"), self._buttons)
-        menu = QMenu(button, toolTipsVisible=True)
-        for offer in offers:
-            action = menu.addAction(offer.label)
-            action.setToolTip(offer.tip)
-            action.triggered.connect(partial(self.offer_taken.emit, offer))
-        button.setMenu(menu)
         return button
 
 

@@ -38,7 +38,7 @@ def test_the_final_answer_has_a_card_of_its_own() -> None:
     last = timeline_of(run.done()).cards[-1]
 
     assert (last.kind, last.phase) == ("final", "done")
-    assert last.summary == "The answer is **Paris**, and 25."
+    assert last.summary == "The answer is Paris, and 25."
 
 
 def test_an_error_is_told_where_it_stands() -> None:
