@@ -207,7 +207,7 @@ def test_two_kept_sets_are_compared_in_the_window(
     (tmp_path / "trip.inputs.json").write_text(json.dumps(sets), encoding="utf-8")
     workbench = open_workbench(path)
     pane = workbench.preview_pane
-    pane.tabs.setCurrentIndex(3)
+    pane.tabs.setCurrentIndex(2)
     for combo, title in (
         (pane.diff.before, "Inputs “Italy”"),
         (pane.diff.after, "Inputs “Norway”"),

@@ -8,7 +8,6 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from studio.application.preview.variables import variable_rows
 from studio.ui.app.workbench import Workbench
 from studio.ui.inputs.fields import TextField
 
@@ -46,9 +45,7 @@ def test_a_parameter_is_asked_for_and_sent(
     qtbot.waitUntil(lambda: "Greet Ann now." in shown(workbench))
     preview = workbench.preview.preview
     assert preview is not None
-    assert [(row.name, row.value, row.origin) for row in variable_rows(preview, {})] == [
-        ("who", "Ann", "given")
-    ]
+    assert (dict(preview.prepared.inputs), preview.samples) == ({"who": "Ann"}, frozenset())
     qtbot.keyClick(page.editor, Qt.Key.Key_F5)
     qtbot.waitUntil(lambda: workbench.run.state is not None)
     qtbot.waitUntil(lambda: not workbench.run.is_live)

@@ -15,7 +15,10 @@ from studio.core.agent.values.step import PausePoint
 from studio.core.paths import resource
 from studio.ui.app.workbench import Workbench
 from studio.ui.editor.tabs import page_files
+from studio.ui.editor.text.painting.gutter import Gutter
 from studio.ui.preview.answer_card import AnswerCard
+from studio.ui.preview.cards.text_body import TextBody
+from studio.viewmodels.run import sessions
 from tests.journeys.test_first_answer import is_in_sight, press_f5
 from tests.support.chat_server import ChatServer, Exchange, chunk, failure, streamed
 
@@ -81,6 +84,7 @@ def test_a_plain_prompt_is_answered_beside_its_text(
     qtbot.waitUntil(lambda: is_in_sight(bench, "First answer."))
     assert not bench.run_pane.isVisible()
     assert "11 in, 3 out" in words_of(card)
+    assert "first word" in words_of(card)
     assert "free" in words_of(card)
     assert not card.older.isVisible()
     write_more(qtbot, bench, "there\n")
@@ -102,6 +106,81 @@ def test_a_plain_prompt_is_answered_beside_its_text(
     qtbot.waitUntil(bench.run_pane.isVisible)
     assert bench.run_pane.view.record
     assert not card.isVisible()
+
+
+def test_what_changed_since_the_run_is_marked_in_gutter_card_and_request(
+    qtbot: QtBot, bench: Workbench, server: ChatServer, tmp_path: Path
+) -> None:
+    server.always(streamed("It is."))
+    open_text(qtbot, bench, tmp_path / "chat.prompty", f"{CHAT}Say **one** word.\n")
+    run(qtbot, bench)
+    pane, page = bench.preview_pane, bench.window.tabs.current
+    assert page is not None
+    gutter = page.editor.findChildren(Gutter)[0]
+    assert not pane.bar.changed.isVisible()
+    cursor = page.editor.textCursor()
+    cursor.setPosition(page.editor.toPlainText().index("word"))
+    cursor.insertText("short ")
+    qtbot.waitUntil(lambda: dict(gutter.changes) == {5: "changed"})
+    qtbot.waitUntil(lambda: pane.bar.changed.isVisible() and bench.is_settled)
+    assert pane.bar.changed.text() == "1 changed"
+    [card] = pane.messages.cards
+    qtbot.waitUntil(lambda: "short" in underlined(card.bodies[0]))
+    assert underlined(card.bodies[0]).strip() == "short"
+    pane.tabs.setCurrentIndex(1)
+    qtbot.waitUntil(lambda: "tokens since the run" in words_of(pane.request))
+    pane.bar.changed.click()
+    qtbot.waitUntil(lambda: pane.diff.before.currentText() == "Last run")
+    qtbot.waitUntil(lambda: "+ Say **one** short word." in pane.diff.view.toPlainText())
+    run(qtbot, bench)
+    qtbot.waitUntil(lambda: not pane.bar.changed.isVisible() and not gutter.changes)
+
+
+def underlined(body: TextBody) -> str:
+    found = ""
+    block = body.document().begin()
+    while block.isValid():
+        pieces = block.begin()
+        while not pieces.atEnd():
+            piece = pieces.fragment()
+            if piece.charFormat().fontUnderline():
+                found += piece.text()
+            pieces += 1
+        block = block.next()
+    return found
+
+
+def test_answers_of_a_text_that_was_never_saved_are_looked_through(
+    qtbot: QtBot, bench: Workbench, server: ChatServer
+) -> None:
+    server.script(streamed("First answer."), streamed("Second answer."))
+    bench.window.tabs.new(CHAT, "new.prompty")
+    qtbot.waitUntil(lambda: bench.is_settled)
+    card = run(qtbot, bench)
+    run(qtbot, bench)
+    qtbot.waitUntil(lambda: "run 2 of 2" in words_of(card))
+    card.before.click()
+    qtbot.waitUntil(lambda: is_in_sight(bench, "First answer."))
+    qtbot.waitUntil(lambda: "run 1 of 2" in words_of(card))
+
+
+def test_an_answer_comes_back_from_the_history_after_many_other_runs(
+    qtbot: QtBot,
+    bench: Workbench,
+    server: ChatServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sessions, "_MOST_RESTING", 1)
+    server.script(*(streamed(f"Answer {number}.") for number in range(3)))
+    for number in range(3):
+        open_text(qtbot, bench, tmp_path / f"{number}.prompty", CHAT)
+        run(qtbot, bench)
+        qtbot.waitUntil(lambda number=number: is_in_sight(bench, f"Answer {number}."))
+    bench.window.tabs.open(tmp_path / "0.prompty")
+    qtbot.waitUntil(lambda: is_in_sight(bench, "Answer 0."))
+    assert not bench.run_pane.isVisible()
+    assert len([each for each in server.requests if each.method == "POST"]) == 3
 
 
 def test_an_answer_for_other_inputs_says_so(

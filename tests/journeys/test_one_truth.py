@@ -13,7 +13,6 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from studio.application.preview.requests import provider_for, request_of
-from studio.application.preview.variables import variable_rows
 from studio.core.prompty.parse import parse
 from studio.ui.app.workbench import Workbench
 from studio.ui.editor.page.page import EditorPage
@@ -99,7 +98,7 @@ def test_another_kind_and_its_undo_keep_the_value(
     assert form.values() == bench.inputs_pane.values() == SETS["double"]
     preview = bench.preview.preview
     assert preview is not None
-    assert [row.given and row.given.source for row in variable_rows(preview, {})] == ["double"] * 2
+    assert preview.job.inputs == SETS["double"]
     page.editor.undo()
     qtbot.waitUntil(lambda: form.rows["customer"].spec.kind == "object" and bench.is_settled)
     assert form.values() == bench.inputs_pane.values() == SETS["double"]
@@ -392,7 +391,7 @@ def test_the_diff_tab_offers_the_last_run_and_the_commits(
     bench.inputs_pane.library.give("ticket", "Where is my order?")
     qtbot.waitUntil(lambda: previewed(bench)[0] == f"Our {TEXTS[0]}")
     bench.window.docks.show("preview")
-    bench.preview_pane.tabs.setCurrentIndex(3)
+    bench.preview_pane.tabs.setCurrentIndex(2)
     diff = bench.preview_pane.diff
     qtbot.waitUntil(lambda: diff.before.count() == 5)
     offered = [diff.before.itemText(index) for index in range(3, 5)]

@@ -24,7 +24,7 @@ from studio.core.prompty.front.schema import Key, keys_below
 from studio.core.prompty.parse import parse
 from studio.core.prompty.yaml.tree import KeyPath, value_at
 from studio.core.text.source import Span, TextEdit, apply_edits
-from studio.core.text.values import Json
+from studio.core.text.values import Json, parse_json
 
 # Whole items of the front matter: a tool that is added, a tool or input that is taken out.
 
@@ -341,6 +341,50 @@ def add_input(document: PromptDocument, name: str) -> tuple[TextEdit, ...]:
         words = tr("There is an input {name!r} already.")
         raise FrontFormError(words.format(name=name))
     return adds_only(document, declare_input(document, name), ("inputs",))
+
+
+def add_outputs(document: PromptDocument, example: str) -> tuple[TextEdit, ...]:
+    """Return the edits that declare an output for each new field of an example answer.
+
+    Raises:
+        FrontFormError: it is no JSON object, or has no field that is not declared yet.
+    """
+    try:
+        answer = parse_json(example)
+    except ValueError as error:
+        raise FrontFormError(tr("The example is not JSON: {error}.").format(error=error)) from error
+    if not isinstance(answer, Mapping):
+        raise FrontFormError(tr('An example answer is an object: {"name": value}.'))
+    word = "type" if document.dialect == "legacy" else "kind"
+    known = {item.name for item in document.outputs}
+    new = {name: _declared(value, word) for name, value in answer.items() if name not in known}
+    if not new:
+        raise FrontFormError(tr("Every field of the example is declared already."))
+    flow = [f"{write_scalar(name)}: {flow_value(declared)}" for name, declared in new.items()]
+    if isinstance(document.data.get("outputs"), list):
+        flow = [flow_value({"name": name, **declared}) for name, declared in new.items()]
+    dash = "- " if isinstance(document.data.get("outputs"), list) else ""
+    lines = [f"{dash}{each}" for each in flow]
+    edits = insert_below(document, ("outputs",), lines, ", ".join(flow))
+    return adds_only(document, edits, ("outputs",))
+
+
+def _declared(value: Json, word: str) -> dict[str, Json]:
+    """Return the declaration of a value like this one."""
+    match value:
+        case bool():
+            return {word: "boolean"}
+        case int():
+            return {word: "integer"}
+        case float():
+            return {word: "float"}
+        case list():
+            return {word: "array", **({"items": _declared(value[0], word)} if value else {})}
+        case dict():
+            inner: dict[str, Json] = {name: _declared(each, word) for name, each in value.items()}
+            return {word: "object", "properties": inner}
+        case _:
+            return {word: "string"}
 
 
 def _model(document: PromptDocument) -> Iterator[FrontGroup]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Final, Literal, NamedTuple, TypeAlias, assert_never
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from studio.application.words import tr
 from studio.core.patterns import SLOW_SECONDS, PatternError, schema_pattern
@@ -15,7 +15,6 @@ from studio.core.prompty.document import InputDeclaration, Parameter, PromptDocu
 from studio.core.prompty.inputs import (
     PERSONAL,
     RESERVED_SAMPLES,
-    GivenValue,
     InputResolution,
     resolve_inputs,
     stands_for_thread,
@@ -262,23 +261,6 @@ def _declared(item: InputDeclaration, depth: int = 0) -> FieldSpec:
         nullable=item.nullable,
         span=item.name_span or item.span,
     )
-
-
-def given_words(given: GivenValue) -> str:
-    """Return where the user took a value from, in words; empty for a typed one."""
-    match given.origin:
-        case "typed":
-            return ""
-        case "set":
-            return tr("set “{name}”").format(name=given.source)
-        case "file":
-            return tr("from {name}").format(name=given.source)
-        case "sample":
-            return tr("sample, sent")
-        case "run":
-            return tr("from an earlier run")
-        case _ as never:
-            assert_never(never)
 
 
 def show_value(value: FieldValue) -> str:

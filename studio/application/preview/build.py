@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from studio.application.document.checked_file import merged, provider_problems
 from studio.application.preview.value import Preview, PreviewJob
-from studio.application.preview.variables import cards
+from studio.application.preview.variables import cards, marked_cards
 from studio.application.run.start.readiness import refusal_of
 from studio.application.trust import is_trusted, references_of
 from studio.core.agent.loop.setup import (
@@ -52,7 +52,7 @@ def build_preview(job: PreviewJob) -> Preview:
         tools=tools,
         sent_tools=sent_tools,
         problems=tuple(found),
-        cards=cards(document, prepared),
+        cards=marked_cards(cards(document, prepared), job.asked),
         is_stale=bool(blockers),
         revision=job.revision,
     )

@@ -11,7 +11,9 @@ from studio.application.words import tr
 from studio.core.agent.protocols.loops import choose_protocol
 from studio.core.models.base import ModelRequest
 from studio.core.models.capabilities import facts_of
+from studio.core.text.amounts import money
 from studio.core.tokens.conversation import ConversationTokens, count_conversation
+from studio.core.wire.reply import Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,9 @@ class PreviewCount:
     is_by_model: bool = False
     """Whether the model itself counted `request`."""
 
+    change: str = ""
+    """Tokens and price more or less than those of the shown run; empty where nothing changed."""
+
     def by_model(self, sent: ConversationTokens) -> PreviewCount:
         """Return the count with the figures of the model's own tokenizer."""
         tokens = self.tokens if self.preview.samples or self.tokens is None else sent
@@ -64,11 +69,20 @@ def count_preview(preview: Preview, *, shown: bool = True) -> PreviewCount:
     sent = tokens if tokens is not None and is_same else _count(request, preview)
     count = PreviewCount(preview, tokens, request, sent, target.name, target.context_window)
     model_id = asked_model(preview.prepared.document, target).id
+    asked, difference = preview.job.asked, 0
+    if any(card.new for card in preview.cards):
+        difference = sent.total - _count(replace(request, messages=asked), preview).total
+        count = replace(count, change=tr("{count:+,} tokens").format(count=difference))
     if target.is_embedded or not model_id:
         return count
     connection = target.connection
     corrections = connection.capabilities if connection is not None else None
     facts = facts_of(model_id, corrections=corrections, connection=connection)
+    cost = facts.price.of(Usage(input_tokens=abs(difference))) if facts.price is not None else None
+    if cost and count.change:
+        price = f"{'+' if difference > 0 else '-'}{money(cost * 1000)}"
+        words = tr("{change}, {amount} per 1,000 runs")
+        count = replace(count, change=words.format(change=count.change, amount=price))
     return replace(
         count,
         model=model_id,

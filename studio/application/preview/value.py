@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 
 from studio.core.models.base import Capabilities, ProtocolName
@@ -61,6 +62,9 @@ class TextRun:
     span: Span | None = None
     """Place in the source."""
 
+    is_new: bool = False
+    """Whether the shown run had other words here."""
+
 
 @dataclass(frozen=True, slots=True)
 class CardData:
@@ -90,6 +94,10 @@ class CardData:
     attribute_places: Mapping[str, Span] = field(default_factory=dict, compare=False)
     """Attribute → where its value is written."""
 
+    new: Mapping[int, tuple[Span, ...]] = field(default_factory=dict)
+    """Part → places in its text that the shown run did not have; a part with no words too many
+    that only lost some has none."""
+
     look: tuple[object, ...] = field(init=False, compare=False, default=())
     """Everything that is drawn, without places: equal looks need no drawing again."""
 
@@ -106,6 +114,7 @@ class CardData:
             tuple(sorted({problem.message for problem in self.warnings})),
             self.missing,
             self.is_open_thread,
+            tuple(self.new.items()),
         )
         object.__setattr__(self, "look", look)
         text = self.message.text[:CUT_CHARACTERS]
@@ -129,6 +138,10 @@ class CardData:
 
     def runs(self, part: TextPart | ToolResultPart) -> Iterator[TextRun]:
         """Yield the text of one part, cut where its origin changes; made as far as it is read."""
+        new = self.new.get(self.message.parts.index(part), ()) if self.new else ()
+        yield from _marked(self._runs(part), new) if new else self._runs(part)
+
+    def _runs(self, part: TextPart | ToolResultPart) -> Iterator[TextRun]:
         if not part.segments:
             if part.text:
                 yield TextRun(part.text, None, part.span or self.message.origin.span)
@@ -162,6 +175,23 @@ def cut_runs(runs: Iterable[TextRun], characters: int, lines: int) -> tuple[Text
         if len(text) < len(run.text) or not room or not line_room:
             break
     return tuple(kept)
+
+
+def _marked(runs: Iterable[TextRun], new: Sequence[Span]) -> Iterator[TextRun]:
+    """Cut runs where words begin or end that the shown run did not have."""
+    edges = sorted({edge for span in new for edge in (span.start, span.end)})
+    done = 0
+    for run in runs:
+        end = done + len(run.text)
+        cuts = [done, *(edge for edge in edges if done < edge < end), end]
+        for first, last in pairwise(cuts):
+            place = run.span
+            if place is not None and run.value is None:
+                begin = min(place.start + first - done, place.end)
+                place = Span(begin, min(begin + last - first, place.end))
+            is_new = any(span.start <= first < span.end for span in new)
+            yield replace(run, text=run.text[first - done : last - done], span=place, is_new=is_new)
+        done = end
 
 
 def same_ends(old: Sequence[CardData], new: Sequence[CardData]) -> tuple[int, int]:
@@ -260,6 +290,9 @@ class PreviewJob:
 
     opened: Path | None = None
     """The folder that the user opened: text files below it are shown before it is trusted."""
+
+    asked: Sequence[Message] = ()
+    """First messages of the run whose answer is shown; the cards mark what differs from them."""
 
 
 @dataclass(frozen=True, slots=True)

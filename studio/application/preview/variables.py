@@ -1,11 +1,12 @@
-"""Every variable of a preview: its value, where that comes from, and where it is used."""
+"""The values of a preview in the text's margin, and its messages as cards."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 from studio.application.preview.value import CardData, Preview
 from studio.application.words import marked, tr
@@ -22,9 +23,10 @@ from studio.core.prompty.document import (
     TextPart,
     ToolResultPart,
 )
-from studio.core.prompty.inputs import GivenInputs, GivenValue, InputOrigin, resolve_inputs
+from studio.core.prompty.inputs import InputOrigin, resolve_inputs
 from studio.core.prompty.known_fields import Known
 from studio.core.prompty.prepare import Prepared
+from studio.core.text.diff import word_changes
 from studio.core.text.source import Problem, Span
 from studio.core.text.values import Json, JsonObject
 
@@ -54,35 +56,6 @@ def mask_secrets(value: JsonObject) -> JsonObject:
     return hidden
 
 
-@dataclass(frozen=True, slots=True)
-class VariableRow:
-    """One variable of the prompt: its value, where that comes from, and where it is used."""
-
-    name: str
-    """Root name, as the template uses it."""
-
-    value: Json
-    """The value that the preview rendered with; null where there is none."""
-
-    origin: InputOrigin
-    """Origin of the value; a `missing` one renders as nothing."""
-
-    given: GivenValue | None = field(default=None, kw_only=True)
-    """The user's value with where it was taken from; None for any other origin."""
-
-    declared: bool
-    """Whether the front matter declares it."""
-
-    uses: tuple[Span, ...] = ()
-    """Every use in the body, in order."""
-
-    place: Span | None = None
-    """Place that a double click opens: the declaration's name, else the first use."""
-
-    tokens: int = 0
-    """Tokens that its values take in all messages together, each counted by itself."""
-
-
 def variable_names(document: PromptDocument) -> tuple[str, ...]:
     """Return the declared inputs in order, then the other names and parameters in order of use."""
     names = (
@@ -91,41 +64,6 @@ def variable_names(document: PromptDocument) -> tuple[str, ...]:
         *(parameter.name for parameter in document.parameters),
     )
     return tuple(dict.fromkeys(names))
-
-
-def variable_rows(preview: Preview, counted: Mapping[str, int]) -> tuple[VariableRow, ...]:
-    """List every variable of a preview.
-
-    Args:
-        preview: the preview.
-        counted: the tokens of each input's values.
-    """
-    document, prepared, given = preview.shown, preview.prepared, preview.job.inputs
-    uses: dict[str, list[Span]] = {}
-    for variable in document.variables:
-        uses.setdefault(variable.name, []).append(variable.span)
-    for parameter in document.parameters:
-        uses.setdefault(parameter.name, []).extend(parameter.uses)
-    declared = {item.name: item for item in document.inputs if item.name}
-    origins = resolve_inputs(prepared.document, given).origins
-    rows = []
-    for name in variable_names(document):
-        item = declared.get(name)
-        used = tuple(uses.get(name, ()))
-        place = (item.name_span or item.span) if item else None
-        rows.append(
-            VariableRow(
-                name=name,
-                value=prepared.inputs.get(name),
-                given=given.by_name.get(name) if isinstance(given, GivenInputs) else None,
-                origin=origins.get(name, "reserved" if name in prepared.inputs else "missing"),
-                declared=item is not None or document.parameter(name) is not None,
-                uses=tuple(sorted(used)),
-                place=place or (used[0] if used else None),
-                tokens=counted.get(name, 0),
-            )
-        )
-    return tuple(rows)
 
 
 # Values in a few characters, as completion, hover and the text's margin show them.
@@ -246,6 +184,47 @@ def cards(document: PromptDocument, prepared: Prepared) -> tuple[CardData, ...]:
             )
         )
     return tuple(result)
+
+
+def marked_cards(cards: tuple[CardData, ...], asked: Sequence[Message]) -> tuple[CardData, ...]:
+    """Return the cards with what differs from the messages that a run began with.
+
+    Args:
+        cards: of the messages now.
+        asked: the run's messages; none where no run is shown.
+    """
+    if not asked:
+        return cards
+    own = [card for card in cards if not card.is_open_thread]
+    found = {
+        id(card): replace(card, new=new)
+        for card, was in zip_longest(own, asked[: len(own)])
+        if (new := _new_words(card.message, was))
+    }
+    return tuple(found.get(id(card), card) for card in cards)
+
+
+def _new_words(message: Message, was: Message | None) -> dict[int, tuple[Span, ...]]:
+    """Return the words of each changed text part that it did not have before."""
+    before = was.parts if was is not None and was.role == message.role else ()
+    found = {}
+    for index, (part, old) in enumerate(zip_longest(message.parts, before[: len(message.parts)])):
+        if not isinstance(part, TextPart | ToolResultPart):
+            continue
+        text = old.text if isinstance(old, TextPart | ToolResultPart) else ""
+        if text != part.text:
+            found[index] = tuple(_words_of(part.text, word_changes(text, part.text)))
+    return found
+
+
+def _words_of(text: str, changed: Iterable[Span]) -> Iterator[Span]:
+    """Cut from changed places the signs at both ends: they may be Markdown's."""
+    for span in changed:
+        words = [
+            span.start + each.start() for each in re.finditer(r"\w", text[span.start : span.end])
+        ]
+        if words:
+            yield Span(words[0], words[-1] + 1)
 
 
 def _thread_card(thread: OpenThread, number: int, document: PromptDocument) -> CardData:

@@ -11,12 +11,12 @@ from typing import Literal, TypeAlias
 from studio.application.run.displayed_run import RunView
 from studio.application.run.inspector.reply import thread_markdown
 from studio.application.run.offers.offer import Offer, detail_of
-from studio.application.run.words import error_title, is_only_title, sentence_of, work_time
+from studio.application.run.words import error_title, is_only_title, rate_of, sentence_of, work_time
 from studio.application.words import tr
 from studio.core.agent.values.json_text import Decoded, decode_at
 from studio.core.agent.values.state import RunState
 from studio.core.models.connections import is_local
-from studio.core.text.amounts import by_count, money
+from studio.core.text.amounts import by_count, duration, money
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.arguments import check_arguments
 from studio.core.wire.schema import answer_schema
@@ -136,9 +136,12 @@ def _problem(state: RunState, *, has_rows: bool) -> str:
 
 
 def _figures(state: RunState) -> Iterator[str]:
-    usage = state.usage
+    usage, step = state.usage, state.step
     if state.seconds:
         yield work_time(state)
+    if step.number <= 1 and step.first_seconds is not None and step.reply_origin == "live":
+        words = tr("first word {time}").format(time=duration(step.first_seconds))
+        yield ", ".join(filter(None, (words, rate_of(step))))
     if usage.total_tokens:
         words = tr("{sent:,} in, {received:,} out")
         yield words.format(sent=usage.input_tokens, received=usage.output_tokens)

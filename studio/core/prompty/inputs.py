@@ -27,25 +27,8 @@ PERSONAL = frozenset({"question", "input"})
 _TOOLS_AS_TEXT = '- "calculator": Work out an arithmetic expression. Input: expression (string)'
 
 
-GivenOrigin: TypeAlias = Literal["typed", "set", "file", "sample", "run"]
-"""Source of a value: the keyboard, a named set, a file, the sample, a past run."""
-
 InputOrigin: TypeAlias = Literal["given", "default", "sample", "reserved", "missing"]
 """Origin of a value; a run uses none that is a `sample` or `reserved`."""
-
-
-@dataclass(frozen=True, slots=True)
-class GivenValue:
-    """One value that the user gave."""
-
-    value: Json
-    """The value itself; null is a value."""
-
-    origin: GivenOrigin = "typed"
-    """Source of the value."""
-
-    source: str = ""
-    """Name of the set or file, where it came from one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,11 +38,11 @@ class GivenInputs(Mapping[str, Json]):
     A value stays under its name while no input has that name, and comes back with the input.
     """
 
-    by_name: Mapping[str, GivenValue] = field(default_factory=dict)
-    """Each value with its origin, by input name."""
+    by_name: Mapping[str, Json] = field(default_factory=dict)
+    """Each value by input name; null is a value."""
 
     def __getitem__(self, name: str) -> Json:
-        return self.by_name[name].value
+        return self.by_name[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.by_name)
@@ -67,16 +50,9 @@ class GivenInputs(Mapping[str, Json]):
     def __len__(self) -> int:
         return len(self.by_name)
 
-    def with_values(
-        self, values: Mapping[str, Json], origin: GivenOrigin = "typed", source: str = ""
-    ) -> GivenInputs:
-        """Return the same with these values added; a value that is equal keeps its origin."""
-        added = {
-            name: GivenValue(value, origin, source)
-            for name, value in values.items()
-            if not (name in self and _is_same(self[name], value))
-        }
-        return GivenInputs({**self.by_name, **added})
+    def with_values(self, values: Mapping[str, Json]) -> GivenInputs:
+        """Return the same with these values added."""
+        return GivenInputs({**self.by_name, **values})
 
     def without(self, name: str) -> GivenInputs:
         """Return the same without the value of one input."""
@@ -108,11 +84,6 @@ def renamed_keys(
                 }
                 values = moved
     return dict(values)
-
-
-def _is_same(one: Json, other: Json) -> bool:
-    """Return whether two values are equal and of one type: 1 and true are not the same."""
-    return type(one) is type(other) and one == other
 
 
 @dataclass(frozen=True, slots=True)

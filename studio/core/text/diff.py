@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import zip_longest
+from itertools import accumulate, zip_longest
 from typing import NamedTuple, TypeAlias
 
 from studio.core.text.source import Span, TextEdit
@@ -12,6 +13,7 @@ from studio.core.text.source import Span, TextEdit
 Opcode: TypeAlias = tuple[str, int, int, int, int]
 """Kind of change (of `difflib`), start and end in the old sequence, start and end in the new."""
 
+_WORD = re.compile(r"\w+|\s+|[^\w\s]")
 _EXACT = 2000
 """Lines of both texts up to which frequent lines are matched too: at most 0.1 s."""
 
@@ -50,6 +52,20 @@ def changes(old: Sequence[object], new: Sequence[object]) -> Iterator[Opcode]:
         yield kind, a + start, b + start, c + start, d + start
     if end:
         yield "equal", len(old) - end, len(old), len(new) - end, len(new)
+
+
+def word_changes(old: str, new: str) -> Iterator[Span]:
+    """Yield the places in the new text whose words the old one does not have."""
+    before, after = _WORD.findall(old), _WORD.findall(new)
+    starts = [0, *accumulate(map(len, after))]
+    same, rest = common_ends(before, after)
+    end = len(after) - rest
+    if len(before) + len(after) - 2 * (same + rest) > _EXACT:
+        yield Span(starts[same], starts[end])
+        return
+    for kind, _, _, first, last in changes(before, after):
+        if kind in ("insert", "replace"):
+            yield Span(starts[first], starts[last])
 
 
 def smallest_edit(old: str, new: str) -> tuple[TextEdit, ...]:

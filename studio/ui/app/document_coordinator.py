@@ -137,7 +137,7 @@ class DocumentCoordinator(QObject):
         if is_unread or (is_elsewhere and not is_trusted(document.source.path, self._trust)):
             self.refused.emit(tr("The sample is in a file: trust the folder to take it."))
         else:
-            self._inputs.library.add({name: value}, "sample")
+            self._inputs.library.add({name: value})
 
     def show_given(self, given: GivenInputs) -> None:
         """Take the values of the inputs."""
@@ -180,6 +180,7 @@ class DocumentCoordinator(QObject):
         """Show what a preview costs."""
         shown = meter(count)
         self._preview_pane.show_tokens(count.tokens)
+        self._preview_pane.show_change(count.change)
         self._window.status.set_tokens(shown.text, shown.detail, shown.fullness)
 
     def show_inline(self, preview: Preview, values: tuple[InlineValue, ...]) -> None:

@@ -64,6 +64,7 @@ class PastRuns(QObject):
 
     def _connect(self, files: RunFiles) -> None:
         history, pane = self._history, self._pane
+        self._run.state_changed.connect(self._bring_back)
         history.listed.connect(pane.show_runs)
         history.opening.busy_changed.connect(pane.show_opening)
         history.size_changed.connect(pane.footer.show_size)
@@ -99,6 +100,12 @@ class PastRuns(QObject):
         """Show the answer of another run of the prompt, without its steps."""
         self._answer_of = run
         self._history.open(run)
+
+    def _bring_back(self) -> None:
+        """Show the answer of a prompt whose run is not kept in memory any more."""
+        slots = self._run.slots
+        if run := slots.let_go.pop(slots.prompt, ""):
+            self.show_answer(run)
 
     def resume(self) -> None:
         """Go on with the run of the past that is shown, with the prompt as it was then."""
@@ -147,9 +154,12 @@ class PastRuns(QObject):
     def _show_record(self, record: RunRecord) -> None:
         """Show a run of the history; one that was waited for is gone on with."""
         run = record.state.setup.run if record.state is not None else ""
-        if not run or run != self._answer_of:
+        is_answer, self._answer_of = bool(run) and run == self._answer_of, ""
+        path = record.state.setup.path if record.state is not None else ""
+        if is_answer and path != self._run.slots.prompt:
+            return  # the user went on to another prompt meanwhile
+        if not is_answer:
             self._coordinator.window.docks.show("run")
-        self._answer_of = ""
         self._run.open_record(record)
         awaited, self._awaited = self._awaited, ""
         if awaited and run == awaited:

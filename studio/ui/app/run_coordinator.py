@@ -342,5 +342,5 @@ class RunCoordinator(QObject):
     def _with_samples(self, refusal: Refusal, again: Callable[[], None]) -> None:
         """Take the samples that the preview shows as the user's values, and try again."""
         self.messages.withdraw("run")
-        self.inputs.library.add(refusal.samples, "sample")
+        self.inputs.library.add(refusal.samples)
         again()

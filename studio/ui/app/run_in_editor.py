@@ -100,6 +100,9 @@ class RunMarks(QObject):
             setup = state.setup
             was_unnamed = not (setup.path or setup.program or self._is_record)
             is_own = was_unnamed or str(document.source.path or "") == state.setup.path
+        page = self._window.tabs.current
+        if page is not None:
+            page.changes.show_run(state.setup.source if state is not None and is_own else None)
         if state is None or document is None or not is_own:
             self.compared.emit(False, False)
             return

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject
 
 from studio.application.connections.model import tool_connection
 from studio.application.preview.value import PreviewTarget
+from studio.application.run.cards.timeline import first_sent
 from studio.application.run.debugging.memory import DebugStore
 from studio.application.run.displayed_run import RunView
 from studio.application.run.past.record import StoreJournal
@@ -231,10 +232,8 @@ class Workbench(QObject):
         details.problems_found.connect(self.window.page_coordinator.show_more_problems)
         details.values_made.connect(document.show_inline)
         details.bodies_made.connect(pane.request.show_bodies)
-        details.rows_made.connect(pane.variables.show_rows)
         pane.request_bodies.connect(details.make_bodies)
         pane.request_figures.connect(details.make_figures)
-        pane.request_rows.connect(details.make_rows)
         details.request_count.connect(self.counter.count)
         self.counter.counted.connect(details.show_count)
         self.run.sessions.ended.connect(details.count_again)
@@ -416,13 +415,14 @@ class Workbench(QObject):
 
     def _show_runs(self, prompt: str, runs: tuple[str, ...]) -> None:
         if prompt == self._path:
-            self.preview_pane.answer.show_runs(runs if prompt else ())
+            self.preview_pane.answer.show_runs(runs if prompt else self.run.slots.unsaved)
 
     def _show_answer(self, view: RunView) -> None:
         """Show the answer in its card, unless the run is of another prompt than the open one."""
         path = (view.state.setup.path or view.state.setup.program) if view.state else self._path
         is_own = path == self._path or not (path or view.record)  # one of a text not saved then
         self.preview_pane.answer.show_view(view if is_own else RunView())
+        self.preview.set_asked(first_sent(view.state if is_own else None))
 
     def _say_run(self) -> None:
         """Show the run's state once: in its pane or its card, else in the status bar."""

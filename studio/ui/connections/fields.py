@@ -6,10 +6,9 @@ A key is never shown.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QPoint, QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QMouseEvent
 from PySide6.QtWidgets import (
     QCompleter,
@@ -17,7 +16,6 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QLabel,
     QLineEdit,
-    QMenu,
     QProgressBar,
     QToolButton,
     QWidget,
@@ -25,9 +23,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.words import marked, tr
 from studio.core.models.capabilities import ModelFacts
-from studio.core.models.embedded.weights import find_weights
 from studio.core.models.secrets import KEYRING, environment_name
-from studio.core.text.amounts import size
 from studio.core.text.values import Json, JsonObject
 from studio.ui.parts.fields import Choices, ComboBox, FieldForm, FileDrop
 from studio.ui.parts.kit import column_of, named, push_button, row_of, toned_label
@@ -326,7 +322,7 @@ class FetchBar(QWidget):
 
 
 class WeightsField(QWidget):
-    """A GGUF file: typed, chosen, dropped, or found in a folder."""
+    """A GGUF file: typed, chosen or dropped; the list of models shows those of a folder."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -335,33 +331,9 @@ class WeightsField(QWidget):
             tr("Model files (*.gguf);;All files (*)"),
             tr("The bundled model, SmolLM2 135M"),
         )
-        self.search = push_button(tr("Find in folder…"), self._ask, takes_enter=False)
-        self.search.setToolTip(tr("List the GGUF files of a folder and its subfolders"))
         self.bundled = FetchBar()
-        row = row_of((self.path, 1), self.search, spacing=8)
-        column_of(row, self.bundled, on=self, margins=0, spacing=8)
+        column_of(self.path, self.bundled, on=self, margins=0, spacing=8)
         self.setFocusProxy(self.path)
-
-    def menu_of(self, folder: Path) -> QMenu:
-        """Return the menu of a folder's model files, to choose from."""
-        menu = QMenu(self)
-        for weights in find_weights(folder):
-            words = f"{weights.name}  ({size(weights.size)})"
-            menu.addAction(words, partial(self._take, weights.path))
-        if menu.isEmpty():
-            menu.addAction(
-                tr("No GGUF file in {name!r} or its subfolders").format(name=folder.name)
-            ).setEnabled(False)
-        return menu
-
-    def _take(self, path: Path) -> None:
-        self.path.take(path)
-
-    def _ask(self) -> None:
-        folder = QFileDialog.getExistingDirectory(self, tr("Find model files in"), str(Path.home()))
-        if folder:
-            below = self.search.mapToGlobal(QPoint(0, self.search.height()))
-            self.menu_of(Path(folder)).popup(below)
 
 
 # Abilities and prices of a model, with the user's corrections.

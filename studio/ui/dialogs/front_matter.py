@@ -24,6 +24,7 @@ from studio.application.editing.front_form import (
     FrontFormError,
     FrontGroup,
     add_input,
+    add_outputs,
     add_tool,
     front_groups,
     remove_item,
@@ -78,7 +79,7 @@ class FrontMatterDialog(ClosingDialog):
         self._said = toned_label("error", wraps=True)
         self._said.hide()
         self._area = scroll_area()
-        self.new_input, self.new_tool = QLineEdit(), QLineEdit()
+        self.new_input, self.new_tool, self.example = QLineEdit(), QLineEdit(), QLineEdit()
         self.tool_kind = named(ComboBox(), tr("Kind of the new tool"))
         self.tool_kind.addItems(TOOL_KINDS)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
@@ -88,22 +89,27 @@ class FrontMatterDialog(ClosingDialog):
         box = column_of((self._area, 1), self._said, on=self)
         more = QGridLayout()
         more.addWidget(self.new_input, 0, 0, 1, 2)
-        more.addWidget(self._adder(self.new_input, self._add), 0, 2)
+        words = tr("Name of a new input"), tr("Add input")
+        more.addWidget(self._adder(self.new_input, *words, self._add), 0, 2)
         more.addWidget(self.new_tool, 1, 0)
         more.addWidget(self.tool_kind, 1, 1)
-        more.addWidget(self._adder(self.new_tool, self._add_tool), 1, 2)
+        words = tr("Name of a new tool"), tr("Add tool")
+        more.addWidget(self._adder(self.new_tool, *words, self._add_tool), 1, 2)
+        more.addWidget(self.example, 2, 0, 1, 2)
+        words = tr("An example answer, as JSON: its fields become outputs"), tr("Add outputs")
+        more.addWidget(self._adder(self.example, *words, self._add_outputs), 2, 2)
         box.addLayout(more)
         box.addWidget(buttons)
         self.show_document(document)
 
-    def _adder(self, field: QLineEdit, add: Callable[[], None]) -> QPushButton:
-        """Return the button beside a field for a new name; Enter in the field does the same."""
-        is_tool = field is self.new_tool
-        words = tr("Name of a new tool") if is_tool else tr("Name of a new input")
+    def _adder(
+        self, field: QLineEdit, words: str, label: str, add: Callable[[], None]
+    ) -> QPushButton:
+        """Return the button beside a field for something new; Enter in the field does the same."""
         field.setPlaceholderText(words)
         field.setAccessibleName(words)
         field.returnPressed.connect(add)
-        button = push_button(tr("Add tool") if is_tool else tr("Add input"), add)
+        button = push_button(label, add)
         button.setAutoDefault(False)
         return button
 
@@ -244,6 +250,11 @@ class FrontMatterDialog(ClosingDialog):
         name, kind = self.new_tool.text().strip(), TOOL_KINDS[self.tool_kind.currentIndex()]
         if name and self._try(lambda: add_tool(self.document, name, kind)):
             self.new_tool.clear()
+
+    def _add_outputs(self) -> None:
+        example = self.example.text().strip()
+        if example and self._try(lambda: add_outputs(self.document, example)):
+            self.example.clear()
 
     def _refuse(self, text: str) -> None:
         self._said.setText(text)

@@ -22,7 +22,7 @@ from studio.ui.inputs.fields import (
     NumberField,
     TextField,
 )
-from studio.ui.inputs.row import FieldRow
+from studio.ui.inputs.row import HIGH, FieldRow
 from studio.ui.parts.fields import ComboBox
 from studio.ui.parts.kit import column_of, icon_button, named, push_button, row_of, toned_label
 from studio.ui.style.theme import role_color, theme_in_use
@@ -62,7 +62,7 @@ class ObjectField(FieldEditor):
         self.rows: list[FieldRow] = []
         for each in spec.properties:
             item = _with_fallback(each, spec)
-            row = FieldRow(item, make_editor(item))
+            row = FieldRow(item, make_editor(item), is_line=item.kind not in HIGH)
             row.changed.connect(self._changed)
             self.rows.append(row)
             layout.addWidget(row)

@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QPalette
+from PySide6.QtGui import QAction, QColor, QPalette
 from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
@@ -29,6 +29,7 @@ from studio.application.inputs.fields import FieldSpec, own_count
 from studio.application.words import marked, tr
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import GivenInputs
+from studio.core.text.amounts import shortened
 from studio.core.text.source import Span
 from studio.core.text.values import Json
 from studio.ui.inputs.fields import JsonField
@@ -51,15 +52,16 @@ class SetsButton(QToolButton):
     def __init__(self, library: InputLibrary, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._library = library
-        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setAutoRaise(True)
+        self.clear = QAction(icon("rotate-ccw"), tr("Clear all: use defaults and samples"), self)
+        self.as_json = QAction(icon("braces"), tr("Edit the values as JSON"), self)
+        self.as_json.setCheckable(True)
         self._menu = QMenu(self)
         self._menu.aboutToShow.connect(self._fill)
         self.setMenu(self._menu)
         library.changed.connect(self.describe)
         self.describe()
-        self.setIcon(icon("list", "muted"))
 
     def _fill(self) -> None:
         library, menu = self._library, self._menu
@@ -85,10 +87,12 @@ class SetsButton(QToolButton):
         menu.addAction(tr("Keep as samples in the prompt"), self.request_samples.emit)
         menu.addSeparator()
         menu.addAction(tr("Load from a file…"), self._ask_file)
+        menu.addSeparator()
+        menu.addActions([self.clear, self.as_json])
 
     def describe(self) -> None:
         """Name the set in use, and whether its values were changed since."""
-        name, words = _literal(self._library.current), tr("{name}, edited")
+        name, words = _literal(shortened(self._library.current, _LONGEST)), tr("{name}, edited")
         self.setText(words.format(name=name) if self._library.is_edited else name or tr("Sets"))
         self.setAccessibleName(": ".join(filter(None, (tr("Input sets"), self._library.current))))
         count = len(self._library.sets)
@@ -138,6 +142,8 @@ def _literal(name: str) -> str:
 
 _NO_LIMIT = 16_777_215
 """Qt's value for no maximum size."""
+_LONGEST = 14
+"""Characters of a set's name on its button."""
 _OF_VALUES = (".json", ".jsonl", ".ndjson", ".yaml", ".yml", ".csv", ".tsv")
 """Endings of files that hold values."""
 _OF_THE_DOCK = 8
@@ -172,10 +178,6 @@ class InputsPane(FollowsTheme, QWidget):
         self.sets = SetsButton(self.library, self)
         self.before = icon_button("chevron-left", tr("The set before"))
         self.after = icon_button("chevron-right", tr("The set after"))
-        self.json_button = icon_button("braces", tr("Edit the values as JSON"))
-        self.json_button.setCheckable(True)
-        self.reset_button = icon_button("rotate-ccw", tr("Clear all: use defaults and samples"))
-        self.reset_button.setAccessibleName(tr("Clear all values"))
         self.form = SchemaForm(colored=True)
         self.raw = JsonField(FieldSpec("values", "json", type_name="object"))
         self.raw_problem = toned_label("error", wraps=True, is_plain=True)
@@ -195,8 +197,8 @@ class InputsPane(FollowsTheme, QWidget):
         self.before.clicked.connect(partial(self.library.step, -1))
         self.after.clicked.connect(partial(self.library.step, 1))
         self.library.changed.connect(self._describe)
-        self.json_button.toggled.connect(self._switch)
-        self.reset_button.clicked.connect(self.clear)
+        self.sets.as_json.toggled.connect(self._switch)
+        self.sets.clear.triggered.connect(self.clear)
         self.form.value_changed.connect(self._from_form)
         self.form.request_declare.connect(self.request_declare)
         self.raw.changed.connect(self._from_json)
@@ -225,14 +227,12 @@ class InputsPane(FollowsTheme, QWidget):
         bar.setSpacing(4)
         for button in (self.before, self.after):
             button.setAutoRaise(True)
-        self.cases_button = QToolButton(autoRaise=True)
-        self.cases_button.setText(tr("Cases"))
-        self.cases_button.setToolTip(tr("Ask the prompt with each of its cases, in a table"))
-        for part in (self.fold_button, self.before, self.sets, self.after, self.cases_button):
+        self.cases_button = icon_button("list", tr("Ask the prompt with each of its cases"))
+        self.cases_button.setAutoRaise(True)
+        for part in (self.fold_button, self.before, self.sets, self.after):
             bar.addWidget(part)
         bar.addWidget(self._summary, 1)
-        bar.addWidget(self.reset_button)
-        bar.addWidget(self.json_button)
+        bar.addWidget(self.cases_button)
         column_of(bar, (self._stack, 1), on=self, margins=0, spacing=0)
 
     def set_document(self, document: PromptDocument | None, untitled: str = "") -> None:
@@ -265,15 +265,15 @@ class InputsPane(FollowsTheme, QWidget):
         """Take all values away."""
         self.library.give_all({})
         self.form.clear()
-        if self.json_button.isChecked():
+        if self.sets.as_json.isChecked():
             self.raw.set_value({})
             self.raw_problem.clear()
 
     def focus_input(self, name: str) -> None:
         """Put the keyboard into an input's field and bring it into view."""
         self.fold_button.setChecked(False)
-        if self.json_button.isChecked():
-            self.json_button.setChecked(False)
+        if self.sets.as_json.isChecked():
+            self.sets.as_json.setChecked(False)
         self.form.focus_field(name)
         row = self.form.rows.get(name)
         if row is not None:
@@ -292,8 +292,7 @@ class InputsPane(FollowsTheme, QWidget):
     def _fold(self, folded: bool) -> None:
         """Leave one line, or show the form."""
         self.fold_button.setIcon(icon("chevron-right" if folded else "chevron-down"))
-        for part in (self._stack, self.reset_button, self.json_button):
-            part.setVisible(not folded)
+        self._stack.setVisible(not folded)
         self.setMaximumHeight(self.sizeHint().height() if folded else _NO_LIMIT)
         self._describe()
         self._height_wanted.start()
@@ -312,7 +311,7 @@ class InputsPane(FollowsTheme, QWidget):
             self.request_height.emit(head + _height_of(self._form_page, self.width()))
 
     def _choose_page(self) -> None:
-        is_raw = self.json_button.isChecked()
+        is_raw = self.sets.as_json.isChecked()
         self._stack.setCurrentWidget(self._raw_page if is_raw else self._scroll)
 
     def _switch(self, as_json: bool) -> None:
@@ -336,7 +335,7 @@ class InputsPane(FollowsTheme, QWidget):
     def _show_given(self, given: GivenInputs) -> None:
         self.form.set_values(given)
         self._height_wanted.start()  # fields grow with their text
-        if self.json_button.isChecked() and self.raw.value() != given:
+        if self.sets.as_json.isChecked() and self.raw.value() != given:
             self.raw.set_value(dict(given))
         self._describe()
         self.given_changed.emit(given)
@@ -358,8 +357,8 @@ class InputsPane(FollowsTheme, QWidget):
         self.sets.describe()
         for button in (self.before, self.after):
             button.setVisible(len(self.library.sets) > 1)
-        self.reset_button.setEnabled(bool(values))
-        self.json_button.setEnabled(bool(specs or values))
+        self.sets.clear.setEnabled(bool(values))
+        self.sets.as_json.setEnabled(bool(specs or values))
 
 
 def _height_of(part: QWidget, width: int) -> int:

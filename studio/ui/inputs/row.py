@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QLabel,
     QMenu,
     QPushButton,
@@ -20,24 +19,40 @@ from PySide6.QtWidgets import (
 from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue
 from studio.application.words import tr
 from studio.core.text.amounts import shortened
+from studio.core.text.invisible import plain_tip
 from studio.core.text.source import Span
 from studio.ui.base.menus import ON_INPUT, add_actions, add_own, own_menu
 from studio.ui.inputs.fields import FieldEditor
-from studio.ui.parts.kit import column_of, toned_label
+from studio.ui.parts.kit import column_of, row_of, toned_label
 from studio.ui.style.theme import FollowsTheme, dot, icon, paint_text, theme_in_use
+
+HIGH = ("object", "array", "thread")
+"""Kinds of fields that do not fit into one line with their name."""
+
+_ELIDE = Qt.TextElideMode.ElideRight
+_NAME_WIDTH = 96
+"""Width of the names of rows of one line, in pixels."""
 
 
 class FieldRow(QWidget):
-    """Label above, editor below; a small button takes the value away again."""
+    """Label above or beside the editor; a small button takes the value away again."""
 
     changed = Signal()
     request_declare = Signal(str)  # name of an undeclared variable
     request_place = Signal(Span)
 
     def __init__(
-        self, spec: FieldSpec, editor: FieldEditor, color: str = "", parent: QWidget | None = None
+        self, spec: FieldSpec, editor: FieldEditor, color: str = "", *, is_line: bool = False
     ) -> None:
-        super().__init__(parent)
+        """Make it.
+
+        Args:
+            spec: the field.
+            editor: its editor.
+            color: the color of its values in the preview; empty for none.
+            is_line: put name and editor side by side, with the description as their tip.
+        """
+        super().__init__()
         self.spec = spec
         self.editor = editor
         self._falls_back = True
@@ -69,7 +84,7 @@ class FieldRow(QWidget):
         self._description.setHidden(not spec.description)
         self._problem = toned_label("error", wraps=True, is_plain=True)
         self._problem.hide()
-        self._arrange()
+        self._arrange(is_line=is_line)
         editor.changed.connect(self._edited)
         self.set_color(color)
         for label in (self._type, self.state, self._description):
@@ -91,17 +106,22 @@ class FieldRow(QWidget):
         add_actions(menu, self.window(), ON_INPUT)
         return menu
 
-    def _arrange(self) -> None:
-        header = QHBoxLayout()
-        header.setSpacing(8)
+    def _arrange(self, *, is_line: bool) -> None:
+        ends = (self.state, self.reset, self.declare)
+        if is_line:
+            self._name.setFixedWidth(_NAME_WIDTH)
+            name = self._name.fontMetrics().elidedText(self.spec.name, _ELIDE, _NAME_WIDTH)
+            self._name.setText(name)
+            self._description.hide()
+            words = f"{self.spec.name} · {self._type.text()}"
+            self._name.setToolTip(
+                plain_tip("\n".join(filter(None, (words, self.spec.description))))
+            )
+            line = row_of(self._dot, self._name, (self.editor, 1), *ends, spacing=8)
+            column_of(line, self._problem, on=self, margins=0, spacing=4)
+            return
+        header = row_of(self._dot, self._name, self._type, 1, *ends, spacing=8)
         header.addStrut(20)
-        header.addWidget(self._dot)
-        header.addWidget(self._name)
-        header.addWidget(self._type)
-        header.addStretch(1)
-        header.addWidget(self.state)
-        header.addWidget(self.reset)
-        header.addWidget(self.declare)
         column_of(
             header, self._description, self.editor, self._problem, on=self, margins=0, spacing=4
         )

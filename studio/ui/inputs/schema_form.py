@@ -23,7 +23,7 @@ from studio.application.words import tr
 from studio.core.text.values import Json, JsonObject
 from studio.ui.inputs.compound import make_editor
 from studio.ui.inputs.fields import FieldEditor, FileField, JsonField, NumberField, TextField
-from studio.ui.inputs.row import FieldGroup, FieldRow, GroupWords
+from studio.ui.inputs.row import HIGH, FieldGroup, FieldRow, GroupWords
 from studio.ui.parts.kit import column_of
 from studio.ui.style.theme import FollowsTheme, input_color, theme_in_use
 
@@ -136,7 +136,7 @@ class SchemaForm(FollowsTheme, QWidget):
         )
         layout = column_of(self._own, self.parameters, self.supplied, on=self, margins=0)
         for each in (self._own, layout):
-            each.setSpacing(12)
+            each.setSpacing(8 if colored else 12)
         self._style()
         self.follow_theme()
 
@@ -243,7 +243,8 @@ class SchemaForm(FollowsTheme, QWidget):
         if isinstance(editor, TextField | JsonField):
             editor.text.is_sent_by_enter = self._is_sent_by_enter
         editor.set_folder(self._folder)
-        row = FieldRow(spec, editor, self._color(index))
+        is_line = self._colored and spec.kind not in HIGH
+        row = FieldRow(spec, editor, self._color(index), is_line=is_line)
         row.changed.connect(partial(self._changed, spec.name))
         row.request_declare.connect(self.request_declare)
         row.editor.request_sample.connect(self.request_sample)

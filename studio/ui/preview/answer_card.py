@@ -82,7 +82,7 @@ class AnswerCard(FollowsTheme, QWidget):
         self._role, self._model, self._place = QLabel(), ElidedLabel(), QLabel()
         self._empty = QLabel()
         self._problem = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
-        self._figures, self._verdict = QLabel(), QLabel()
+        self._figures, self._verdict = QLabel(wordWrap=True), QLabel()
         self._rows, self._texts, self._flow = QGridLayout(), QVBoxLayout(), FlowLayout()
         self.offers: list[QPushButton] = []
         """Buttons for the problem that the run has paused at."""
@@ -346,11 +346,10 @@ class AnswerCard(FollowsTheme, QWidget):
         for ground in (self._scroll.viewport(), self._body):
             ground.setAutoFillBackground(False)  # the card is painted behind it
         self._foot, self._buttons = QWidget(), QWidget()
-        self._foot.setFixedHeight(_FIGURES)
+        self._foot.setMinimumHeight(_FIGURES)
         row_of(
-            self._figures,
+            (self._figures, 1),
             self._verdict,
-            1,
             self.stop,
             on=self._foot,
             margins=(16, 0, 8, 0),

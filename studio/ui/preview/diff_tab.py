@@ -29,6 +29,7 @@ class DiffTab(QWidget):
         super().__init__()
         self._sets: tuple[ConversationSide, ...] = ()
         self._earlier: tuple[ConversationSide, ...] = ()
+        self._wants_run = False
         self.compared: ConversationComparison | None = None
         self._own = (
             ConversationSide(tr("Last saved version"), is_saved=True),
@@ -75,6 +76,15 @@ class DiffTab(QWidget):
         if sides or self._earlier:
             self._earlier = tuple(sides)
             self._offer()
+        if sides and self._wants_run:
+            self._wants_run = False
+            self.before.setCurrentIndex(len(self._own) + len(self._sets))
+            self.pair_chosen.emit(self.pair)
+
+    def choose_last_run(self) -> None:
+        """Compare with the last run, the first of the earlier sides, once they are offered."""
+        self._wants_run = True
+        self.request_earlier.emit()
 
     def showEvent(self, event: QShowEvent) -> None:
         """Ask for what the prompt was before: only now, since Git is asked for it."""

@@ -1,4 +1,4 @@
-"""The preview pane: Messages, Request, Variables and Diff of the unsaved text."""
+"""The preview pane: Messages, Request and Diff of the unsaved text."""
 
 from __future__ import annotations
 
@@ -35,13 +35,12 @@ from studio.application.words import marked, tr
 from studio.core.text.source import Fix, Span
 from studio.core.tokens.conversation import ConversationTokens
 from studio.ui.parts.empty_state import Banner, EmptyState
-from studio.ui.parts.kit import Drawing, Separator, column_of, icon_button, named, row_of
+from studio.ui.parts.kit import Chip, Drawing, Separator, column_of, icon_button, named, row_of
 from studio.ui.parts.text_views import ClosedText
 from studio.ui.preview.answer_card import AnswerCard
 from studio.ui.preview.cards.messages_view import MessagesView
 from studio.ui.preview.diff_tab import DiffTab
 from studio.ui.preview.request_tab import RequestTab
-from studio.ui.preview.variables_tab import VariablesTab
 from studio.ui.style.theme import icon
 
 # The line above the preview: its tabs, and a menu of what is done with the messages.
@@ -56,8 +55,14 @@ class PreviewBar(QWidget):
         super().__init__()
         self.tabs = QTabBar(expanding=False, drawBase=False)
         self.tabs.setAccessibleName(tr("Views of the preview"))
-        for title in (tr("Messages"), tr("Request"), tr("Variables"), tr("Diff")):
+        for title in (tr("Messages"), tr("Request"), tr("Diff")):
             self.tabs.addTab(title)
+        self.changed = Chip("")
+        self.changed.set_color("accent")
+        self.changed.setToolTip(
+            tr("Messages changed since the run whose answer is shown: compare with it")
+        )
+        self.changed.hide()
         menu = QMenu(self)
         for words, form in (
             (tr("Copy as JSON"), "json"),
@@ -77,7 +82,7 @@ class PreviewBar(QWidget):
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.more.setMenu(menu)
         self.more.setStyleSheet("QToolButton::menu-indicator { image: none; }")
-        row_of(self.tabs, 1, self.more, on=self, margins=(4, 0, 8, 0), spacing=4)
+        row_of(self.tabs, 1, self.changed, self.more, on=self, margins=(4, 0, 8, 0), spacing=4)
 
 
 _MOST_ANSWER = 0.45
@@ -203,8 +208,7 @@ class PreviewPane(QWidget):
     request_compare = Signal(Pair)  # Pair, or None: no longer
     request_probe = Signal()  # try the inputs for holes
     request_bodies = Signal(tuple)  # of Provider: the bodies that are seen, from now on
-    request_figures = Signal(bool)  # whether the tokens of each message or input are seen
-    request_rows = Signal(bool)  # whether the rows of the variables are seen
+    request_figures = Signal(bool)  # whether the tokens of each message are seen
 
     def __init__(self) -> None:
         super().__init__()
@@ -217,7 +221,6 @@ class PreviewPane(QWidget):
         self.probe_panel = ProbePanel()
         self.messages = MessagesView()
         self.request = RequestTab()
-        self.variables = VariablesTab()
         self.diff = DiffTab()
         self.empty = EmptyState(
             "messages-square",
@@ -225,7 +228,7 @@ class PreviewPane(QWidget):
             tr("Open or write a prompt: the messages that the model would get appear here."),
         )
         self._pages = QStackedWidget()
-        for page in (self.messages, self.request, self.variables, self.diff):
+        for page in (self.messages, self.request, self.diff):
             self._pages.addWidget(page)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.empty)
@@ -282,6 +285,7 @@ class PreviewPane(QWidget):
         self.tabs.currentChanged.connect(self._change_tab)
         self.bar.raw.toggled.connect(self.messages.set_raw)
         self.bar.probe.triggered.connect(self.request_probe)
+        self.bar.changed.clicked.connect(self._compare_with_run)
         self.bar.request_copy.connect(self._copy)
         self.probe_panel.place_chosen.connect(self.request_reveal)
         self.banner.activated.connect(self._reveal_blocker)
@@ -293,8 +297,6 @@ class PreviewPane(QWidget):
         self.request.request_bodies.connect(self.request_bodies)
         self.request.place_chosen.connect(self.request_reveal)
         self.request.input_chosen.connect(self.request_input)
-        self.variables.place_chosen.connect(self.request_reveal)
-        self.variables.input_chosen.connect(self.request_input)
 
     def show_preview(self, preview: Preview | None) -> None:
         """Show a preview; `None` when no document is open."""
@@ -306,7 +308,6 @@ class PreviewPane(QWidget):
         self.answer.setVisible(preview is not None)
         self.request.show_preview(preview)
         if preview is None:
-            self.variables.show_rows(None)
             self.banner.hide()
             self.probe_panel.hide()
             self._stack.setCurrentWidget(self.empty)
@@ -325,6 +326,18 @@ class PreviewPane(QWidget):
         """Show what each message of the newest preview costs, where that was counted."""
         if tokens is not None:
             self.messages.show_tokens(tokens)
+
+    def show_change(self, words: str) -> None:
+        """Say how the request differs from that of the shown run; nothing where it is the same."""
+        count = sum(bool(card.new) for card in self._preview.cards) if self._preview else 0
+        self.bar.changed.setText(tr("{count} changed").format(count=count))
+        self.bar.changed.setVisible(bool(count and words))
+        self.tabs.setTabText(1, f"{tr('Request')} •" if count and words else tr("Request"))
+        self.request.show_change(words)
+
+    def _compare_with_run(self) -> None:
+        self.tabs.setCurrentIndex(self._pages.indexOf(self.diff))
+        self.diff.choose_last_run()
 
     def show_loaded(self, parts: Sequence[LoadedPart]) -> None:
         """Show what of a file of coding agents is loaded when, in place of messages."""
@@ -377,8 +390,7 @@ class PreviewPane(QWidget):
         self._pages.setCurrentIndex(index)
         page = self._pages.currentWidget()
         self.request.set_seen(page is self.request)
-        self.request_figures.emit(page in (self.messages, self.variables))
-        self.request_rows.emit(page is self.variables)
+        self.request_figures.emit(page is self.messages)
         # Comparing costs a second preview: it is made only while it is looked at.
         on_diff = page is self.diff
         self.request_compare.emit(self.diff.pair if on_diff else None)

@@ -95,6 +95,9 @@ class RequestTab(QWidget):
         self._by_hand = False
         self.provider.activated.connect(self._choose)
         self._size = toned_label("muted")
+        self._change = toned_label("accent", wraps=True, is_plain=True)
+        self._change.setContentsMargins(12, 0, 12, 8)
+        self._change.hide()
         self.copy_button = icon_button("copy", tr("Copy the request"))
         self.copy_button.setText(tr("Copy"))
         self.copy_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -121,6 +124,7 @@ class RequestTab(QWidget):
         self.samples.setContentsMargins(12, 0, 12, 8)
         self.samples.hide()
         layout.addLayout(self._make_bar())
+        layout.addWidget(self._change)
         layout.addWidget(self.chosen)
         layout.addWidget(self.samples)
         layout.addWidget(self._stack, 1)
@@ -149,6 +153,11 @@ class RequestTab(QWidget):
             self.provider.setCurrentIndex(max(0, index))
             self.provider.blockSignals(False)
         self._ask()
+
+    def show_change(self, words: str) -> None:
+        """Say how many tokens it has more than the request of the shown run."""
+        self._change.setText(tr("{change} since the run").format(change=words) if words else "")
+        self._change.setVisible(bool(words))
 
     def show_bodies(self, requests: Mapping[Provider, RequestPreview]) -> None:
         """Show the bodies of the newest preview."""

@@ -477,5 +477,5 @@ class ConnectionsController(QObject):
 
 
 def _weights_in(folders: Sequence[str]) -> tuple[Weights, ...]:
-    found = (find_weights(Path(folder), links=False) for folder in folders)
+    found = (find_weights(Path(folder)) for folder in folders)
     return tuple(dict.fromkeys(weights for each in found for weights in each))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ _READ_MS = 120
 
 
 class ChangesController(QObject):
-    """Knows the text of the last commit, and the lines of each newer one that differ from it."""
+    """Knows which lines differ from the shown run's text; without a run, from the last commit's."""
 
     marked = Signal(SourceText, Mapping)  # SourceText compared, LineChange by line from 0
 
@@ -31,7 +32,9 @@ class ChangesController(QObject):
         super().__init__(parent)
         self._path: Path | None = None
         self._base: str | None = None
-        self._source: SourceText | None = None
+        self._run: str | None = None
+        """Text of the run whose answer is shown."""
+        self._document: PromptDocument | None = None
         self._reading = LatestJob(self, self._on_read)
         self._comparing = LatestJob(self, self._on_compared)
         self._soon = single_shot(self, self._read, _READ_MS)
@@ -48,10 +51,14 @@ class ChangesController(QObject):
 
     def compare(self, document: PromptDocument) -> None:
         """Compare a newer text."""
-        source, base = document.source, self._base
-        self._source = source
-        if base is not None:
-            self._comparing.submit(lambda: _changes(base, source.text))
+        self._document = document
+        self._compare()
+
+    def show_run(self, text: str | None) -> None:
+        """Compare with the text of the run whose answer is shown; None where there is none."""
+        if text != self._run:
+            self._run = text
+            self._compare()
 
     def rest(self) -> None:
         """Stop all work: the prompt closes."""
@@ -61,17 +68,21 @@ class ChangesController(QObject):
 
     def _on_read(self, base: str | None) -> None:
         self._base = base
-        source = self._source
-        if source is None:
+        self._compare()
+
+    def _compare(self) -> None:
+        document, base, is_run = self._document, self._base, self._run is not None
+        before = self._run if self._run is not None else base
+        if document is None:
             return
-        if base is None:
-            self.marked.emit(source, {})
+        if before is None:
+            self.marked.emit(document.source, {})
         else:
-            self._comparing.submit(lambda: _changes(base, source.text))
+            self._comparing.submit(partial(_changes, before, document, is_run=is_run))
 
     def _on_compared(self, changes: Mapping[int, LineChange]) -> None:
-        if self._source is not None:
-            self.marked.emit(self._source, dict(changes))
+        if self._document is not None:
+            self.marked.emit(self._document.source, dict(changes))
 
 
 def _committed(path: Path) -> str | None:
@@ -80,10 +91,14 @@ def _committed(path: Path) -> str | None:
     return text_at(path)
 
 
-def _changes(before: str, now: str) -> Mapping[int, LineChange]:
+def _changes(before: str, now: PromptDocument, *, is_run: bool) -> Mapping[int, LineChange]:
     from studio.application.document.revisions import line_changes
 
-    return line_changes(before, now)
+    if is_run:  # a run keeps dots in place of written secrets, character for character
+        from studio.core.prompty.checks.secrets import source_without_secrets
+
+        return line_changes(before, source_without_secrets(now))
+    return line_changes(before, now.source.text)
 
 
 class SpellingController(QObject):

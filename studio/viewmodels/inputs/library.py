@@ -21,7 +21,7 @@ from studio.application.words import tr
 from studio.core.experiments.datasets import DatasetError, read_dataset
 from studio.core.experiments.values import DatasetReference
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.inputs import GivenInputs, GivenOrigin, renamed_keys
+from studio.core.prompty.inputs import GivenInputs, renamed_keys
 from studio.core.text.values import Json, JsonObject, reason_of
 from studio.viewmodels.app.saved_files import SavedFiles
 
@@ -167,14 +167,13 @@ class InputLibrary(QObject):
         else:
             self._take(self.given.with_values({name: value}))
 
-    def add(self, values: Mapping[str, Json], origin: GivenOrigin) -> None:
+    def add(self, values: Mapping[str, Json]) -> None:
         """Take these values beside those that are there."""
-        self._take(self.given.with_values(values, origin))
+        self._take(self.given.with_values(values))
 
     def give_all(self, values: Mapping[str, Json]) -> None:
-        """Take these values and no others; those that are there already keep their origin."""
-        kept = {name: each for name, each in self.given.by_name.items() if name in values}
-        self._take(GivenInputs(kept).with_values(values, "typed"))
+        """Take these values and no others."""
+        self._take(GivenInputs(dict(values)))
 
     # -- sets -----------------------------------------------------------------------------------
 
@@ -234,7 +233,7 @@ class InputLibrary(QObject):
             values = {name: each for name, each in cases[0].variables.items() if each != ""}
             self._choose("")
             fitting = fit_values(values, self.specs)
-            self._take(GivenInputs().with_values(fitting, "file", path.name))
+            self._take(GivenInputs(fitting))
 
     # -- inside ---------------------------------------------------------------------------------
 
@@ -264,7 +263,7 @@ class InputLibrary(QObject):
         self.given_changed.emit(given)
 
     def _of_set(self, name: str) -> GivenInputs:
-        return GivenInputs().with_values(fit_values(self.sets[name], self.specs), "set", name)
+        return GivenInputs(fit_values(self.sets[name], self.specs))
 
     def _choose(self, name: str) -> None:
         self._hold(chosen=name)

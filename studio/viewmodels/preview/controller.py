@@ -19,10 +19,10 @@ from studio.application.preview.diff import ConversationComparison, Pair, compar
 from studio.application.preview.probe import ProbeReport, probe
 from studio.application.preview.requests import RequestPreview, request_of
 from studio.application.preview.value import Preview, PreviewJob, PreviewTarget
-from studio.application.preview.variables import inline_values, variable_rows
+from studio.application.preview.variables import inline_values
 from studio.core.models.base import ProtocolName
 from studio.core.models.embedded.server import EmbeddedServer
-from studio.core.prompty.document import PromptDocument, ToolSpec
+from studio.core.prompty.document import Message, PromptDocument, ToolSpec
 from studio.core.prompty.inputs import GivenInputs
 from studio.core.tokens.conversation import ConversationTokens
 from studio.core.tokens.tokenizers import Tokenizers, count_embedded
@@ -40,7 +40,6 @@ class PreviewDetails(QObject):
     problems_found = Signal(tuple)  # of Problem: the preview's, and those of its provider
     values_made = Signal(Preview, tuple)  # of InlineValue: what the editor shows behind lines
     bodies_made = Signal(dict)  # Provider → RequestPreview
-    rows_made = Signal(Preview, tuple)  # of VariableRow
     request_count = Signal(PreviewCount)  # an estimate; its model can count it itself
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -49,13 +48,11 @@ class PreviewDetails(QObject):
         self._counted: PreviewCount | None = None
         self._providers: tuple[Provider, ...] = ()
         self._wants_figures = True
-        self._wants_rows = False
         self._jobs: list[LatestJob[Any]] = []
         self._count: LatestJob[PreviewCount] = self._job(self._take_count)
         self._problems: LatestJob[tuple[object, ...]] = self._job(self.problems_found.emit)
         self._values: LatestJob[tuple[object, ...]] = self._job(self._take_values)
         self._bodies: LatestJob[dict[Provider, RequestPreview]] = self._job(self.bodies_made.emit)
-        self._rows: LatestJob[tuple[object, ...]] = self._job(self._take_rows)
         self._tokenizer: LatestJob[bool] = self._job(self._on_tokenizer)
 
     @property
@@ -87,11 +84,6 @@ class PreviewDetails(QObject):
         if is_new and self._preview is not None:
             self._make_count()
 
-    def make_rows(self, wanted: bool) -> None:
-        """Make the rows of the variables from now on, or no longer."""
-        self._wants_rows = wanted
-        self._make_rows()
-
     def count_again(self) -> None:
         """Ask for the embedded model's own figures; it can count once a run has started it."""
         if self._counted is not None and self._counted.preview.job.target.is_embedded:
@@ -116,22 +108,12 @@ class PreviewDetails(QObject):
         if self._preview is not None and self._providers:
             self._bodies.submit(partial(_bodies_of, self._preview, self._providers))
 
-    def _make_rows(self) -> None:
-        count = self._counted
-        figures = count.tokens if count is not None and count.preview is self._preview else None
-        if self._preview is not None and figures is not None and self._wants_rows:
-            self._rows.submit(partial(variable_rows, self._preview, figures.by_input))
-
     def _take_values(self, values: tuple[object, ...]) -> None:
         self.values_made.emit(self._preview, values)
-
-    def _take_rows(self, rows: tuple[object, ...]) -> None:
-        self.rows_made.emit(self._preview, rows)
 
     def _take_count(self, count: PreviewCount) -> None:
         self._counted = count
         self.counted.emit(count)
-        self._make_rows()
         job = count.preview.job
         if job.target.is_embedded:
             if not count.is_by_model:
@@ -212,6 +194,7 @@ class PreviewController(QObject):
         self._protocol: ProtocolName | None = None
         self._trusted = True
         self._opened: Path | None = None
+        self._asked: Sequence[Message] = ()
         self._last_good: Preview | None = None
         self.preview: Preview | None = None
         """The newest preview."""
@@ -279,6 +262,12 @@ class PreviewController(QObject):
             self._target = target
             self._start()
 
+    def set_asked(self, messages: Sequence[Message]) -> None:
+        """Set the first messages of the run whose answer is shown: changes since are marked."""
+        if messages is not self._asked and tuple(messages) != tuple(self._asked):
+            self._asked = messages
+            self._start()
+
     def refresh(self) -> None:
         """Make the preview again now, as when a referenced file changed."""
         self._order()
@@ -321,6 +310,7 @@ class PreviewController(QObject):
             self._protocol,
             self._trusted,
             self._opened,
+            self._asked,
         )
 
     def _take(self, preview: Preview) -> None:

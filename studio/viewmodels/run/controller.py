@@ -81,8 +81,8 @@ class RunController(QObject):
         self._background = background
         self._journal = journal
         self.breakpoints = FileBreakpoints(self)
-        self._slots = RunSlots()
-        self.sessions = RunSessions(self._slots, background, journal, self.breakpoints, self)
+        self.slots = RunSlots()
+        self.sessions = RunSessions(self.slots, background, journal, self.breakpoints, self)
         """Sessions that drive the runs."""
         self._model_now: RunModel | None = None
         self._wanted = Inspection()
@@ -99,7 +99,7 @@ class RunController(QObject):
     @property
     def _slot(self) -> RunSlot:
         """The one that is shown."""
-        return self._slots.shown
+        return self.slots.shown
 
     @property
     def view(self) -> RunView:
@@ -143,7 +143,7 @@ class RunController(QObject):
             first: commands that it begins with.
             follows_prompt: whether the user is asked where the prompt has another model later.
         """
-        slot = self._slots.show(slot_path(plan.document))
+        slot = self.slots.show(slot_path(plan.document))
         slot.make_room()
         slot.against = against
         slot.here = Breakpoint(HERE, frozenset({to})) if to is not None else None
@@ -152,7 +152,7 @@ class RunController(QObject):
 
     def join(self, session: RunSession, *, is_first: bool) -> None:
         """Follow a conversation of a recorded program; it is shown once no run waits here."""
-        slot = self._slots.of_program(str(id(session)))
+        slot = self.slots.of_program(str(id(session)))
         self._joined = [slot] if is_first else [*self._joined, slot]
         self.sessions.join(slot, session)
 
@@ -161,7 +161,7 @@ class RunController(QObject):
         going = [slot for slot in self._joined if slot.is_live or slot.shown.run]
         if going:
             waits = (slot for slot in going if slot.mark == "waiting")
-            self._slots.shown = next(waits, going[-1])
+            self.slots.shown = next(waits, going[-1])
             self._show(self._slot)
 
     def _lead(self, slot: RunSlot) -> None:
@@ -171,7 +171,7 @@ class RunController(QObject):
         if not is_first or slot is self._slot or waits_here:
             return
         if slot.mark == "waiting" or (not self._slot.is_live and slot is self._joined[0]):
-            self._slots.shown = slot
+            self.slots.shown = slot
             self._show(slot)
 
     def set_model_now(self, model: RunModel | None) -> None:
@@ -214,16 +214,16 @@ class RunController(QObject):
         Args:
             path: the prompt's file; empty for one that was never saved.
         """
-        if self._slots.turn_to(path):
+        if self.slots.turn_to(path):
             self._show(self._slot)
 
     def open_record(self, record: RunRecord) -> None:
         """Show a run of the past; nothing is asked or called, and no run that goes on is ended."""
         setup = record.state.setup if record.state is not None else None
-        if setup is not None and self._slots.show_live(setup.run):
+        if setup is not None and self.slots.show_live(setup.run):
             self._show(self._slot)
             return
-        slot = self._slots.show_beside(setup.path if setup is not None else "")
+        slot = self.slots.show_beside(setup.path if setup is not None else "")
         slot.session = None
         slot.announced, slot.against, slot.here = "", None, None
         slot.shown = DisplayedRun.of_record(record)
@@ -419,7 +419,7 @@ class RunController(QObject):
 
     def _model_to_ask(self, slot: RunSlot) -> RunModel | None:
         """Return the open prompt's model, or a replacement if the run's own is missing."""
-        now = self._model_now if self._slots.is_of_open_prompt(slot) else None
+        now = self._model_now if self.slots.is_of_open_prompt(slot) else None
         if now is not None or slot.other_model is None:
             return now
         return run_model_of(slot.other_model, priced=False)
@@ -427,12 +427,12 @@ class RunController(QObject):
     @property
     def stand_in(self) -> ChatModel | None:
         """Return the replacement of a missing model for a run of a prompt that is not open."""
-        has_own = self._model_now is not None and self._slots.is_of_open_prompt(self._slot)
+        has_own = self._model_now is not None and self.slots.is_of_open_prompt(self._slot)
         return None if has_own else self._slot.other_model
 
     def _compare_with_past(self, run: str) -> None:
         """Put a finished run beside the one whose results it used."""
-        slot = next((each for each in self._slots if each.against and each.shown.run == run), None)
+        slot = next((each for each in self.slots if each.against and each.shown.run == run), None)
         if slot is None or slot.against is None or slot.shown.state is None:
             return
         past, now, slot.against = slot.against, slot.shown.state, None

@@ -150,7 +150,12 @@ class RunSlots:
         self.shown = RunSlot("")
         """The one that is shown."""
         self._by_path = {"": self.shown}
-        self._prompt = ""
+        self.prompt = ""
+        """The prompt that the user turned to."""
+        self.unsaved: tuple[str, ...] = ()
+        """Ids of the runs of the prompt that was never saved: the history finds no file of them."""
+        self.let_go: dict[str, str] = {}
+        """Id of the run, by prompt, that was over and is not kept in memory any more."""
 
     def __iter__(self) -> Iterator[RunSlot]:
         return iter([*self._by_path.values()])
@@ -190,9 +195,9 @@ class RunSlots:
 
     def turn_to(self, path: str) -> bool:
         """Note the prompt that the user turned to; return whether another slot is shown for it."""
-        if path == self._prompt:
+        if path == self.prompt:
             return False
-        self._prompt = path
+        self.prompt = path
         if self.shown.path == path:
             return False
         self.show(path)
@@ -201,24 +206,25 @@ class RunSlots:
     def rename(self, old: str, new: str) -> bool:
         """Move the slot of a renamed prompt file along, and return whether it could."""
         there = self._by_path.get(new)
-        is_shown = self._prompt == old
+        is_shown = self.prompt == old
         if old not in self._by_path or (there is not None and there.is_live):
             return False
         if not (old or is_shown):
             return False
         slot = self._by_path.pop(old)
         slot.path, self._by_path[new] = new, slot
+        self.unsaved = self.unsaved if old else ()
         if self.shown is there:
             self.shown = slot
         if is_shown:
-            self._prompt = new
+            self.prompt = new
         return True
 
     def is_of_open_prompt(self, slot: RunSlot) -> bool:
         """Return whether the open prompt's model settings concern a run."""
         state = slot.shown.state
         paths = (slot.path, state.setup.path if state is not None else slot.path)
-        return slot.follows_prompt and self._prompt in paths
+        return slot.follows_prompt and self.prompt in paths
 
     def _of(self, path: str) -> RunSlot:
         slot = self._by_path.pop(path, None) or RunSlot(path)
@@ -226,6 +232,7 @@ class RunSlots:
         resting = [each for each in self if not each.is_live]
         for old in resting[:-_MOST_RESTING]:
             if old not in (slot, self.shown):
+                self.let_go[old.path] = old.shown.run
                 del self._by_path[old.path]
         return slot
 
@@ -448,6 +455,8 @@ class RunSessions(QObject):
             return
         if run != slot.announced:
             slot.announced = run
+            if not slot.path:
+                self._slots.unsaved += (run,)
             self.started.emit(run)
         if over:
             self.ended.emit(run)

@@ -8,6 +8,7 @@ from studio.application.editing.front_form import (
     FrontField,
     FrontFormError,
     add_input,
+    add_outputs,
     front_groups,
     remove_item,
     set_front,
@@ -285,3 +286,28 @@ def test_a_value_in_a_list_changes_alone(
 def test_a_list_with_very_many_values_is_one_row() -> None:
     text = ORDERS.replace("[red, 1.5]", str(list(range(100))))
     assert field_of(text, "inputs", "orders", "default").kind == "json"
+
+
+def test_an_example_answer_declares_its_outputs() -> None:
+    text = "---\nname: T\noutputs:\n  queue: {kind: string, required: true}\n---\nuser:\nHi\n"
+    example = (
+        '{"queue": "safety", "urgency": 5, "sure": 0.5, "by": {"name": "Ana"}, "tags": ["a"], '
+        '"is_new": true}'
+    )
+    made = apply_edits(text, add_outputs(parse(text), example))
+    assert [(each.name, each.kind) for each in parse(made).outputs] == [
+        ("queue", "string"),
+        ("urgency", "integer"),
+        ("sure", "float"),
+        ("by", "object"),
+        ("tags", "array"),
+        ("is_new", "boolean"),
+    ]
+    assert "  queue: {kind: string, required: true}\n" in made
+    assert not parse(made).problems
+    fresh = apply_edits("user:\nHi\n", add_outputs(parse("user:\nHi\n"), '{"a": {"b": 1}}'))
+    [output] = parse(fresh).outputs
+    assert [each.name for each in output.properties] == ["b"]
+    for wrong in ('{"queue"', "[1]", '{"queue": "x"}'):
+        with pytest.raises(FrontFormError):
+            add_outputs(parse(text), wrong)

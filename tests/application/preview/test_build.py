@@ -9,8 +9,7 @@ import pytest
 from studio.application.preview.build import build_preview, keep_last_good, sent_now
 from studio.application.preview.count import count_preview
 from studio.application.preview.requests import PROVIDERS, preview_target, request_of
-from studio.application.preview.value import Preview, PreviewJob, PreviewTarget
-from studio.application.preview.variables import VariableRow, variable_rows
+from studio.application.preview.value import PreviewJob, PreviewTarget
 from studio.core.agent.loop.setup import make_setup
 from studio.core.agent.values.options import RunOptions
 from studio.core.models.base import Capabilities, ModelRequest
@@ -42,10 +41,6 @@ user[name="Mina"]:
 """
 
 
-def rows(preview: Preview) -> tuple[VariableRow, ...]:
-    return variable_rows(preview, count_preview(preview).tokens.by_input)
-
-
 def test_messages_requests_and_tokens_come_from_one_order() -> None:
     preview = build_preview(PreviewJob(parse(CHAT), {"city": "Porto"}, revision=3))
     assert [message.text for message in preview.messages.messages] == [
@@ -59,24 +54,6 @@ def test_messages_requests_and_tokens_come_from_one_order() -> None:
     assert body["model"] == "gpt-4o-mini"
     assert body["messages"][0] == {"role": "system", "content": "You plan trips to Porto."}
     assert json.loads(request_of(preview, "anthropic").text)["system"]
-
-
-def test_each_variable_says_where_its_value_comes_from() -> None:
-    preview = build_preview(PreviewJob(parse(CHAT), {}))
-    origins = {row.name: (row.origin, row.declared) for row in rows(preview)}
-    assert origins == {
-        "city": ("sample", True),
-        "days": ("default", True),
-        "extra": ("missing", False),
-    }
-    given = build_preview(PreviewJob(parse(CHAT), {"city": "Rome"}))
-    assert rows(given)[0].origin == "given"
-    city = rows(given)[0]
-    assert given.document.source.slice(city.uses[0]) == "city"
-    assert city.place is not None
-    assert given.document.source.slice(city.place) == "city"
-    assert city.place.start < city.uses[0].start
-    assert city.tokens == 1
 
 
 def test_a_broken_template_keeps_the_last_good_messages_and_names_the_problem() -> None:
@@ -185,7 +162,6 @@ def test_a_declared_thread_of_any_name_is_what_the_token_means() -> None:
     assert [message.text for message in without.messages.messages] == ["Hi"]
     assert [(thread.index, thread.input) for thread in without.messages.threads] == [(1, "talk")]
     assert [(card.role, card.line) for card in without.cards] == [("system", 5), ("thread", 8)]
-    assert [row.origin for row in rows(without) if row.name == "talk"] == ["missing"]
 
 
 EXACT = """---
@@ -249,14 +225,9 @@ def test_the_protocol_chosen_for_runs_is_the_previews() -> None:
     assert body["stop"] == ["\nObservation:"]
 
 
-def test_a_parameter_is_a_variable_of_its_own() -> None:
+def test_a_parameter_is_filled_as_an_input_is() -> None:
     document = parse("user:\nHi ${params:who}, ${params:who}\n")
-    awaited = build_preview(PreviewJob(document))
-    [row] = rows(awaited)
-    assert (row.origin, row.declared, len(row.uses)) == ("missing", True, 2)
     given = build_preview(PreviewJob(document, {"who": "Ann"}))
-    [row] = rows(given)
-    assert (row.value, row.origin, row.tokens) == ("Ann", "given", 2)
     body = json.loads(request_of(given, "openai-chat").text)
     assert body["messages"] == [{"role": "user", "content": "Hi Ann, Ann"}]
 

@@ -13,6 +13,7 @@ from studio.core.text.diff import (
     line_edits,
     smallest_edit,
     unified_diff,
+    word_changes,
 )
 from studio.core.text.source import apply_edits
 
@@ -72,3 +73,21 @@ def test_the_first_difference_of_two_json_values() -> None:
     assert json_difference(1, True) == JsonDifference("", 1, True)
     assert json_difference([1, "a"], [2], by_shape=True) is None
     assert json_difference([1], ["1"], "$", by_shape=True) == ("$[0]", 1, "1")
+
+
+@given(LINES, LINES)
+def test_what_is_left_of_a_new_text_without_its_new_words_is_in_the_old_one(
+    old: str, new: str
+) -> None:
+    done, kept = 0, ""
+    for span in word_changes(old, new):
+        kept, done = kept + new[done : span.start], span.end
+    rest = iter(old)
+    assert all(char in rest for char in kept + new[done:])
+
+
+def test_one_new_word_of_a_long_text_is_that_word() -> None:
+    old = "word " * 5000
+    [span] = word_changes(old, f"{old[:500]}new {old[500:]}")
+    assert span.end - span.start == 4
+    assert next(word_changes("a " * 3000, "b " * 3000)).end == 6000 - 1

@@ -56,10 +56,8 @@ class Desk:
         details = self.controller.details
         details.counted.connect(lambda count: self.pane.show_tokens(count.tokens))
         details.bodies_made.connect(self.pane.request.show_bodies)
-        details.rows_made.connect(self.pane.variables.show_rows)
         self.pane.request_bodies.connect(details.make_bodies)
         self.pane.request_figures.connect(details.make_figures)
-        self.pane.request_rows.connect(details.make_rows)
         self.revealed: list[Span] = []
         self.inputs: list[str] = []
         self.pane.request_reveal.connect(self.revealed.append)
@@ -431,7 +429,7 @@ def test_the_messages_are_compared_with_the_saved_file_and_with_other_inputs(des
     desk.path.write_text(DOC, encoding="utf-8")
     desk.write(DOC.replace("well", "badly"))
     with desk.bot.waitSignal(desk.controller.compared):
-        desk.open(3)
+        desk.open(2)
     tab = desk.pane.diff
     assert tab.sentence == "1 differs, 1 the same"
     shown = tab.view.toPlainText()
@@ -463,27 +461,6 @@ def test_the_messages_are_compared_with_the_saved_file_and_with_other_inputs(des
         "Last saved version",
         "Now: editor and inputs",
     )
-
-
-def test_variables_lead_to_their_declaration_and_their_uses(desk: Desk) -> None:
-    desk.write(DOC + "{{ stranger }}\n")
-    desk.open(2)
-    tree = desk.pane.variables.tree
-    rows = [
-        [tree.topLevelItem(row).text(column) for column in range(4)]
-        for row in range(tree.topLevelItemCount())
-    ]
-    assert rows == [
-        ["city", "Lisbon", "sample", "1"],
-        ["q", "Hi", "sample", "1"],
-        ["stranger", "—", "undeclared", "1"],
-    ]
-    tree.itemActivated.emit(tree.topLevelItem(0), 0)
-    assert desk.revealed[-1].start == DOC.index("city: {")
-    tree.itemActivated.emit(tree.topLevelItem(0).child(0), 0)
-    assert desk.revealed[-1].start == DOC.index("city }}")
-    tree.itemActivated.emit(tree.topLevelItem(1), 1)
-    assert desk.inputs[-1] == "q"
 
 
 def test_the_probe_finds_a_planted_hole_and_leads_to_it(desk: Desk) -> None:

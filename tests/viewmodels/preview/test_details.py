@@ -3,7 +3,6 @@ from __future__ import annotations
 from pytestqt.qtbot import QtBot
 
 from studio.application.preview.requests import RequestPreview
-from studio.application.preview.variables import VariableRow
 from studio.core.prompty.parse import parse
 from studio.core.wire.request import Provider
 from studio.viewmodels.preview.controller import PreviewController
@@ -32,24 +31,6 @@ def test_a_body_is_made_while_it_is_seen(qtbot: QtBot) -> None:
         controller.set_inputs({"who": "Ben"})
     qtbot.waitUntil(lambda: not details.is_busy)
     assert len(made) == count
-
-
-def test_the_rows_of_the_variables_follow_while_they_are_seen(qtbot: QtBot) -> None:
-    controller = PreviewController()
-    details = controller.details
-    made: list[tuple[VariableRow, ...]] = []
-    details.rows_made.connect(lambda _, rows: made.append(rows))
-    with qtbot.waitSignal(details.counted):
-        controller.set_document(parse(TEXT))
-    qtbot.waitUntil(lambda: not details.is_busy)
-    assert made == []
-    with qtbot.waitSignal(details.rows_made):
-        details.make_rows(wanted=True)
-    with qtbot.waitSignal(details.rows_made):
-        controller.set_inputs({"who": "Ann"})
-    [row] = made[-1]
-    assert (row.value, row.origin) == ("Ann", "given")
-    assert row.tokens > 0
 
 
 def test_no_document_ends_what_is_under_way(qtbot: QtBot) -> None:

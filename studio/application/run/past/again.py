@@ -133,7 +133,7 @@ def values_of(
         ModelError: one of them has no value here.
     """
     given = revealed_inputs(past.setup.inputs, past.state.released, references)
-    return GivenInputs().with_values(now).with_values(given, "run", past.setup.run)
+    return GivenInputs({**now, **given})
 
 
 def is_other_prompt(past: PastRun, path: Path | None) -> bool:

@@ -306,18 +306,16 @@ def weights_at(path: Path) -> Weights:
     return Weights(path, path.stem)
 
 
-def find_weights(folder: Path, *, links: bool = True) -> tuple[Weights, ...]:
+def find_weights(folder: Path) -> tuple[Weights, ...]:
     """Find the GGUF files in a folder and its direct subfolders, by name; split files once.
 
-    Args:
-        folder: the folder.
-        links: whether files and folders behind links are looked at, too.
+    No link is followed.
     """
     found: list[Weights] = []
     paths = islice(chain(folder.glob("*.gguf"), folder.glob("*/*.gguf")), _MOST_FILES)
     for path in sorted(paths):
         is_link = path.is_symlink() or (path.parent != folder and path.parent.is_symlink())
-        if _is_later_part(path.stem) or (is_link and not links):
+        if _is_later_part(path.stem) or is_link:
             continue
         try:
             found.append(weights_at(path))

@@ -42,6 +42,7 @@ from studio.ui.base.menus import ON_CARD, add_actions, text_menu
 from studio.ui.parts.kit import column_of, named, toned_label
 from studio.ui.parts.text_views import ClosedText
 from studio.ui.style.theme import (
+    SOFT_TINT,
     Theme,
     blend,
     fixed_font,
@@ -83,6 +84,9 @@ class ValueStyle:
     tint: str
     """Color behind it, `#rrggbb`."""
 
+    is_new: bool = False
+    """Whether it is underlined, as the shown run did not have it."""
+
 
 def value_anchor(index: int) -> str:
     """Return the link target of the run numbered `index`."""
@@ -95,7 +99,9 @@ def markdown_to_html(runs: Sequence[TextRun], style: Callable[[TextRun], ValueSt
     Line breaks are kept as the author wrote them: in a prompt they carry meaning.
     """
     marked = "".join(
-        _mark(run.text, index) if run.value is not None else _OWN.sub("\ufffd", run.text)
+        _mark(run.text, index)
+        if run.value is not None or run.is_new
+        else _OWN.sub("\ufffd", run.text)
         for index, run in enumerate(runs)
     )
     html = _reader().render(marked)
@@ -202,8 +208,9 @@ def _wrap(
     if index is None or not text.strip("\n") or index >= len(runs):
         return text
     look = style(runs[index])
-    css = f"color:{look.color};background-color:{look.tint};text-decoration:none"
-    if inside_link:
+    line = "underline" if look.is_new else "none"
+    css = f"color:{look.color};background-color:{look.tint};text-decoration:{line}"
+    if inside_link or runs[index].value is None:
         return f'<span style="{css}">{text}</span>'
     return f'<a href="{value_anchor(index)}" style="{css}">{text}</a>'
 
@@ -387,10 +394,12 @@ class TextBody(ClosedText):
     def _raw_format(self, theme: Theme, index: int, run: TextRun) -> QTextCharFormat:
         look = QTextCharFormat()
         look.setForeground(QColor(theme.text))
-        if run.value is not None:
+        if run.value is not None or run.is_new:
             style = _value_style(theme, self._colors, run)
             look.setForeground(QColor(style.color))
             look.setBackground(QColor(style.tint))
+            look.setFontUnderline(style.is_new)
+        if run.value is not None:
             look.setAnchor(True)
             look.setAnchorHref(f"value:{index}")
         return look
@@ -408,7 +417,9 @@ _LONGEST_TINTED = 40
 def _value_style(theme: Theme, colors: dict[str, int], run: TextRun) -> ValueStyle:
     if run.value is not None and run.value.warning:
         return ValueStyle(theme.warning, blend(theme.warning, theme.surface, 0.16))
-    color = input_color(theme, colors.get(run.value.input if run.value else ""))
+    color = input_color(theme, colors.get(run.value.input)) if run.value else theme.text
+    if run.is_new:
+        return ValueStyle(color, blend(theme.accent, theme.surface, SOFT_TINT), is_new=True)
     is_long = len(run.text) > _LONGEST_TINTED or "\n" in run.text
     return ValueStyle(color, blend(color, theme.surface, 0.0 if is_long else 0.12))
 

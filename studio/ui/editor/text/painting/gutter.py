@@ -76,7 +76,7 @@ class Gutter(QWidget):
         self._severities: Mapping[int, Severity] = {}
         self._fixable: frozenset[int] = frozenset()
         self.changes: Mapping[int, LineChange] = {}
-        """The lines marked as changed since the last commit."""
+        """Lines marked as changed since the shown run or, without one, the last commit."""
         self._run: frozenset[int] = frozenset()
         self.setMouseTracking(True)
         self.setCursor(Qt.CursorShape.ArrowCursor)
@@ -96,7 +96,7 @@ class Gutter(QWidget):
             self.update()
 
     def set_changes(self, changes: Mapping[int, LineChange]) -> None:
-        """Show which lines, from 0, changed since the last commit."""
+        """Show which lines, from 0, changed since the shown run or the last commit."""
         if changes != self.changes:
             self.changes = dict(changes)
             self.update()
@@ -178,15 +178,14 @@ class Gutter(QWidget):
         self, painter: QPainter, change: LineChange, top: float, height: float
     ) -> None:
         """Paint a bar at the left edge; a wedge where lines were removed."""
-        theme = theme_in_use()
+        accent = theme_in_use().accent
         painter.setPen(Qt.PenStyle.NoPen)
         if change == "removed":
-            painter.setBrush(QColor(theme.error))
+            painter.setBrush(QColor(accent))
             corners = (QPointF(0, top - 4), QPointF(5, top), QPointF(0, top + 4))
             painter.drawPolygon(QPolygonF(list(corners)))
             return
-        color = theme.success if change == "added" else theme.accent
-        fill(painter, QRectF(0, top, _CHANGE, height), color)
+        fill(painter, QRectF(0, top, _CHANGE, height), accent)
 
     def _paint_bulb(self, painter: QPainter, middle: float) -> None:
         """Paint a bulb for a fix on the caret's line."""
