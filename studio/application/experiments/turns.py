@@ -116,7 +116,7 @@ class LimitedModel(WrappingModel[ChatModel]):
                 wait = min(_LONGEST, after or _BACKOFF * 2**attempt)
                 attempt += 1
             self._limiter.resting += 1
-            words = tr("{reason} Tries again in {seconds} s.")
+            words = tr("Tries again in {seconds} s. {reason}")
             self.on_wait(words.format(reason=failed.message, seconds=math.ceil(wait)))
             try:
                 await asyncio.sleep(wait)

@@ -188,7 +188,8 @@ class CellDetail(FollowsTheme, QWidget):
         if outcome is None:
             waits = tr("Not asked yet. Ctrl+F5 asks this cell alone.")
             asked = waits if self._is_low else tr("Not asked yet.")
-            self.answer.setPlainText(asked if cell.is_planned else tr("Not planned."))
+            asked = asked if cell.is_planned else tr("Not planned.")
+            self.answer.setPlainText(cell.coming or asked)
             return
         if outcome.error:
             again = tr("The next run asks it again.")

@@ -114,7 +114,7 @@ class RowFilters(QWidget):
         self.search.setClearButtonEnabled(True)
         self.search.setMaximumWidth(240)
         self.by.setAccessibleName(tr("Column whose values group the rows"))
-        self.by.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.by.setMaximumWidth(140)
         self.by.hide()
         line = FlowLayout(self)
         group = QButtonGroup(self)

@@ -368,6 +368,7 @@ class ExperimentController(QObject):
         coming = [run.coming.popleft() for _ in range(len(run.coming))]
         for key, coming_progress in dict(coming).items():
             self.model.show_progress(key, coming_progress)
+            self.answers.update(key)
         for _ in range(min(_MOST_AT_ONCE, len(run.arrived))):
             key, outcome = run.arrived.popleft()
             self.model.put(key, dot_of(outcome), outcome.score)

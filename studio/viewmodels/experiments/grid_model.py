@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,6 +27,7 @@ from studio.application.experiments.grid import (
     answer_fields,
     cell_lines,
 )
+from studio.application.run.answer import fields_so_far
 from studio.application.words import tr
 from studio.core.experiments.results.cells import CellKey, CellOutcome
 
@@ -156,6 +158,7 @@ class ExperimentGridModel(QAbstractTableModel):
         if is_same:
             last = self.index(self.rowCount() - 1, self.columnCount() - 1)
             self.dataChanged.emit(self.index(0, 0), last)
+            self._renew_heads()
             return
         self._choose_rows()
         self.endResetModel()
@@ -241,11 +244,16 @@ class ExperimentGridModel(QAbstractTableModel):
         self.grid.put(key, state, score)
         self._coming.pop(key, None)
         self._renew(key)
+        self._renew_heads()
 
     def show_progress(self, key: CellKey, progress: CellProgress) -> None:
         """Show how far a cell is."""
         self._coming[key] = progress
         self._renew(key)
+
+    def _renew_heads(self) -> None:
+        last = self.columnCount() - 1
+        self.headerDataChanged.emit(Qt.Orientation.Horizontal, self.first_variant, last)
 
     def _renew(self, key: CellKey) -> None:
         first = self.grid.baseline or 0 if self.grid is not None else 0
@@ -272,7 +280,10 @@ class ExperimentGridModel(QAbstractTableModel):
         if coming is not None and coming.waits:
             return ShownAnswer(tr("Busy"), coming.waits, "waits")
         if coming is not None:
-            return ShownAnswer(*cell_lines(answer_fields(coming.text, self.outputs)), "comes")
+            text = coming.text
+            if text.lstrip().startswith("{") and (fields := fields_so_far(text)[0]):
+                text = json.dumps(fields, ensure_ascii=False)
+            return ShownAnswer(*cell_lines(answer_fields(text, self.outputs)), "comes")
         kept = self.grid.kept(key) if self.grid is not None else None
         outcome = self.read(kept) if kept is not None else None
         if outcome is None:

@@ -50,6 +50,9 @@ class ShownCell:
     is_planned: bool = True
     """Whether the row is for the variant."""
 
+    coming: str = ""
+    """The answer so far, or why the server is waited for; empty where it is not being asked."""
+
 
 @dataclass(frozen=True)
 class AnswerPair:
@@ -151,6 +154,9 @@ class ResultAnswers(QObject):
         except LedgerError as error:
             self.failed.emit(named_reason(error))
             return
+        answer = self._model.answer(key.row, key.variant)
+        if answer is not None and answer.tone in ("comes", "waits"):
+            cell = replace(cell, outcome=None, coming=answer.text)
         self.cell_changed.emit(cell)
 
     def update(self, key: CellKey) -> None:

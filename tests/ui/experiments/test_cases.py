@@ -337,10 +337,15 @@ def test_an_answer_comes_in_its_cell_and_a_busy_server_is_said(
         tones.add(answer.tone if answer is not None else "none")
         return {"waits", "comes"} <= tones
 
+    qtbot.waitUntil(lambda: "Tries again" in view.detail.answer.toPlainText(), timeout=patience.MS)
+    waits = model.answer(1, 0)
+    assert waits is not None
+    assert waits.rest.startswith("Tries again in 2 s.")  # what happens next is not cut off
     qtbot.waitUntil(seen, timeout=patience.MS)
     answer = model.answer(1, 0)
     assert answer is not None
-    assert answer.first == '{"queue": "shi'
+    assert answer.first == "shi"
+    qtbot.waitUntil(lambda: "shi" in view.detail.answer.toPlainText(), timeout=patience.MS)
     view.run_button.click()  # Stop
     qtbot.waitUntil(lambda: not view.controller.is_running, timeout=patience.MS)
     qtbot.waitUntil(lambda: states(view, 0)[0] is DotState.WAITING, timeout=patience.MS)
