@@ -84,6 +84,13 @@ def add_replay(parser: argparse.ArgumentParser) -> None:
         help="key of a request's body that is not compared; metadata, prompt_cache_key, "
         "safety_identifier and user never are",
     )
+    parser.add_argument(
+        "--on-difference",
+        choices=("refuse", "take", "ask"),
+        default="refuse",
+        help="answer to a request that differs: status 409, the recorded answer of the next call "
+        "of its address, or the model's own (it is asked); the exit code is 1 in each case",
+    )
     parser.set_defaults(action=_replay)
 
 
@@ -96,7 +103,8 @@ def _replay(options: argparse.Namespace) -> int:
             calls = recorded_calls(store, find_run(store, options.run).id)
     except (LookupError, StoreError, JournalError) as error:
         raise UsageError(str(error)) from None
-    replay = Replay(calls, Masker(os.environ), (*IGNORED, *options.ignore))
+    ignored, how = (*IGNORED, *options.ignore), options.on_difference
+    replay = Replay(calls, Masker(os.environ), ignored, how)
     code = _to_end(_serve_replay(options.program, replay))
     for other in dict.fromkeys(replay.others):
         tell(f"prompt-studio: not in the recording, answered with 404: {other}")

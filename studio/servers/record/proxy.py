@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hmac
+import re
 import secrets
 import socket
 from collections import deque
@@ -49,6 +50,9 @@ LOOPBACK = "127.0.0.1"
 
 MOST_BODY = 64 * 1024**2
 """Bytes of a request."""
+
+_CLIMBS = re.compile(rb"(?i)^[^?]*/(?:\.|%2e){1,2}(?:[/?\\]|%2f|%5c|$)")
+"""Paths with a part that a server may resolve to an address above its base address."""
 
 _END_SECONDS = 2.0
 """Time that runs get to note the end of an answer which the program has already."""
@@ -333,6 +337,9 @@ class RecorderProxy:
             return
         headers: Headers = list(scope["headers"])
         upstream, target = self._route(scope, headers)
+        if _CLIMBS.search(target):
+            await _answer(send, 400, b"A path with . or .. leaves its server's address.\n")
+            return
         if upstream is None:
             await _answer(send, 403, b"This address is for the recorded program alone.\n")
             return

@@ -6,16 +6,21 @@ that the user sees as ignored. Each recorded call answers once, in the order of 
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal, TypeAlias
+
+import httpx2
 
 from studio.core.agent.values.events import Event, ModelCalled, ModelFailed, ModelReplied
 from studio.core.masking.masker import Masker
+from studio.core.models.base import ModelError
 from studio.core.runs.store import RunFilter, RunStore
 from studio.core.text.amounts import counted
-from studio.core.text.values import Json, parse_json
+from studio.core.text.values import Json, parse_json, reason_of
 from studio.core.wire.wire_call import WireCall, marked_body
-from studio.servers.record.exchange import CUT_OFF, Exchange, Head, ProgramKeys
+from studio.servers.record.exchange import CUT_OFF, Exchange, Head, ProgramKeys, sent_headers
 
 IGNORED = ("metadata", "prompt_cache_key", "safety_identifier", "user")
 """Keys of a body that differ from run to run and ask for nothing."""
@@ -68,11 +73,20 @@ def _answered(events: Iterable[Event]) -> Iterator[ModelCalled]:
                 pass
 
 
+OnDifference: TypeAlias = Literal["refuse", "take", "ask"]
+"""Answer to a request that differs: an error, the recorded answer of the next call of its address,
+or the server's."""
+
+
 class Replay:
-    """Answers a program's requests from a recording; the first that differs ends the replay."""
+    """Answers a program's requests from a recording; the first that differs is named."""
 
     def __init__(
-        self, calls: Sequence[WireCall], masker: Masker, ignored: Iterable[str] = IGNORED
+        self,
+        calls: Sequence[WireCall],
+        masker: Masker,
+        ignored: Iterable[str] = IGNORED,
+        on_difference: OnDifference = "refuse",
     ) -> None:
         """Take the recorded calls.
 
@@ -80,7 +94,10 @@ class Replay:
             calls: in their order.
             masker: knows the secrets of the program, which the recording holds as marks.
             ignored: keys of a body that are not compared.
+            on_difference: answer to a request that differs.
         """
+        self._on_difference = on_difference
+        self._asking: set[asyncio.Task[None]] = set()
         self.difference = ""
         """The first request that the recording does not answer, and why; empty so far."""
         self.others: list[str] = []
@@ -100,6 +117,7 @@ class Replay:
         self._keys.note(exchange)
         asked = self._compared(parse_json(marked_body(exchange.body, self._masker)[0]))
         path, nearest = _path(exchange.target), ""
+        instead: WireCall | None = None
         for at, call in enumerate(self._left):
             if not _path(call.path.encode()).endswith(path):
                 continue
@@ -108,15 +126,44 @@ class Replay:
                 del self._left[at]
                 _answer(exchange, call)
                 return
-            nearest = nearest or difference
+            if not nearest:
+                nearest, instead = difference, call
         words = nearest or "the recording has no further call of this address"
         self.difference = self.difference or words
+        if self._on_difference == "take" and instead is not None:
+            self._left.remove(instead)
+            _answer(exchange, instead)
+            return
+        if self._on_difference == "ask":
+            task = asyncio.create_task(_ask(exchange))
+            self._asking.add(task)
+            task.add_done_callback(self._asking.discard)
+            return
         exchange.refuse(409, f"This request is not the recorded one: {words}")
 
     def _compared(self, value: Json) -> Json:
         if not isinstance(value, Mapping):
             return value
         return {key: each for key, each in value.items() if key not in self._ignored}
+
+
+async def _ask(exchange: Exchange) -> None:
+    """Pass a request on to its server, and the answer back."""
+    upstream = exchange.upstream
+    sending = upstream.send("POST", exchange.target, exchange.headers, exchange.body)
+    try:
+        answer = await exchange.while_there(sending)
+        exchange.give(Head(answer.status_code, sent_headers(answer.headers.raw)))
+        assert isinstance(answer.stream, httpx2.AsyncByteStream)
+        async for piece in answer.stream:
+            exchange.give(piece)
+        await answer.aclose()
+    except (httpx2.HTTPError, OSError) as error:
+        exchange.is_broken = True
+        exchange.fail(f"{upstream.address} cannot be reached ({reason_of(error)}).")
+    except ModelError:
+        pass  # the program has closed its connection
+    exchange.end()
 
 
 def _path(target: bytes) -> bytes:

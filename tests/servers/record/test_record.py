@@ -43,7 +43,7 @@ from studio.servers.record.exchange import Upstream
 from studio.servers.record.faults import Fault, faults_of
 from studio.servers.record.program_run import ProgramRun
 from studio.servers.record.proxy import RecorderProxy, Recording, upstreams_of
-from studio.servers.record.replay import Replay, first_difference, recorded_calls
+from studio.servers.record.replay import OnDifference, Replay, first_difference, recorded_calls
 from tests.support import patience
 from tests.support.chat_server import (
     Answer,
@@ -695,6 +695,45 @@ async def test_a_program_is_replayed_offline_up_to_the_first_difference(
     assert other.difference == "temperature is new: 1"
     assert (nothing.status_code, other.others) == (404, ["POST /files"])
     assert server.requests == []
+
+
+@pytest.mark.parametrize(
+    ("how", "asked", "left"), [("refuse", 0, 1), ("take", 0, 0), ("ask", 1, 1)]
+)
+async def test_a_request_that_differs_is_answered_as_the_user_wants(
+    server: WireServer, store: RunStore, how: OnDifference, asked: int, left: int
+) -> None:
+    async with recorded(server, store) as at:
+        await at.post(ASK)
+        run = (await at.over()).setup.run
+    server.requests.clear()
+    replay = Replay(recorded_calls(store, run), Masker(), on_difference=how)
+    upstream = Upstream.at("openai", "openai", server.url)
+    at.proxy = RecorderProxy({"openai": upstream}, replay)
+    async with at.proxy.serving():
+        answer = await at.post({**ASK, "temperature": 1})
+    is_answered = how != "refuse"
+    assert answer.status_code == (200 if is_answered else 409)
+    assert ("[DONE]" in answer.text) is is_answered
+    assert (len(server.requests), replay.left) == (asked, left)
+    assert replay.difference == "temperature is new: 1"
+    assert [each.body for each in server.requests] == [{**ASK, "temperature": 1}] * asked
+
+
+@pytest.mark.parametrize("path", ["/../secrets", "/v1/%2e%2E/x", "/a/..", "/./a", "/..%2fa"])
+async def test_a_path_above_the_base_address_is_refused(
+    server: WireServer, store: RunStore, path: str
+) -> None:
+    async with recorded(server, store) as at:
+        reader, writer = await asyncio.open_connection("127.0.0.1", at.proxy.port)
+        head = (
+            f"GET /{at.proxy.token}/openai{path}?x=.. HTTP/1.1\r\nhost: 127.0.0.1:{at.proxy.port}"
+        )
+        writer.write(f"{head}\r\n\r\n".encode())
+        assert (await reader.readline()).startswith(b"HTTP/1.1 400")
+        writer.close()
+        assert (await at.post({}, "/a..b/c.?p=/../")).status_code == 200
+    assert len(server.requests) == 1
 
 
 def calls_body(call: Any) -> dict[str, Any]:
