@@ -9,7 +9,6 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from studio.core.masking.masker import Masker
 from studio.core.prompty.document import ToolSpec
@@ -451,7 +450,8 @@ def _name_of(entry: JsonObject) -> str:
     """Return a name for a server: of its package, or of its host."""
     address = entry.get("url")
     if isinstance(address, str) and address:
-        host = urlsplit(address).hostname or "server"
+        place = address.partition("://")[2].partition("/")[0].rpartition("@")[2]
+        host = place.partition(":")[0].strip("[]").lower() or "server"
         parts = [each for each in host.split(".") if each not in ("mcp", "www", "api")]
         return _plain(parts[-2] if len(parts) > 1 and not parts[-1].isdigit() else host)
     arguments = entry.get("args")

@@ -59,15 +59,16 @@ def import_curl(text: str) -> Imported:
         raise ImportFailure(f"The body of the command is not JSON: {reason_of(error)}.") from error
     made = with_unread_keys(data, import_request)
     address = next((word for word in words if "://" in word), "")
-    parts = urlsplit(address)
-    if not address or parts.hostname in _OWN_HOSTS:
+    try:
+        host = urlsplit(address).hostname
+    except ValueError as error:
+        raise ImportFailure(f"The address {address!r} cannot be read: {error}.") from error
+    if not address or host in _OWN_HOSTS:
         return made
-    endpoint = _PATHS.sub("", address.partition("?")[0])
-    document = parse(made.text)
-    edits = set_value(document, ("model", "connection", "kind"), "key")
-    text = apply_edits(made.text, edits)
-    again = set_value(parse(text), ("model", "connection", "endpoint"), write_scalar(endpoint))
-    return Imported(apply_edits(text, again), f"curl command: {made.form}", made.notes)
+    text, endpoint = made.text, write_scalar(_PATHS.sub("", address.partition("?")[0]))
+    for key, value in (("kind", "key"), ("endpoint", endpoint)):
+        text = apply_edits(text, set_value(parse(text), ("model", "connection", key), value))
+    return Imported(text, f"curl command: {made.form}", made.notes)
 
 
 def _words(command: str) -> list[str]:

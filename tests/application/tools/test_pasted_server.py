@@ -44,6 +44,7 @@ WEB: JsonObject = {"type": "http", "url": "https://mcp.example.com/mcp"}
         ("docker run -i --rm -e TOKEN ghcr.io/a/github-mcp-server", "github", None),
         ("uv --directory /a run main.py", "main", None),
         ("https://mcp.example.com/mcp", "example", WEB),
+        ("https://]x", "x", None),
         ("claude mcp add m -- npx -y @x/server-memory", "m", NPX),
         ("claude mcp add -s user m npx -- -y @x/server-memory", "m", NPX),
         (

@@ -229,6 +229,9 @@ def test_a_curl_command(command: str, tmp_path: Path) -> None:
 def test_a_curl_command_without_a_request_is_named(tmp_path: Path) -> None:
     with pytest.raises(ImportFailure, match="sends no body"):
         imported(tmp_path, "a.sh", "curl https://a.b")
+    body = json.dumps({"model": "m", "messages": [{"role": "user", "content": "Hi"}]})
+    with pytest.raises(ImportFailure, match="address 'https://]chat' cannot be read"):
+        imported(tmp_path, "a.sh", f"curl https://]chat -d '{body}'")
 
 
 @pytest.mark.parametrize("kind", ["jinja", "mustache", "plain"])

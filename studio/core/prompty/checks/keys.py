@@ -236,8 +236,7 @@ class _Walker:
 
     def _wrong_word(self, value: str, key: Key, path: KeyPath) -> Problem:
         near = nearest(value, key.values)
-        choice = ", ".join(key.values)
-        message = f"{value!r} is not a value of {path[-1]!r}; it is one of {choice}."
+        message = f"{value!r} is not a value of {path[-1]!r}; it is one of {', '.join(key.values)}."
         place = self._value_place(path)
         fixes = (Fix(f"Change to {near!r}", (TextEdit(place, near),)),) if near else ()
         return Problem("invalid-value", Severity.ERROR, message, place, fixes)
