@@ -362,7 +362,7 @@ class RunController(QObject):
     def work_out(self, source: str, card: StepCard | None) -> None:
         """Evaluate an expression at the moment of a card, or at the current place."""
         state = self._state_of(card) if card is not None else self._slot.shown.state
-        self.worked_out.emit(evaluated(source, state))
+        self.worked_out.emit(evaluated(source, state, (card.step, card.call) if card else None))
 
     def _state_of(self, card: StepCard) -> RunState | None:
         """Return the run as of a card; a very long run only as it is, since it would be folded."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from pytestqt.qtbot import QtBot
 
+from studio.application.run.cards.timeline import timeline_of
 from studio.application.run.displayed_run import RunView
 from studio.application.run.inspector.tabs import Inspection, InspectorView
 from studio.application.run.past.record import RunRecord
@@ -81,6 +82,21 @@ def test_a_run_goes_to_its_answer_without_stopping(
     assert controller.state.answer == "It is **Paris**, and 25."
     assert ended.args == [controller.state.setup.run]
     assert [event.seq for event in journal.events] == list(range(1, len(journal.events) + 1))
+
+
+def test_an_expression_is_evaluated_at_its_moment_of_a_very_long_run(
+    qtbot: QtBot, controller: RunController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("studio.viewmodels.run.controller._MOST_FOLDED", 0)
+    with qtbot.waitSignal(controller.sessions.ended):
+        controller.start(plan([LOOKUP, FINAL]))
+    assert controller.state is not None
+    first, *_, last = timeline_of(controller.state).cards
+    found = []
+    controller.worked_out.connect(lambda lines: found.append(lines[1].text))
+    for card in (first, last):
+        controller.work_out("(iteration, tool)", card)
+    assert found == ['[1, "lookup"]', "[2, null]"]
 
 
 def test_a_fact_is_written_before_it_is_shown(qtbot: QtBot, background: Background) -> None:

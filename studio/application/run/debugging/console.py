@@ -20,8 +20,13 @@ from studio.core.agent.values.events import (
     ReplyRead,
     ToolEnded,
 )
-from studio.core.agent.values.expressions import ExpressionError, environment_of, parse_expression
-from studio.core.agent.values.state import RunState
+from studio.core.agent.values.expressions import (
+    ExpressionError,
+    at_step,
+    environment_of,
+    parse_expression,
+)
+from studio.core.agent.values.state import RunState, steps_of
 from studio.core.agent.values.step import RunSetup
 from studio.core.text.amounts import duration
 from studio.core.tools.source import ToolOutcome
@@ -103,11 +108,21 @@ def _of_tool(outcome: ToolOutcome, line: ConsoleLine, tool: str) -> Iterator[Con
         yield replace(line, kind="error", text=f"{tool}: {first}")
 
 
-def evaluated(source: str, state: RunState | None) -> tuple[ConsoleLine, ConsoleLine]:
-    """Evaluate an expression at a moment; an error is shown in place of the value."""
+def evaluated(
+    source: str, state: RunState | None, moment: tuple[int, int | None] | None = None
+) -> tuple[ConsoleLine, ConsoleLine]:
+    """Evaluate an expression at a moment; an error is shown in place of the value.
+
+    Args:
+        source: the expression.
+        state: the run; at its end where it is too long to be folded to the moment.
+        moment: iteration and row of the call; None for where the state is.
+    """
     asked = ConsoleLine("asked", source)
     if state is None:
         return asked, ConsoleLine("wrong", tr("There is no run yet."))
+    if moment is not None and state.step.number != moment[0] <= len(steps_of(state)):
+        state = at_step(state, steps_of(state)[moment[0] - 1], moment[1])
     try:
         value = parse_expression(source).value(environment_of(state))
     except ExpressionError as error:
