@@ -11,7 +11,6 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QToolButton
 from pytestqt.qtbot import QtBot
-from tests.application.run.test_sent_calls import KEY, plan_of
 
 from studio.application.run.inspector.tabs import Inspection
 from studio.core.models.remote.model import RemoteModel
@@ -20,6 +19,7 @@ from studio.core.paths import user_paths
 from studio.core.prompty.parse import parse
 from studio.core.runs.store import RunStore
 from studio.ui.app.workbench import Workbench
+from tests.application.run.test_text import KEY, plan_of
 from tests.support.planted import bytes_below, leaks
 from tests.support.wire_server import connection, wire_server
 

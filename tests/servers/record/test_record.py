@@ -17,7 +17,6 @@ from typing import Any, TypeGuard
 
 import httpx2
 import pytest
-from tests.application.run.test_sent_calls import KEY, as_sent, plan_of
 
 from studio.application.run.past.record import StoreJournal
 from studio.application.run.start.session import Arrived, RunSession
@@ -44,6 +43,7 @@ from studio.servers.record.faults import Fault, faults_of
 from studio.servers.record.program_run import ProgramRun
 from studio.servers.record.proxy import RecorderProxy, Recording, upstreams_of
 from studio.servers.record.replay import OnDifference, Replay, first_difference, recorded_calls
+from tests.application.run.test_text import KEY, as_sent, plan_of
 from tests.support import patience
 from tests.support.chat_server import (
     Answer,
