@@ -246,8 +246,7 @@ def put_import(out: Path | None, made: Imported, *, force: bool) -> None:
             write_atomically(asked, made.experiment_text(out))
             tell(f"{asked}: what the tests assert, as an experiment")
         if made.answers:
-            lines = (json.dumps(each, ensure_ascii=False) for each in made.answers)
-            write_atomically(calls, "\n".join(lines) + "\n")
+            write_atomically(calls, made.answers_text())
             tell(f"{calls}: {counted(len(made.answers), 'answer')} of tools, for mocks")
     except OSError as error:
         raise UsageError(f"{out}: {error.strerror or error}") from None

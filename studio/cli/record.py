@@ -94,6 +94,36 @@ def add_replay(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(action=_replay)
 
 
+def add_trace(parser: argparse.ArgumentParser) -> None:
+    """Add the sub-commands of `trace`."""
+    kinds = parser.add_subparsers(metavar="ACTION", required=True)
+    listen = kinds.add_parser("listen", help="take traces over HTTP until Ctrl+C")
+    listen.add_argument(
+        "--port", type=whole(0, 65_535), default=4318, help="port (default: %(default)s; 0: any)"
+    )
+    listen.set_defaults(action=_listen)
+
+
+def _listen(options: argparse.Namespace) -> int:
+    try:
+        with closing(RunStore(user_paths().data / "runs.sqlite")) as store:
+            return _to_end(_take_traces(options.port, store))
+    except StoreError as error:
+        tell(f"prompt-studio: {error}")
+        return PROBLEMS
+
+
+async def _take_traces(port: int, store: RunStore) -> int:
+    from studio.servers.record.otlp_listener import OtlpListener
+    from studio.servers.record.proxy import LOOPBACK, serving
+
+    listener = OtlpListener(store, Masker(os.environ), lambda run: print(run, flush=True))
+    async with serving(listener, port) as listener.port:
+        tell(f"prompt-studio: traces are taken at http://{LOOPBACK}:{listener.port}/v1/traces")
+        await listener.follow()
+    return FINE
+
+
 def _replay(options: argparse.Namespace) -> int:
     from studio.servers.record.replay import IGNORED, Replay, recorded_calls
 

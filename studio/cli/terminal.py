@@ -28,11 +28,12 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "run": ("run a prompt or agent to its end", "run.drive:add_run"),
         "record": ("record, hold and edit the calls of any program", "record:add_record"),
         "replay": ("answer a program from a recording, offline", "record:add_replay"),
+        "trace": ("take traces that programs send (OTLP)", "record:add_trace"),
         "export": ("write a checked file for another program", "export:add_export"),
         "import": ("make a prompt file from another format", "export:add_import"),
         "convert": ("write a file in another dialect", "convert:add_convert"),
         "fmt": ("tidy files without changing their meaning", "convert:add_fmt"),
-        "runs": ("the history: list, show, export, import, prune, repair", "runs:add_runs"),
+        "runs": ("the history: list, show, open, export, import, prune, repair", "runs:add_runs"),
         "tools": (
             "list, show, call and record tools; serve a Python file",
             "tools.commands:add_tools",

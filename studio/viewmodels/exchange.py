@@ -12,9 +12,12 @@ from studio.application.comparison import ComparedPart, compare_texts
 from studio.application.exchange.export import NoJudgeError, difference, make_export
 from studio.application.exchange.judge import Judgment, judge_export
 from studio.application.exchange.runs import history_at, kept_words, read_files, write_run
+from studio.application.history.open_calls import opened_at
 from studio.application.words import tr
 from studio.core.agent.values.events import Event
 from studio.core.export.target import ExportResult, ExportSource, ExportTarget
+from studio.core.imports.imported import ImportFailure
+from studio.core.imports.recorded_calls import OpenedCalls
 from studio.core.runs.codec import JournalError
 from studio.core.runs.exchange import RunForm
 from studio.core.runs.store import StoreError
@@ -94,6 +97,7 @@ class RunExchange(QObject):
 
     exported = Signal(Path)  # Path of the file
     imported = Signal(tuple)  # tuple of the ids of the runs
+    call_opened = Signal(OpenedCalls)  # prompt file of a model call
     failed = Signal(str, str)  # what happened; what to do
 
     def __init__(
@@ -112,6 +116,9 @@ class RunExchange(QObject):
         self._writing: LatestJob[Path] = LatestJob(self, self.exported.emit, self._on_failed)
         self._reading: LatestJob[tuple[str, ...]] = LatestJob(
             self, self.imported.emit, self._on_failed
+        )
+        self._opening: LatestJob[OpenedCalls] = LatestJob(
+            self, self.call_opened.emit, self._on_failed
         )
 
     def export_run(
@@ -133,6 +140,10 @@ class RunExchange(QObject):
         with history_at(self._path) as store:
             return kept_words(store, run)
 
+    def open_call(self, run: str, number: int, *, alike: bool = False) -> None:
+        """Make a prompt file of a model call, or of those of its place in the recording."""
+        self._opening.submit(partial(opened_at, self._path, run, number, alike=alike))
+
     def import_files(self, files: Sequence[Path]) -> None:
         """Take journals into the history, all or none of them that are wrong."""
         if self._reading.is_busy:
@@ -144,6 +155,7 @@ class RunExchange(QObject):
         """Report nothing any more."""
         self._writing.drop()
         self._reading.drop()
+        self._opening.drop()
 
     def _is_free(self) -> bool:
         if self._writing.is_busy:
@@ -162,6 +174,8 @@ class RunExchange(QObject):
                 self.failed.emit(
                     f"{str(error).rstrip('.')}.", tr("Choose a journal that was exported.")
                 )
+            case LookupError() | ImportFailure():
+                self.failed.emit(str(error), tr("Record the program, or run the prompt again."))
             case UnicodeDecodeError():
                 self.failed.emit(
                     tr("The file is not UTF-8 text."), tr("Choose a journal (JSON lines).")

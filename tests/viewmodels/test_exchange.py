@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -10,8 +11,10 @@ from pytestqt.qtbot import QtBot
 
 from studio.application.exchange.runs import file_name
 from studio.core.agent.run.runner import Run
+from studio.core.agent.values.events import ModelCalled
 from studio.core.runs.exchange import form_of
 from studio.core.runs.store import RunStore
+from studio.core.wire.wire_call import WireCall
 from studio.viewmodels.exchange import ExportController, RunExchange
 from tests.application.exchange.test_export import PROMPT, order
 from tests.core.agent.runs import NATIVE, call, calling, run_of
@@ -45,6 +48,28 @@ def test_a_run_goes_to_a_file_and_comes_back(
     with qtbot.waitSignal(exchange.exported):
         exchange.export_run("r1", form_of("html"), again)
     assert again.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_a_call_of_a_run_becomes_a_prompt(
+    qtbot: QtBot, exchange: RunExchange, run: Run, tmp_path: Path
+) -> None:
+    body = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": True}
+    asked = next(event.seq for event in run.events if isinstance(event, ModelCalled))
+    with closing(RunStore(tmp_path / "runs.sqlite")) as store:
+        sent = WireCall("/v1/chat/completions", (), json.dumps(body))
+        store.add(run.events, "r1", {asked: sent})
+    with qtbot.waitSignal(exchange.call_opened) as opened:
+        exchange.open_call("r1", 1)
+    made = opened.args[0].made
+    assert made.text.endswith("user:\nHi\n")
+    assert [each["tool"] for each in made.answers] == ["search"]
+    assert any("stream_options is added" in note for note in made.notes) is False
+    with qtbot.waitSignal(exchange.failed) as failed:
+        exchange.open_call("r1", 2)
+    assert "Not kept" in failed.args[0]
+    with qtbot.waitSignal(exchange.failed) as failed:
+        exchange.open_call("r1", 1, alike=True)
+    assert "of no recording" in failed.args[0]
 
 
 def test_what_goes_wrong_is_said(

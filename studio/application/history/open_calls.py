@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 from studio.application.history.find import call_of_step
 from studio.core.agent.values.state import RunState, steps_of
 from studio.core.imports.imported import ImportFailure
 from studio.core.imports.recorded_calls import OpenedCalls, RecordedCall, prompt_of_calls
+from studio.core.prompty.document import ModelDeclaration
 from studio.core.runs.store import RunFilter, RunStore
 from studio.core.text.values import JsonObject
+from studio.core.wire.request import to_request
 
-_RECORDING = "recording "
-"""Beginning of the tag that the runs of one recording share."""
+_RECORDING = ("recording ", "trace ")
+"""Beginnings of the tag that the runs of one recording or trace share."""
 
 
 def open_calls(store: RunStore, run: str, number: int, *, alike: bool = False) -> OpenedCalls:
@@ -37,19 +42,51 @@ def open_calls(store: RunStore, run: str, number: int, *, alike: bool = False) -
         try:
             if state is None:
                 raise LookupError("nothing of the run is kept")
-            kept = call_of_step(store, each, state, number)
+            calls.append(_recorded(store, each, state, number, lost if each == run else []))
         except LookupError:
             if each == run:
                 raise
             continue
-        name = f"{each}, request {number}"
-        if kept.secrets and each == run:
-            lost += (f"The body has a mark for a secret: {mark}" for mark in kept.marks)
-        calls.append(RecordedCall(name, kept.path, kept.body))
         answers += _answers(state)
     opened = prompt_of_calls(calls)
     made = replace(opened.made, notes=(*opened.made.notes, *lost), answers=tuple(answers))
     return replace(opened, made=made)
+
+
+def _recorded(
+    store: RunStore, run: str, state: RunState, number: int, notes: list[str]
+) -> RecordedCall:
+    """Return a call as it was sent; that of a trace is made of its messages."""
+    name, path = f"{run}, request {number}", "/chat/completions"
+    try:
+        kept = call_of_step(store, run, state, number)
+    except LookupError:
+        steps = [step for step in steps_of(state) if step.number == number and step.messages]
+        if not steps or not state.setup.program:
+            raise
+        notes.append("The request as it was sent is not recorded: this is what the trace holds.")
+        options = {"additionalProperties": dict(state.setup.options)}
+        model = ModelDeclaration(id=state.setup.model_id, options=options)
+        tools = state.setup.tools
+        body = to_request(steps[0].messages, tools, model, provider="openai-chat").body
+        return RecordedCall(name, path, json.dumps(body))
+    notes += (f"The body has a mark for a secret: {mark}" for mark in kept.marks)
+    return RecordedCall(name, kept.path, kept.body)
+
+
+def opened_at(history: Path, run: str, number: int, *, alike: bool) -> OpenedCalls:
+    """Do the same with the history of a file; differences are notes of the file that is made.
+
+    Raises:
+        LookupError: as above.
+        ImportFailure: the same.
+        StoreError: the history cannot be read.
+    """
+    with closing(RunStore(history)) as store:
+        opened = open_calls(store, run, number, alike=alike)
+    told = [f"{name}: {each}" for name, found in opened.differences.items() for each in found]
+    told += [f"{name}: its messages or tools have another form." for name in opened.left_out]
+    return replace(opened, made=replace(opened.made, notes=(*told, *opened.made.notes)))
 
 
 def _others(store: RunStore, run: str) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, ItemsView, Iterator, Mapping, ValuesView
 from dataclasses import dataclass, field, replace
@@ -50,6 +51,10 @@ class Imported:
     others: tuple[str, ...] = ()
     """Names of further prompts in the same file, in its order, the chosen one among them; empty
     where it holds one."""
+
+    def answers_text(self) -> str:
+        """Return the file of saved calls with the recorded answers."""
+        return "".join(f"{json.dumps(each, ensure_ascii=False)}\n" for each in self.answers)
 
     def experiment_text(self, prompt: Path) -> str:
         """Return the experiment file that asks the prompt file at a path."""

@@ -111,7 +111,9 @@ def prompt_of_calls(calls: Sequence[RecordedCall]) -> OpenedCalls:
             break
         verbatim |= again
     if any(path[0] in _HOW_IT_COMES for path, _ in found[0]):
-        work.notes.append("stream: a run asks for the reply piece by piece; the program did not.")
+        work.notes.append(
+            "stream: a run asks for the reply in pieces, with its usage; the program did not."
+        )
     sets = {call.name: call.values for call in same if call.values}
     label = counted(len(same), "recorded call")
     made = Imported(text, label, tuple(dict.fromkeys(work.notes)), sets)

@@ -315,16 +315,26 @@ def read_spans(text: str) -> list[TraceSpan]:
     Raises:
         JournalError: it holds no span of a known dialect, or too many.
     """
+    spans = spans_of_text(text)
+    if not any(span.kind in ("model", "tool") for span in spans):
+        what = f"none of its {len(spans)} spans is a" if spans else "it holds no"
+        known = ", ".join(dict.fromkeys(each.name for each in DIALECTS))
+        raise JournalError(f"{what} model call or tool call in the names of {known}")
+    return spans
+
+
+def spans_of_text(text: str) -> list[TraceSpan]:
+    """Return all spans of a text, of whatever kind.
+
+    Raises:
+        JournalError: it is no JSON, or it holds too many.
+    """
     spans: list[TraceSpan] = []
     for value in _values(text):
         for span in _spans(value):
             spans.append(span)
             if len(spans) > MOST_SPANS:
                 raise JournalError(f"it holds more than {MOST_SPANS:,} spans; split the file")
-    if not any(span.kind in ("model", "tool") for span in spans):
-        what = f"none of its {len(spans)} spans is a" if spans else "it holds no"
-        known = ", ".join(dict.fromkeys(each.name for each in DIALECTS))
-        raise JournalError(f"{what} model call or tool call in the names of {known}")
     return spans
 
 

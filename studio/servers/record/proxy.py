@@ -22,8 +22,8 @@ from typing import Any, Protocol
 
 import httpx2
 import uvicorn
+from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.types import Message as AsgiMessage
-from starlette.types import Receive, Scope, Send
 
 from studio.core.agent.values.options import RunOptions
 from studio.core.masking.masker import Masker
@@ -314,22 +314,8 @@ class RecorderProxy:
         Raises:
             PortError: it cannot be listened on.
         """
-        try:
-            opened = socket.create_server((LOOPBACK, port))
-        except OSError as error:
-            raise PortError(f"port {port} of this machine: {reason_of(error)}") from None
-        with opened as listening:
-            self.port = listening.getsockname()[1]
-            config = uvicorn.Config(
-                self, log_level="critical", lifespan="off", timeout_graceful_shutdown=1
-            )
-            server = _Server(config)
-            serving = asyncio.create_task(server.serve([listening]))
-            try:
-                yield
-            finally:
-                server.should_exit = True
-                await serving
+        async with serving(self, port) as self.port:
+            yield
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one connection, as ASGI has it."""
@@ -338,14 +324,14 @@ class RecorderProxy:
         headers: Headers = list(scope["headers"])
         upstream, target = self._route(scope, headers)
         if _CLIMBS.search(target):
-            await _answer(send, 400, b"A path with . or .. leaves its server's address.\n")
+            await answer(send, 400, b"A path with . or .. leaves its server's address.\n")
             return
         if upstream is None:
-            await _answer(send, 403, b"This address is for the recorded program alone.\n")
+            await answer(send, 403, b"This address is for the recorded program alone.\n")
             return
-        body = await _body(receive)
+        body = await body_of(receive)
         if body is None:
-            await _answer(send, 413, b"The request is larger than the recorder passes on.\n")
+            await answer(send, 413, b"The request is larger than the recorder passes on.\n")
             return
         exchange = None
         if scope["method"] == "POST":
@@ -357,33 +343,53 @@ class RecorderProxy:
         elif self._recording.others is not None:
             path = target.partition(b"?")[0].decode("ascii", "replace")
             self._recording.others.append(f"{scope['method']} {path}")
-            await _answer(send, 404, b"The recording holds requests to models alone.\n")
+            await answer(send, 404, b"The recording holds requests to models alone.\n")
         else:
             passing = _pass_on(upstream, scope["method"], target, headers, body, send)
             await _while_there(receive, passing)
 
     def _route(self, scope: Scope, headers: Headers) -> tuple[Upstream | None, bytes]:
         """Return the server that an address leads to, and the rest of the path with its query."""
-        named = dict(headers)
-        host = named.get(b"host", b"").decode("latin-1")
         raw = scope.get("raw_path") or scope["path"].encode()
         _, _, rest = raw.partition(b"/")
         token, _, rest = rest.partition(b"/")
         name, slash, rest = rest.partition(b"/")
-        is_own = hmac.compare_digest(token, self.token.encode())
-        if (
-            not is_own
-            or b"origin" in named
-            or host
-            not in (
-                f"{LOOPBACK}:{self.port}",
-                f"localhost:{self.port}",
-            )
-        ):
+        if not hmac.compare_digest(token, self.token.encode()) or not is_local(headers, self.port):
             return None, b""
         query = scope["query_string"]
         target = slash + rest + (b"?" + query if query else b"")
         return self._upstreams.get(name.decode("ascii", "replace")), target
+
+
+@contextlib.asynccontextmanager
+async def serving(app: ASGIApp, port: int) -> AsyncIterator[int]:
+    """Serve on this machine alone while the block runs; gives the port, a free one for 0.
+
+    Raises:
+        PortError: it cannot be listened on.
+    """
+    try:
+        opened = socket.create_server((LOOPBACK, port))
+    except OSError as error:
+        raise PortError(f"port {port} of this machine: {reason_of(error)}") from None
+    with opened as listening:
+        config = uvicorn.Config(
+            app, log_level="critical", lifespan="off", timeout_graceful_shutdown=1
+        )
+        server = _Server(config)
+        task = asyncio.create_task(server.serve([listening]))
+        try:
+            yield listening.getsockname()[1]
+        finally:
+            server.should_exit = True
+            await task
+
+
+def is_local(headers: Headers, port: int) -> bool:
+    """Return whether a request is for this machine and of no page in a browser."""
+    named = dict(headers)
+    host = named.get(b"host", b"").decode("latin-1")
+    return b"origin" not in named and host in (f"{LOOPBACK}:{port}", f"localhost:{port}")
 
 
 class PortError(OSError):
@@ -399,7 +405,7 @@ class _Server(uvicorn.Server):
         yield
 
 
-async def _body(receive: Receive) -> bytes | None:
+async def body_of(receive: Receive) -> bytes | None:
     """Return the body of a request; None where it is larger than is passed on.
 
     Raises:
@@ -444,8 +450,9 @@ async def _give(exchange: Exchange, send: Send) -> None:
     await send({"type": "http.response.body", "body": b""})
 
 
-async def _answer(send: Send, status: int, text: bytes) -> None:
-    await send(_asgi(Head(status, [(b"content-type", b"text/plain")])))
+async def answer(send: Send, status: int, text: bytes, kind: bytes = b"text/plain") -> None:
+    """Answer with a body of the proxy's own."""
+    await send(_asgi(Head(status, [(b"content-type", kind)])))
     await send({"type": "http.response.body", "body": text})
 
 
@@ -454,19 +461,19 @@ async def _pass_on(
 ) -> None:
     """Pass a request on that is none to a model, and its answer back."""
     try:
-        answer = await upstream.send(method, target, sent_headers(headers), body)
+        came = await upstream.send(method, target, sent_headers(headers), body)
     except (httpx2.HTTPError, OSError) as error:
         words = f"{upstream.address} cannot be reached ({reason_of(error)}).\n"
-        await _answer(send, 502, words.encode())
+        await answer(send, 502, words.encode())
         return
-    assert isinstance(answer.stream, httpx2.AsyncByteStream)
+    assert isinstance(came.stream, httpx2.AsyncByteStream)
     try:
-        await send(_asgi(Head(answer.status_code, sent_headers(answer.headers.raw))))
-        async for piece in answer.stream:
+        await send(_asgi(Head(came.status_code, sent_headers(came.headers.raw))))
+        async for piece in came.stream:
             await send(_asgi(piece))
         await send({"type": "http.response.body", "body": b""})
     finally:
-        await answer.aclose()
+        await came.aclose()
 
 
 def _asgi(part: Head | bytes) -> AsgiMessage:

@@ -28,6 +28,7 @@ from studio.ui.style.theme import icon
 from studio.viewmodels.app.notifications import NotificationAction
 
 if TYPE_CHECKING:
+    from studio.core.imports.imported import Imported
     from studio.core.prompty.document import PromptDocument, ToolSpec
     from studio.core.settings import Settings
     from studio.core.text.source import Fix, TextEdit
@@ -288,23 +289,30 @@ class ExchangeCommands(QObject):
         action = NotificationAction(tr("Import…"), act)
         self._window.messages.say("info", words, offers=(action,), key="import")
 
-    def import_path(self, path: Path, text: str | None = None) -> None:
+    def import_path(
+        self, path: Path, text: str | None = None, made: Imported | None = None
+    ) -> None:
         """Show what a file of another format would become.
 
         Args:
             path: the file.
             text: its text, if it is not on disk.
+            made: the prompt, where it is made already.
         """
         from studio.ui.dialogs.import_prompt import ImportDialog
 
         window = self._window
-        dialog = ImportDialog(path, window.messages, window.widget, text)
+        dialog = ImportDialog(path, window.messages, window.widget, text, made)
         dialog.opened.connect(window.tabs.new)
         dialog.written.connect(window.tabs.open)
         if dialog.read():
             dialog.open()
         else:
             dialog.deleteLater()
+
+    def import_made(self, path: Path, made: Imported) -> None:
+        """Show a prompt that is made already, and a place for it."""
+        self.import_path(path, made=made)
 
     def take_dropped(self, path: Path) -> bool:
         """Import a dropped file of another format; False where it is none."""

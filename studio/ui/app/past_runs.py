@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from PySide6.QtCore import QObject, QStandardPaths
+from PySide6.QtCore import QObject, QStandardPaths, Signal
 from PySide6.QtWidgets import QWidget
 
 from studio.application.connections.model import asked_by
@@ -19,6 +19,8 @@ from studio.application.words import tr
 from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.values.commands import ChooseModel, Command
 from studio.core.agent.values.step import RunModel
+from studio.core.imports.imported import Imported
+from studio.core.imports.recorded_calls import OpenedCalls
 from studio.core.models.base import ChatModel, ModelError
 from studio.core.runs.exchange import RunForm, form_of
 from studio.core.runs.rows import RunSummary
@@ -26,6 +28,7 @@ from studio.core.text.amounts import by_count
 from studio.ui.app.run_coordinator import RunCoordinator
 from studio.ui.history.pane import HistoryPane
 from studio.ui.run.file_choice import ask_journals, ask_target
+from studio.ui.run.pane import RunPane
 from studio.viewmodels.app.notifications import NotificationAction, Notifications
 from studio.viewmodels.exchange import RunExchange
 from studio.viewmodels.history.controller import HistoryController
@@ -248,8 +251,15 @@ class PastRuns(QObject):
 class RunFiles(QObject):
     """Asks for the file of a run before it is written."""
 
+    request_import = Signal(Path, Imported)  # a place to offer; the prompt file
+
     def __init__(
-        self, window: QWidget, messages: Notifications, run: RunController, exchange: RunExchange
+        self,
+        window: QWidget,
+        messages: Notifications,
+        run: RunController,
+        exchange: RunExchange,
+        pane: RunPane,
     ) -> None:
         super().__init__(window)
         self._window = window
@@ -261,6 +271,8 @@ class RunFiles(QObject):
         )
         exchange.exported.connect(self._on_exported)
         exchange.imported.connect(self._on_imported)
+        exchange.call_opened.connect(self._on_call_opened)
+        pane.timeline.request_prompt.connect(self.open_call)
         exchange.failed.connect(self._on_failed)
 
     def export_shown(self, name: str) -> None:
@@ -278,6 +290,17 @@ class RunFiles(QObject):
             self._exchange.export_run(setup.run, form, path, past.events, past.last)
 
         ask_target(self._window, form, target, write, self._kept(setup.run, form))
+
+    def open_call(self, step: int, alike: bool) -> None:
+        """Make a prompt file of a call of the run that the run pane shows."""
+        past = self._run.past
+        if past is not None:
+            self._exchange.open_call(past.setup.run, step, alike=alike)
+
+    def _on_call_opened(self, opened: OpenedCalls) -> None:
+        past = self._run.past
+        name = past.setup.prompt if past is not None else ""
+        self.request_import.emit(self._folder / f"{name or tr('call')}.prompty", opened.made)
 
     def export_kept(self, run: RunSummary, name: str) -> None:
         """Write a run of the history."""

@@ -123,7 +123,7 @@ class Workbench(QObject):
             self.trust,
             self.tools,
         )
-        self.run_files = RunFiles(self.window, services.messages, self.run, self.exchange)
+        self.run_files = RunFiles(window, services.messages, self.run, self.exchange, self.run_pane)
         self.past_runs = PastRuns(
             self.run_coordinator, self.history, self.history_pane, self.run_files
         )
@@ -302,9 +302,9 @@ class Workbench(QObject):
         commands.request_record_move.connect(run.move_record)
         views.request_inspection.connect(run.inspect)
         commands.request_fork.connect(run.fork_from)
-        for chosen in (pane.bar.branch_chosen, pane.head.branch_chosen):
-            chosen.connect(run.go_to)
-        pane.timeline.request_branch.connect(run.go_to)
+        for each in (pane.bar.branch_chosen, pane.head.branch_chosen, pane.timeline.request_branch):
+            each.connect(run.go_to)
+        self.run_files.request_import.connect(self.window.commands.exchange.import_made)
         pane.bar.branch_named.connect(run.name_branch)
         pane.bar.compare_chosen.connect(run.compare_branches)
         pane.bar.compare_all_chosen.connect(run.compare_all)

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.inputs.sets import sets_path, write_sets
+from studio.application.tools.saved_calls import calls_file
 from studio.application.words import tr
 from studio.core.imports.imported import Imported, ImportFailure, experiment_path
 from studio.core.imports.recognize import all_suffixes, import_file, import_text
@@ -89,7 +90,12 @@ class ImportDialog(QDialog):
     written = Signal(Path)  # Path of the prompt file that was written
 
     def __init__(
-        self, path: Path, messages: Notifications, parent: QWidget, text: str | None = None
+        self,
+        path: Path,
+        messages: Notifications,
+        parent: QWidget,
+        text: str | None = None,
+        made: Imported | None = None,
     ) -> None:
         """Make it.
 
@@ -98,8 +104,10 @@ class ImportDialog(QDialog):
             messages: where errors are shown.
             parent: the window.
             text: the text to import in place of the file's.
+            made: the prompt that is made already.
         """
         super().__init__(parent)
+        self._made = made
         self._path = path
         self._given = text
         self._messages = messages
@@ -126,7 +134,7 @@ class ImportDialog(QDialog):
         """Read the file; says so itself when it cannot."""
         try:
             given = self._given
-            made = (
+            made = self._made or (
                 import_file(self._path, choose)
                 if given is None
                 else import_text(given, choose=choose)
@@ -152,6 +160,7 @@ class ImportDialog(QDialog):
             return False
         beside = [sets_path(path)] if made.input_sets else []
         beside += [experiment_path(path)] if made.experiment else []
+        beside += [calls_file(path)] if made.answers else []
         for other in beside:
             if other.exists():
                 self._messages.error(
@@ -166,6 +175,8 @@ class ImportDialog(QDialog):
                 write_sets(path, made.input_sets)
             if made.experiment:
                 write_atomically(experiment_path(path), made.experiment_text(path))
+            if made.answers:
+                write_atomically(calls_file(path), made.answers_text())
         except OSError as error:
             self._messages.error(
                 tr("{name!r} could not be written: {reason}.").format(
@@ -210,6 +221,8 @@ class ImportDialog(QDialog):
         if made.input_sets:
             more = tr("Saving also saves {count} input sets.")
             text = f"{text}\n{more.format(count=len(made.input_sets))}"
+        if made.answers:
+            text = "\n".join([text, tr("Saving also saves the recorded answers of its tools.")])
         if made.notes:
             self.state.say("triangle-alert", "warning", text)
         else:
@@ -231,7 +244,7 @@ class ImportDialog(QDialog):
 
     def _ask_where(self) -> None:
         start = self._path.with_suffix(".prompty")
-        if start == self._path:
+        if self._made is None and start == self._path:
             start = self._path.with_name(f"{self._path.stem}.imported.prompty")
         name, _ = QFileDialog.getSaveFileName(self, tr("Import"), str(start), "*.prompty")
         if name and self.write(Path(name)):

@@ -14,8 +14,10 @@ from typing import Any
 import pytest
 
 from studio.application.exchange.runs import take_text
+from studio.application.history.open_calls import open_calls
 from studio.core.agent.past.tree import walk
 from studio.core.agent.values.state import RunState, steps_of
+from studio.core.prompty.parse import parse
 from studio.core.runs.codec import JournalError
 from studio.core.runs.exchange import export_run, form_of
 from studio.core.runs.otlp import attributes_of
@@ -199,6 +201,19 @@ def test_a_trace_is_taken_with_its_tree_and_without_keys(tmp_path: Path) -> None
         assert again != run
         assert len(store.runs()) == 2
     assert leaks({"key": key}, bytes_below(tmp_path)) == []
+
+
+def test_a_call_of_a_trace_becomes_a_prompt_that_says_so(tmp_path: Path) -> None:
+    text = (DATA / "openinference.otlp.jsonl").read_text(encoding="utf-8")
+    with closing(RunStore(tmp_path / "runs.sqlite")) as store:
+        (run,) = take_text(text, store)
+        opened = open_calls(store, run, 2)
+    made = parse(opened.made.text)
+    assert opened.differences == {f"{run}, request 2": ()}
+    assert "is not recorded" in opened.made.notes[-1]
+    assert [tool.name for tool in made.tools] == ["stock"]
+    assert made.model.id == "m"
+    assert [each["text"] for each in opened.made.answers] == ["lamp: 7"]
 
 
 @pytest.mark.parametrize(

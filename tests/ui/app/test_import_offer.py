@@ -11,6 +11,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
+from studio.core.imports.imported import Imported
 from studio.ui.app.main_window import MainWindow
 from studio.ui.dialogs.import_prompt import ImportDialog
 
@@ -102,3 +103,25 @@ def test_text_pasted_into_a_prompt_is_offered_nothing(window: MainWindow) -> Non
     assert current is not None
     current.editor.paste()
     assert not said
+
+
+def test_a_prompt_that_is_made_already_is_shown_and_saved_with_its_answers(
+    window: MainWindow, tmp_path: Path
+) -> None:
+    answer = {"tool": "stock", "arguments": {}, "text": "7"}
+    text = "user:\nHi {{ who }}\n"
+    made = Imported(
+        text, "1 recorded call", ("a: b is left out",), {"a": {"who": 1}}, answers=(answer,)
+    )
+    window.commands.exchange.import_path(tmp_path / "call.prompty", made=made)
+    dialog = window.findChild(ImportDialog)
+    assert dialog is not None
+    assert dialog.text.toPlainText() == text
+    assert dialog.notes.item(0).text() == "a: b is left out"
+    assert "recorded answers of its tools" in dialog.state.text()
+    assert dialog.write(tmp_path / "call.prompty")
+    assert json.loads((tmp_path / "call.inputs.json").read_text(encoding="utf-8"))["a"] == {
+        "who": 1
+    }
+    assert json.loads((tmp_path / "call.calls.jsonl").read_text(encoding="utf-8")) == answer
+    dialog.reject()

@@ -51,6 +51,7 @@ class TimelineView(QTableView):
     request_fork = Signal(StepCard)  # StepCard to go back to
     request_rerun = Signal(StepCard)  # StepCard from which the run goes on again
     request_edit = Signal(StepCard, str)  # StepCard, EditKind of what is written at its place
+    request_prompt = Signal(int, bool)  # step of the call; whether calls like it come along
     request_search = Signal()
     request_branch = Signal(int)  # id of the last checkpoint of another way
 
@@ -267,6 +268,11 @@ class TimelineView(QTableView):
                 icon("corner-down-right"), tr("Skip the call and enter its result…")
             )
             skip.triggered.connect(partial(self.request_edit.emit, card, "answer_call"))
+        menu.addSeparator()
+        prompt = menu.addAction(icon("file-input"), tr("Open as prompt…"))
+        prompt.triggered.connect(partial(self.request_prompt.emit, card.step, False))
+        alike = menu.addAction(icon("file-plus"), tr("Open with the calls like it as cases…"))
+        alike.triggered.connect(partial(self.request_prompt.emit, card.step, True))
         menu.addSeparator()
         self.folds.add_to(menu, card.step)
         menu.addSeparator()
