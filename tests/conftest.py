@@ -16,7 +16,12 @@ import pytest
 from hypothesis import HealthCheck, settings
 from pytestqt.qtbot import QtBot
 
+from studio.core.whole_imports import import_whole
 from tests.support import patience
+
+# Whole, before there is a second thread: its modules import each other, and a thread of one test
+# that imports them beside the next test leaves one of the two with half a module.
+import_whole("pydantic.main", "pydantic.types", "pydantic.fields")
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 

@@ -6,6 +6,7 @@ each tool call that ran. Ids are hex, times are nanoseconds as text: so OTLP wri
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -171,12 +172,13 @@ def _where(model: RunModel) -> _Attributes:
         "gen_ai.request.model": model.id or model.name,
     }
     if model.server:
-        address = urlsplit(model.server)
-        found["server.address"] = address.hostname or model.server
-        usual = {"https": 443, "http": 80}.get(address.scheme)
-        port = address.port or usual
-        if port is not None:
-            found["server.port"] = port
+        found["server.address"] = model.server
+        with contextlib.suppress(ValueError):  # a journal may hold an address that is none
+            address = urlsplit(model.server)
+            port = address.port or {"https": 443, "http": 80}.get(address.scheme)
+            found["server.address"] = address.hostname or model.server
+            if port is not None:
+                found["server.port"] = port
     return found
 
 

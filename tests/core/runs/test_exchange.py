@@ -214,6 +214,17 @@ async def test_spans_name_the_model_its_provider_and_its_server_as_back_ends_kno
     assert (tool["type"], tool["name"]) == ("function", "search")
 
 
+async def test_a_server_that_is_no_address_is_written_as_it_is():
+    run = await finished()
+    first, *rest = run.events
+    setup = replace(first.setup, server="https://host:abc")
+    text = export_run([replace(first, setup=setup), *rest], form_of("otlp"), "1.0")
+    spans = json.loads(text)["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    found = attributes(spans[0])
+    assert found["server.address"] == "https://host:abc"
+    assert "server.port" not in found
+
+
 async def test_spans_are_also_written_in_the_newest_names():
     used = Usage(3, 4, 2, cache_write_tokens=7)
     run = await finished(replies=[calling(call()), Reply("ok", "stop", usage=used)])

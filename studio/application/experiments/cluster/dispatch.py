@@ -258,8 +258,12 @@ class WorkersAddress:
         """
         if self.local is not None:
             return
-        parts = urlsplit(self.address)
-        if parts.scheme not in ("tcp", "tls") or not parts.hostname or not parts.port:
+        try:
+            parts = urlsplit(self.address)
+            is_place = parts.scheme in ("tcp", "tls") and parts.hostname and parts.port
+        except ValueError:  # brackets that do not pair, or a port that is no number
+            is_place = False
+        if not is_place:
             raise WorkersError(
                 tr(
                     "{address!r} names no workers: write local:4, tls://host:8786 or "

@@ -240,6 +240,8 @@ def test_only_names_of_what_is_missing_are_told(monkeypatch: pytest.MonkeyPatch)
         ("many", "names no workers"),
         ("http://host:8786", "names no workers"),
         ("tcp://127.0.0.1", "names no workers"),
+        ("tls://h:abc", "names no workers"),
+        ("tls://[h:8786", "names no workers"),
         ("tcp://10.0.0.7:8786", "not encrypted"),
         ("tls://10.0.0.7:8786", "missing: ca.pem, cert.pem, key.pem"),
     ],
