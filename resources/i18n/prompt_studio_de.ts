@@ -70,6 +70,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation> Die letzte gute Vorschau wird gezeigt.</translation>
     </message>
     <message>
+      <source> US cents</source>
+      <translation> US-Cent</translation>
+    </message>
+    <message>
       <source> days</source>
       <translation> Tage</translation>
     </message>
@@ -566,6 +570,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Eine Frage und ihre Antwort</translation>
     </message>
     <message>
+      <source>A quotation mark of the command is open.</source>
+      <translation>Ein Anführungszeichen des Befehls ist offen.</translation>
+    </message>
+    <message>
       <source>A recording</source>
       <translation>Eine Aufnahme</translation>
     </message>
@@ -774,6 +782,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Nachricht hinzufügen</translation>
     </message>
     <message>
+      <source>Add outputs</source>
+      <translation>Ausgaben hinzufügen</translation>
+    </message>
+    <message>
       <source>Add the next match to the carets</source>
       <translation>Nächsten Treffer zu den Cursorn nehmen</translation>
     </message>
@@ -962,6 +974,14 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Eine gerade Zahl</translation>
     </message>
     <message>
+      <source>An example answer is an object: {"name": value}.</source>
+      <translation>Eine Beispielantwort ist ein Objekt: {"name": Wert}.</translation>
+    </message>
+    <message>
+      <source>An example answer, as JSON: its fields become outputs</source>
+      <translation>Eine Beispielantwort als JSON: ihre Felder werden Ausgaben</translation>
+    </message>
+    <message>
       <source>An experiment names its models itself.</source>
       <translation>Ein Experiment nennt seine Modelle selbst.</translation>
     </message>
@@ -1031,6 +1051,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Selbst antworten …</translation>
     </message>
     <message>
+      <source>Answer, messages, request</source>
+      <translation>Antwort, Nachrichten, Anfrage</translation>
+    </message>
+    <message>
       <source>Answer: {answer}</source>
       <translation>Antwort: {answer}</translation>
     </message>
@@ -1059,24 +1083,12 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Ein anderer Server, der wie OpenAI spricht</translation>
     </message>
     <message>
-      <source>Any check</source>
-      <translation>Jede Prüfung</translation>
-    </message>
-    <message>
       <source>Any end</source>
       <translation>Jedes Ende</translation>
     </message>
     <message>
-      <source>Any input</source>
-      <translation>Jede Eingabe</translation>
-    </message>
-    <message>
       <source>Any key is kept and travels with the message</source>
       <translation>Jeder Schlüssel bleibt und reist mit der Nachricht</translation>
-    </message>
-    <message>
-      <source>Any tag</source>
-      <translation>Jedes Schlagwort</translation>
     </message>
     <message>
       <source>Any tool</source>
@@ -1245,6 +1257,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Ask the next question in this thread.</source>
       <translation>Die nächste Frage in diesem Gespräch stellen.</translation>
+    </message>
+    <message>
+      <source>Ask the prompt with each of its cases</source>
+      <translation>Den Prompt mit jedem seiner Fälle fragen</translation>
     </message>
     <message>
       <source>Ask the prompt with each of its cases, in a table</source>
@@ -1429,6 +1445,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>By tag</source>
       <translation>Nach Schlagwort</translation>
+    </message>
+    <message>
+      <source>By {name}</source>
+      <translation>Nach {name}</translation>
     </message>
     <message>
       <source>By {name}, rows: better in {better}, worse in {worse}.</source>
@@ -1643,10 +1663,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Rechtschreibung prüfen …</translation>
     </message>
     <message>
-      <source>Check that fails</source>
-      <translation>Prüfung, die nicht besteht</translation>
-    </message>
-    <message>
       <source>Check that the file is still there and that you may read it.</source>
       <translation>Prüfen Sie, ob die Datei noch da ist und ob Sie sie lesen dürfen.</translation>
     </message>
@@ -1783,10 +1799,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Alle aufgelisteten abwählen</translation>
     </message>
     <message>
-      <source>Clear all values</source>
-      <translation>Alle Werte leeren</translation>
-    </message>
-    <message>
       <source>Clear all: use defaults and samples</source>
       <translation>Alles leeren: Vorgaben und Beispiele nehmen</translation>
     </message>
@@ -1845,6 +1857,14 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Column</source>
       <translation>Spalte</translation>
+    </message>
+    <message>
+      <source>Column whose values group the rows</source>
+      <translation>Spalte, deren Werte die Zeilen gruppieren</translation>
+    </message>
+    <message>
+      <source>Command</source>
+      <translation>Befehl</translation>
     </message>
     <message>
       <source>Comment in</source>
@@ -2015,6 +2035,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Bericht kopieren</translation>
     </message>
     <message>
+      <source>Copy the addresses</source>
+      <translation>Die Adressen kopieren</translation>
+    </message>
+    <message>
       <source>Copy the answer</source>
       <translation>Antwort kopieren</translation>
     </message>
@@ -2057,6 +2081,14 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Cost of a cell and rows passed</source>
       <translation>Kosten einer Zelle und bestandene Zeilen</translation>
+    </message>
+    <message>
+      <source>Cost of cases</source>
+      <translation>Kosten der Fälle</translation>
+    </message>
+    <message>
+      <source>Cost of the cases</source>
+      <translation>Kosten der Fälle</translation>
     </message>
     <message>
       <source>Counted with {tokenizer} for {name}.</source>
@@ -2467,6 +2499,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Aus der Länge geschätzt: {why}</translation>
     </message>
     <message>
+      <source>Every field of the example is declared already.</source>
+      <translation>Jedes Feld des Beispiels ist schon deklariert.</translation>
+    </message>
+    <message>
       <source>Every run is kept, up to its last step. Open one again, compare two, or export them.</source>
       <translation>Jeder Lauf wird bis zu seinem letzten Schritt behalten. Öffnen Sie einen wieder, vergleichen Sie zwei, oder exportieren Sie sie.</translation>
     </message>
@@ -2477,6 +2513,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Examples of actions</source>
       <translation>Beispiele für Aktionen</translation>
+    </message>
+    <message>
+      <source>Exit code {code}.</source>
+      <translation>Rückgabewert {code}.</translation>
     </message>
     <message>
       <source>Expand the selection</source>
@@ -2549,6 +2589,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Failed</source>
       <translation>Nicht bestanden</translation>
+    </message>
+    <message>
+      <source>Faults</source>
+      <translation>Fehler mit Absicht</translation>
     </message>
     <message>
       <source>Fenced code</source>
@@ -2671,10 +2715,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>In Dateien suchen …</translation>
     </message>
     <message>
-      <source>Find in folder…</source>
-      <translation>Im Ordner suchen …</translation>
-    </message>
-    <message>
       <source>Find in the files of {name}</source>
       <translation>In den Dateien von {name} suchen</translation>
     </message>
@@ -2693,10 +2733,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Find in this tab</source>
       <translation>In diesem Reiter suchen</translation>
-    </message>
-    <message>
-      <source>Find model files in</source>
-      <translation>Modelldateien suchen in</translation>
     </message>
     <message>
       <source>Find next</source>
@@ -2819,10 +2855,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Vorwärts</translation>
     </message>
     <message>
-      <source>From</source>
-      <translation>Woher</translation>
-    </message>
-    <message>
       <source>From  {before}
 to  {after}</source>
       <translation>Von  {before}
@@ -2859,6 +2891,10 @@ zu  {after}</translation>
     <message>
       <source>GGUF file</source>
       <translation>GGUF-Datei</translation>
+    </message>
+    <message>
+      <source>GGUF files, also later; links are not followed</source>
+      <translation>GGUF-Dateien, auch später; Verknüpfungen wird nicht gefolgt</translation>
     </message>
     <message>
       <source>Gates that fail: {names}.</source>
@@ -3085,6 +3121,18 @@ zu  {after}</translation>
       <translation>Trefferzahl</translation>
     </message>
     <message>
+      <source>Hold the first call</source>
+      <translation>Den ersten Aufruf anhalten</translation>
+    </message>
+    <message>
+      <source>Hold the first call of each conversation</source>
+      <translation>Den ersten Aufruf jedes Gesprächs anhalten</translation>
+    </message>
+    <message>
+      <source>Hold, step and keep the calls of any program to its models</source>
+      <translation>Die Aufrufe eines beliebigen Programms an seine Modelle anhalten, in Schritten ausführen und behalten</translation>
+    </message>
+    <message>
       <source>Holes found by the probe</source>
       <translation>Von der Probe gefundene Lücken</translation>
     </message>
@@ -3255,10 +3303,6 @@ zu  {after}</translation>
     <message>
       <source>Input sets: {kept}</source>
       <translation>Eingabesätze: {kept}</translation>
-    </message>
-    <message>
-      <source>Input that distinguishes failed rows</source>
-      <translation>Eingabe, in der sich die Fehlschläge unterscheiden</translation>
     </message>
     <message>
       <source>Input {name}</source>
@@ -3557,6 +3601,10 @@ zu  {after}</translation>
       <translation>Ihre Aufrufe und Dateien bleiben, wie sie sind.</translation>
     </message>
     <message>
+      <source>Its calls to models go through Prompt Studio, without a change to the program. While a call is held, the program's own time limit counts: 600 seconds in the SDKs of OpenAI and Anthropic, none in Gemini's.</source>
+      <translation>Seine Aufrufe an Modelle gehen durch Prompt Studio, ohne Änderung am Programm. Während ein Aufruf angehalten ist, gilt die Frist des Programms: 600 Sekunden in den SDKs von OpenAI und Anthropic, keine in dem von Gemini.</translation>
+    </message>
+    <message>
       <source>Its expressions are in another order, and blocks are among them.</source>
       <translation>Seine Ausdrücke stehen in anderer Reihenfolge, und Blöcke sind darunter.</translation>
     </message>
@@ -3615,6 +3663,10 @@ zu  {after}</translation>
     <message>
       <source>Journals (*.jsonl)</source>
       <translation>Journale (*.jsonl)</translation>
+    </message>
+    <message>
+      <source>Judge</source>
+      <translation>Prüfer</translation>
     </message>
     <message>
       <source>Keep</source>
@@ -3813,8 +3865,8 @@ zu  {after}</translation>
       <translation>Modelle auflisten</translation>
     </message>
     <message>
-      <source>List the GGUF files of a folder and its subfolders</source>
-      <translation>Die GGUF-Dateien eines Ordners und seiner Unterordner auflisten</translation>
+      <source>List the model files of {folder}</source>
+      <translation>Die Modelldateien von {folder} auflisten</translation>
     </message>
     <message>
       <source>List the models that can answer; the run goes on with the one that you choose.</source>
@@ -3973,6 +4025,10 @@ zu  {after}</translation>
       <translation>Nachrichten</translation>
     </message>
     <message>
+      <source>Messages changed since the run whose answer is shown: compare with it</source>
+      <translation>Nachrichten haben sich seit dem Lauf geändert, dessen Antwort gezeigt wird: damit vergleichen</translation>
+    </message>
+    <message>
       <source>Messages of this iteration</source>
       <translation>Nachrichten dieses Durchgangs</translation>
     </message>
@@ -4021,8 +4077,8 @@ zu  {after}</translation>
       <translation>Modell von {name}</translation>
     </message>
     <message>
-      <source>Model, server address or key</source>
-      <translation>Modell, Serveradresse oder Schlüssel</translation>
+      <source>Model, server address, key or folder</source>
+      <translation>Modell, Serveradresse, Schlüssel oder Ordner</translation>
     </message>
     <message>
       <source>Model: {model}</source>
@@ -4047,6 +4103,10 @@ zu  {after}</translation>
     <message>
       <source>More</source>
       <translation>Mehr</translation>
+    </message>
+    <message>
+      <source>More choices</source>
+      <translation>Weitere Möglichkeiten</translation>
     </message>
     <message>
       <source>More examples</source>
@@ -4285,10 +4345,6 @@ zu  {after}</translation>
       <translation>Nein (wie bekannt)</translation>
     </message>
     <message>
-      <source>No GGUF file in {name!r} or its subfolders</source>
-      <translation>Keine GGUF-Datei in {name!r} oder darunter</translation>
-    </message>
-    <message>
       <source>No answer</source>
       <translation>Keine Antwort</translation>
     </message>
@@ -4461,10 +4517,6 @@ zu  {after}</translation>
       <translation>In den gezeigten Zeilen unterscheiden sich keine zwei Antworten.</translation>
     </message>
     <message>
-      <source>No variables</source>
-      <translation>Keine Variablen</translation>
-    </message>
-    <message>
       <source>None</source>
       <translation>Keine</translation>
     </message>
@@ -4489,8 +4541,12 @@ zu  {after}</translation>
       <translation>Nicht über {maximum:g}.</translation>
     </message>
     <message>
-      <source>Not asked yet</source>
-      <translation>Noch nicht gefragt</translation>
+      <source>Not asked yet.</source>
+      <translation>Noch nicht gefragt.</translation>
+    </message>
+    <message>
+      <source>Not asked yet. Ctrl+F5 asks this cell alone.</source>
+      <translation>Noch nicht gefragt. Strg+F5 fragt nur diese Zelle.</translation>
     </message>
     <message>
       <source>Not below {minimum:g}.</source>
@@ -4513,8 +4569,8 @@ zu  {after}</translation>
       <translation>Nicht aufbewahrt: Eine ältere Version schrieb den Lauf, oder sein Modell antwortete in diesem Programm.</translation>
     </message>
     <message>
-      <source>Not planned</source>
-      <translation>Nicht geplant</translation>
+      <source>Not planned.</source>
+      <translation>Nicht geplant.</translation>
     </message>
     <message>
       <source>Not run yet. Run asks every row of every variant and marks the answers.</source>
@@ -4567,6 +4623,10 @@ zu  {after}</translation>
     <message>
       <source>Nothing found.</source>
       <translation>Nichts gefunden.</translation>
+    </message>
+    <message>
+      <source>Nothing is checked: the row expects nothing.</source>
+      <translation>Nichts wird geprüft: Die Zeile erwartet nichts.</translation>
     </message>
     <message>
       <source>Nothing is declared under this name.</source>
@@ -4829,6 +4889,10 @@ zu  {after}</translation>
       <translation>Als neuen Prompt öffnen</translation>
     </message>
     <message>
+      <source>Open as prompt…</source>
+      <translation>Als Prompt öffnen …</translation>
+    </message>
+    <message>
       <source>Open folder</source>
       <translation>Ordner öffnen</translation>
     </message>
@@ -4899,6 +4963,10 @@ zu  {after}</translation>
     <message>
       <source>Open this page in the browser</source>
       <translation>Diese Seite im Browser öffnen</translation>
+    </message>
+    <message>
+      <source>Open with the calls like it as cases…</source>
+      <translation>Mit den Aufrufen wie diesem als Fälle öffnen …</translation>
     </message>
     <message>
       <source>Open {name}</source>
@@ -5135,6 +5203,10 @@ zu  {after}</translation>
     <message>
       <source>Please report it.</source>
       <translation>Bitte melden Sie es.</translation>
+    </message>
+    <message>
+      <source>Port</source>
+      <translation>Port</translation>
     </message>
     <message>
       <source>Press Run (F5) to run the prompt, or Step (F10) to go through it one step at a time. Every message, reply and tool call will be listed here.</source>
@@ -5421,8 +5493,20 @@ zu  {after}</translation>
       <translation>Aufzeichnen</translation>
     </message>
     <message>
+      <source>Record a program</source>
+      <translation>Ein Programm aufzeichnen</translation>
+    </message>
+    <message>
+      <source>Record a program…</source>
+      <translation>Ein Programm aufzeichnen …</translation>
+    </message>
+    <message>
       <source>Record and replay</source>
       <translation>Aufzeichnen und wiedergeben</translation>
+    </message>
+    <message>
+      <source>Record the program, or run the prompt again.</source>
+      <translation>Zeichnen Sie das Programm auf, oder führen Sie den Prompt noch einmal aus.</translation>
     </message>
     <message>
       <source>Recording</source>
@@ -6038,6 +6122,10 @@ zu  {after}</translation>
       <translation>Speichern …</translation>
     </message>
     <message>
+      <source>Saving also saves the recorded answers of its tools.</source>
+      <translation>Speichern behält auch die aufgezeichneten Antworten seiner Werkzeuge.</translation>
+    </message>
+    <message>
       <source>Saving also saves {count} input sets.</source>
       <translation>{count} Eingabesätze kommen mit, wenn er gespeichert wird.</translation>
     </message>
@@ -6169,6 +6257,10 @@ zu  {after}</translation>
     <message>
       <source>Send {count} results to the model</source>
       <translation>{count} Ergebnisse an das Modell senden</translation>
+    </message>
+    <message>
+      <source>Server</source>
+      <translation>Server</translation>
     </message>
     <message>
       <source>Servers of other programs</source>
@@ -6435,6 +6527,10 @@ zu  {after}</translation>
       <translation>Starten Sie den lokalen Server im Reiter „Developer“ von LM Studio.</translation>
     </message>
     <message>
+      <source>Start the program with these variables; it is recorded until you stop it.</source>
+      <translation>Starten Sie das Programm mit diesen Variablen; es wird aufgezeichnet, bis Sie es anhalten.</translation>
+    </message>
+    <message>
       <source>Started</source>
       <translation>Begonnen</translation>
     </message>
@@ -6503,6 +6599,10 @@ zu  {after}</translation>
       <translation>Stoppfolgen</translation>
     </message>
     <message>
+      <source>Stop the program</source>
+      <translation>Das Programm anhalten</translation>
+    </message>
+    <message>
       <source>Stop this call</source>
       <translation>Diesen Aufruf stoppen</translation>
     </message>
@@ -6527,6 +6627,10 @@ zu  {after}</translation>
       <translation>Von Ihnen angehalten.</translation>
     </message>
     <message>
+      <source>Stopped.</source>
+      <translation>Angehalten.</translation>
+    </message>
+    <message>
       <source>Stopped: it took too long</source>
       <translation>Gestoppt: es dauerte zu lange</translation>
     </message>
@@ -6545,10 +6649,6 @@ zu  {after}</translation>
     <message>
       <source>Swap the two sides</source>
       <translation>Die beiden Seiten tauschen</translation>
-    </message>
-    <message>
-      <source>Tag</source>
-      <translation>Schlagwort</translation>
     </message>
     <message>
       <source>Tags</source>
@@ -6783,10 +6883,6 @@ zu  {after}</translation>
       <translation>Die Fälle können so nicht ausgeführt werden.</translation>
     </message>
     <message>
-      <source>The cases cost about {cost}. Ask them, and no more about the cost?</source>
-      <translation>Die Fälle kosten etwa {cost}. Fragen, und nicht mehr nach den Kosten?</translation>
-    </message>
-    <message>
       <source>The cell has no answer.</source>
       <translation>Die Zelle hat keine Antwort.</translation>
     </message>
@@ -6847,6 +6943,10 @@ zu  {after}</translation>
       <translation>Das eingebettete Modell ist immer da</translation>
     </message>
     <message>
+      <source>The end of the run is not kept: {error}.</source>
+      <translation>Das Ende des Laufs ist nicht behalten: {error}.</translation>
+    </message>
+    <message>
       <source>The endpoint is allowed, but only once: {reason}.</source>
       <translation>Das Ziel ist erlaubt, aber nur einmal: {reason}.</translation>
     </message>
@@ -6861,6 +6961,10 @@ zu  {after}</translation>
     <message>
       <source>The example could not be copied to your own folder.</source>
       <translation>Das Beispiel konnte nicht in Ihren eigenen Ordner kopiert werden.</translation>
+    </message>
+    <message>
+      <source>The example is not JSON: {error}.</source>
+      <translation>Das Beispiel ist kein JSON: {error}.</translation>
     </message>
     <message>
       <source>The expected answer of row {row} is written to {name}.</source>
@@ -7123,6 +7227,10 @@ zu  {after}</translation>
       <translation>Das nächste Ergebnis dieser Antwort.</translation>
     </message>
     <message>
+      <source>The next run asks it again.</source>
+      <translation>Der nächste Lauf fragt sie noch einmal.</translation>
+    </message>
+    <message>
       <source>The number is too large.</source>
       <translation>Die Zahl ist zu groß.</translation>
     </message>
@@ -7163,8 +7271,24 @@ zu  {after}</translation>
       <translation>Der Preis von {model!r} ist nicht bekannt, daher lässt sich ein Geldbudget nicht halten. Tragen Sie den Preis in der Verbindung ein oder setzen Sie ein Tokenbudget.</translation>
     </message>
     <message>
+      <source>The program cannot be recorded.</source>
+      <translation>Das Programm kann nicht aufgezeichnet werden.</translation>
+    </message>
+    <message>
+      <source>The program decides what it asks and calls next: edit what it gets instead.</source>
+      <translation>Das Programm entscheidet, was es als Nächstes fragt und aufruft: Ändern Sie stattdessen, was es bekommt.</translation>
+    </message>
+    <message>
       <source>The program ended while this run was under way.</source>
       <translation>Das Programm endete, während dieser Lauf im Gange war.</translation>
+    </message>
+    <message>
+      <source>The program has this reply already: set a breakpoint, or step from its request.</source>
+      <translation>Das Programm hat diese Antwort schon: Setzen Sie einen Haltepunkt, oder gehen Sie in Schritten von seiner Anfrage aus.</translation>
+    </message>
+    <message>
+      <source>The program is recorded: its first call opens as a run.</source>
+      <translation>Das Programm wird aufgezeichnet: Sein erster Aufruf öffnet sich als Lauf.</translation>
     </message>
     <message>
       <source>The program reads the file…</source>
@@ -7239,6 +7363,18 @@ zu  {after}</translation>
       <translation>Der Filter des Anbieters hat die Antwort gekürzt</translation>
     </message>
     <message>
+      <source>The recording has ended: 1 conversation.</source>
+      <translation>Die Aufzeichnung ist beendet: 1 Gespräch.</translation>
+    </message>
+    <message>
+      <source>The recording has ended: {count} conversations.</source>
+      <translation>Die Aufzeichnung ist beendet: {count} Gespräche.</translation>
+    </message>
+    <message>
+      <source>The recording has ended; the run stays as it is.</source>
+      <translation>Die Aufzeichnung ist beendet; der Lauf bleibt, wie er ist.</translation>
+    </message>
+    <message>
       <source>The replay says the same as the run, from the first message on.</source>
       <translation>Die Wiedergabe sagt dasselbe wie der Lauf, von der ersten Nachricht an.</translation>
     </message>
@@ -7273,6 +7409,10 @@ zu  {after}</translation>
     <message>
       <source>The request that will be sent</source>
       <translation>Die Anfrage, die gesendet wird</translation>
+    </message>
+    <message>
+      <source>The request was not kept.</source>
+      <translation>Die Anfrage wurde nicht behalten.</translation>
     </message>
     <message>
       <source>The request's body appears here, exactly as it goes over the wire.</source>
@@ -7353,6 +7493,10 @@ zu  {after}</translation>
     <message>
       <source>The run has ended with an answer.</source>
       <translation>Der Lauf endete mit einer Antwort.</translation>
+    </message>
+    <message>
+      <source>The run has not begun, nothing was sent: {error}.</source>
+      <translation>Der Lauf hat nicht begonnen, nichts wurde gesendet: {error}.</translation>
     </message>
     <message>
       <source>The run is a case of {name} now.</source>
@@ -7787,6 +7931,10 @@ zu  {after}</translation>
       <translation>Das sind {count:,} Zellen (Zeilen × Varianten × Wiederholungen); ein Experiment hat höchstens {most:,}: Nehmen Sie weniger Wiederholungen oder einen Teil der Zeilen.</translation>
     </message>
     <message>
+      <source>These cases cost about {cost}. Up to how many US cents may a run cost?</source>
+      <translation>Diese Fälle kosten etwa {cost}. Wie viele US-Cent darf ein Lauf höchstens kosten?</translation>
+    </message>
+    <message>
       <source>These have no value: {names}.</source>
       <translation>Diese haben keinen Wert: {names}.</translation>
     </message>
@@ -8085,6 +8233,10 @@ zu  {after}</translation>
 {text}</translation>
     </message>
     <message>
+      <source>Tries again in {seconds} s. {reason}</source>
+      <translation>Versucht es in {seconds} s noch einmal. {reason}</translation>
+    </message>
+    <message>
       <source>Trim the ends of lines</source>
       <translation>Zeilenenden kürzen</translation>
     </message>
@@ -8289,10 +8441,6 @@ zu  {after}</translation>
       <translation>Handbuch</translation>
     </message>
     <message>
-      <source>Uses</source>
-      <translation>Benutzt</translation>
-    </message>
-    <message>
       <source>Uses of {name}</source>
       <translation>Verwendungen von {name}</translation>
     </message>
@@ -8339,10 +8487,6 @@ zu  {after}</translation>
     <message>
       <source>Values: &lt;code&gt;{values}&lt;/code&gt;</source>
       <translation>Werte: &lt;code&gt;{values}&lt;/code&gt;</translation>
-    </message>
-    <message>
-      <source>Variable</source>
-      <translation>Variable</translation>
     </message>
     <message>
       <source>Variables</source>
@@ -8407,6 +8551,10 @@ zu  {after}</translation>
     <message>
       <source>Welcome page</source>
       <translation>Startseite</translation>
+    </message>
+    <message>
+      <source>What a run of a prompt's cases may cost without a question.</source>
+      <translation>Was ein Lauf der Fälle eines Prompts ohne Rückfrage kosten darf.</translation>
     </message>
     <message>
       <source>What a tool answered</source>
@@ -8863,10 +9011,6 @@ zu  {after}</translation>
       <translation>Schreiben Sie die ganze Adresse, etwa https://host/v1 oder http://localhost:8000/v1.</translation>
     </message>
     <message>
-      <source>Write {{ name }} in the prompt, or declare inputs in its front matter.</source>
-      <translation>Schreiben Sie {{ name }} in den Prompt, oder deklarieren Sie Eingaben in seinen Kopfdaten.</translation>
-    </message>
-    <message>
       <source>Written in line {line}: click to go there.</source>
       <translation>In Zeile {line} geschrieben: klicken, um dorthin zu gehen.</translation>
     </message>
@@ -9035,6 +9179,10 @@ zu  {after}</translation>
       <translation>von Ihnen beantwortet, nicht gelaufen</translation>
     </message>
     <message>
+      <source>any</source>
+      <translation>jede</translation>
+    </message>
+    <message>
       <source>approved</source>
       <translation>erlaubt</translation>
     </message>
@@ -9105,6 +9253,10 @@ zu  {after}</translation>
     <message>
       <source>ca.pem, cert.pem, key.pem</source>
       <translation>ca.pem, cert.pem, key.pem</translation>
+    </message>
+    <message>
+      <source>call</source>
+      <translation>Aufruf</translation>
     </message>
     <message>
       <source>call {row} of {count}</source>
@@ -9287,6 +9439,10 @@ zu  {after}</translation>
       <translation>erstes Wort nach {time}</translation>
     </message>
     <message>
+      <source>first word {time}</source>
+      <translation>erstes Wort {time}</translation>
+    </message>
+    <message>
       <source>fits</source>
       <translation>passt</translation>
     </message>
@@ -9323,10 +9479,6 @@ zu  {after}</translation>
       <translation>kostenlos, lokal</translation>
     </message>
     <message>
-      <source>from an earlier run</source>
-      <translation>aus einem früheren Lauf</translation>
-    </message>
-    <message>
       <source>from iteration {iteration}, {place}</source>
       <translation>ab Durchgang {iteration}, {place}</translation>
     </message>
@@ -9347,10 +9499,6 @@ zu  {after}</translation>
       <translation>ab {minimum:g}</translation>
     </message>
     <message>
-      <source>from {name}</source>
-      <translation>aus {name}</translation>
-    </message>
-    <message>
       <source>from {source}</source>
       <translation>aus {source}</translation>
     </message>
@@ -9369,10 +9517,6 @@ zu  {after}</translation>
     <message>
       <source>git is not installed; it finds earlier revisions.</source>
       <translation>git ist nicht installiert; es findet frühere Stände.</translation>
-    </message>
-    <message>
-      <source>given</source>
-      <translation>angegeben</translation>
     </message>
     <message>
       <source>groupby('key')</source>
@@ -9509,10 +9653,6 @@ zu  {after}</translation>
     <message>
       <source>line {line}</source>
       <translation>Zeile {line}</translation>
-    </message>
-    <message>
-      <source>line {line}, column {column}</source>
-      <translation>Zeile {line}, Spalte {column}</translation>
     </message>
     <message>
       <source>line {number}</source>
@@ -9683,12 +9823,20 @@ zu  {after}</translation>
       <translation>nichts davon</translation>
     </message>
     <message>
+      <source>none; or one for each request: 429, 500, cut, delay=2, ok</source>
+      <translation>keine; oder einer je Anfrage: 429, 500, cut, delay=2, ok</translation>
+    </message>
+    <message>
       <source>not all of the run can be read</source>
       <translation>nicht der ganze Lauf ist lesbar</translation>
     </message>
     <message>
       <source>not bound</source>
       <translation>nicht gebunden</translation>
+    </message>
+    <message>
+      <source>not checked</source>
+      <translation>nicht geprüft</translation>
     </message>
     <message>
       <source>not declared</source>
@@ -9797,6 +9945,10 @@ zu  {after}</translation>
     <message>
       <source>put in by the loop</source>
       <translation>von der Schleife eingefügt</translation>
+    </message>
+    <message>
+      <source>python my_agent.py; empty for a program that is started elsewhere</source>
+      <translation>python my_agent.py; leer für ein Programm, das woanders gestartet wird</translation>
     </message>
     <message>
       <source>ran</source>
@@ -9911,10 +10063,6 @@ zu  {after}</translation>
       <translation>Beispiel</translation>
     </message>
     <message>
-      <source>sample, sent</source>
-      <translation>Beispiel, gesendet</translation>
-    </message>
-    <message>
       <source>schema for its answer</source>
       <translation>Schema der Antwort</translation>
     </message>
@@ -9945,10 +10093,6 @@ zu  {after}</translation>
     <message>
       <source>set name = value</source>
       <translation>set name = value</translation>
-    </message>
-    <message>
-      <source>set “{name}”</source>
-      <translation>Satz „{name}“</translation>
     </message>
     <message>
       <source>settings.toml and connections.toml; texts that can be read and edited.</source>
@@ -10053,6 +10197,10 @@ zu  {after}</translation>
     <message>
       <source>the open section</source>
       <translation>der offene Abschnitt</translation>
+    </message>
+    <message>
+      <source>the program's own; or an address such as http://127.0.0.1:8080/v1</source>
+      <translation>die des Programms; oder eine Adresse wie http://127.0.0.1:8080/v1</translation>
     </message>
     <message>
       <source>the prompt in the editor</source>
@@ -10171,20 +10319,12 @@ zu  {after}</translation>
       <translation>unentschieden</translation>
     </message>
     <message>
-      <source>undeclared</source>
-      <translation>nicht deklariert</translation>
-    </message>
-    <message>
       <source>unknown</source>
       <translation>unbekannt</translation>
     </message>
     <message>
       <source>unlikely to be chance.</source>
       <translation>kaum Zufall.</translation>
-    </message>
-    <message>
-      <source>unused</source>
-      <translation>unbenutzt</translation>
     </message>
     <message>
       <source>up to {maximum:g}</source>
@@ -10307,8 +10447,20 @@ zu  {after}</translation>
       <translation>{amount} je 1.000</translation>
     </message>
     <message>
+      <source>{a} and {b} differ</source>
+      <translation>{a} und {b} verschieden</translation>
+    </message>
+    <message>
       <source>{calls} cells asked, {tokens:,} tokens, {cost}.</source>
       <translation>{calls} Zellen gefragt, {tokens:,} Tokens, {cost}.</translation>
+    </message>
+    <message>
+      <source>{change} since the run</source>
+      <translation>{change} seit dem Lauf</translation>
+    </message>
+    <message>
+      <source>{change}, {amount} per 1,000 runs</source>
+      <translation>{change}, {amount} je 1.000 Läufe</translation>
     </message>
     <message>
       <source>{connection} did not take the batch: {said}</source>
@@ -10333,6 +10485,10 @@ zu  {after}</translation>
     <message>
       <source>{cost} of about {whole}</source>
       <translation>{cost} von etwa {whole}</translation>
+    </message>
+    <message>
+      <source>{count:+,} tokens</source>
+      <translation>{count:+,} Token</translation>
     </message>
     <message>
       <source>{count:,} calls</source>
@@ -10381,6 +10537,10 @@ zu  {after}</translation>
     <message>
       <source>{count:,} tokens</source>
       <translation>{count:,} Token</translation>
+    </message>
+    <message>
+      <source>{count} changed</source>
+      <translation>{count} geändert</translation>
     </message>
     <message>
       <source>{count} changed lines</source>
@@ -10445,6 +10605,10 @@ zu  {after}</translation>
     <message>
       <source>{count} of {all} chosen, about {tokens} tokens with each request.</source>
       <translation>{count} von {all} gewählt, etwa {tokens} Token mit jeder Anfrage.</translation>
+    </message>
+    <message>
+      <source>{count} of {rows} rows expect nothing: their answers are not checked.</source>
+      <translation>{count} von {rows} Zeilen erwarten nichts: Ihre Antworten werden nicht geprüft.</translation>
     </message>
     <message>
       <source>{count} of {total} requests are worked out</source>
@@ -10775,6 +10939,14 @@ zu  {after}</translation>
       <translation>{name} liegt im Papierkorb.</translation>
     </message>
     <message>
+      <source>{name} is no folder.</source>
+      <translation>{name} ist kein Ordner.</translation>
+    </message>
+    <message>
+      <source>{name} is no program on the PATH, and no file of the folder.</source>
+      <translation>{name} ist kein Programm im PATH und keine Datei des Ordners.</translation>
+    </message>
+    <message>
       <source>{name} is not there any more.</source>
       <translation>{name} ist nicht mehr da.</translation>
     </message>
@@ -10859,10 +11031,6 @@ zu  {after}</translation>
       <translation>{name}: Diese Datei gibt es nicht.</translation>
     </message>
     <message>
-      <source>{name}: {count} fail</source>
-      <translation>{name}: {count} fallen durch</translation>
-    </message>
-    <message>
       <source>{name}: {words}.</source>
       <translation>{name}: {words}.</translation>
     </message>
@@ -10899,16 +11067,20 @@ zu  {after}</translation>
       <translation>{n} Eingaben</translation>
     </message>
     <message>
+      <source>{n} lost</source>
+      <translation>{n} verloren</translation>
+    </message>
+    <message>
+      <source>{n} pass</source>
+      <translation>{n} bestanden</translation>
+    </message>
+    <message>
       <source>{n} tools</source>
       <translation>{n} Werkzeuge</translation>
     </message>
     <message>
       <source>{option} by {model} ({day})</source>
       <translation>{option} bei {model} ({day})</translation>
-    </message>
-    <message>
-      <source>{origin}, undeclared</source>
-      <translation>{origin}, nicht deklariert</translation>
     </message>
     <message>
       <source>{over} of 1 cell</source>
@@ -11001,10 +11173,6 @@ zu  {after}</translation>
     <message>
       <source>{rate} a second</source>
       <translation>{rate} je Sekunde</translation>
-    </message>
-    <message>
-      <source>{reason} Tries again in {seconds} s.</source>
-      <translation>{reason} Neuer Versuch in {seconds} s.</translation>
     </message>
     <message>
       <source>{role}, message {number}</source>
@@ -11187,16 +11355,8 @@ F2 schreibt hier einen anderen Wert</translation>
       <translation>{variable} aus Ihrer Umgebung</translation>
     </message>
     <message>
-      <source>{variant}: only {inputs} differs, {count} fail</source>
-      <translation>{variant}: nur {inputs} ist anders, {count} fallen durch</translation>
-    </message>
-    <message>
       <source>{variant}: {connection} has no batches; OpenAI, Azure, Anthropic and servers that speak OpenAI's API have them. Ask this variant without batches.</source>
       <translation>{variant}: {connection} hat keine Batches; OpenAI, Azure, Anthropic und Server, die OpenAIs API sprechen, haben sie. Fragen Sie diese Variante ohne Batches.</translation>
-    </message>
-    <message>
-      <source>{variant}: {input} = {value}, {count} of {of} fail</source>
-      <translation>{variant}: {input} = {value}, {count} von {of} fallen durch</translation>
     </message>
     <message>
       <source>{when}: {answers}, {question}</source>
