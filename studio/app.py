@@ -24,7 +24,7 @@ from studio.ui.app.main_window import MainWindow
 from studio.ui.base.services import build_services, install_language
 from studio.ui.style.application import apply_theme, fonts_of, new_application, theme_for
 from studio.ui.style.theme import hold_drawings, load_other_fonts, release_drawings
-from studio.viewmodels.app.background import IdleCollector
+from studio.viewmodels.app.collector import IdleCollector
 from studio.viewmodels.app.jobs import SWITCH_SECONDS
 
 if TYPE_CHECKING:

@@ -155,7 +155,7 @@ def print_end(state: RunState, *, as_json: bool, shown: str = "") -> None:
     elif state.answer is not None and state.status in ("done", "incomplete"):
         is_shown = bool(shown) and shown.strip() == state.answer.strip()
         print("" if is_shown else printable(state.answer))
-        if not state.answer.strip():
+        if not state.answer.strip() and failed is None:
             tell("prompt-studio: the answer has no words.")
     used, price = state.usage, state.setup.price
     if used.total_tokens:

@@ -113,7 +113,7 @@ def child(kind: str, lines: int, edits: int) -> None:
             from studio.ui.editor.page.page import EditorPage
             from studio.ui.style.application import apply_theme
             from studio.ui.style.theme import LIGHT
-            from studio.viewmodels.app.background import IdleCollector
+            from studio.viewmodels.app.collector import IdleCollector
             from studio.viewmodels.app.jobs import SWITCH_SECONDS
             from studio.viewmodels.app.notifications import Notifications
             from studio.viewmodels.document.swap import SwapFolder

@@ -26,7 +26,7 @@ from studio.core.tokens.tokenizers import OpenAITokens, load_encoding
 from studio.ui.preview.pane import PreviewPane
 from studio.ui.style.application import apply_theme
 from studio.ui.style.theme import LIGHT
-from studio.viewmodels.app.background import IdleCollector
+from studio.viewmodels.app.collector import IdleCollector
 from studio.viewmodels.preview.controller import PreviewController
 
 _KEY_TARGET = 0.100

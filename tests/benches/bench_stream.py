@@ -191,7 +191,7 @@ class Studio:
         from studio.ui.base.services import build_services
         from studio.ui.style.application import apply_theme
         from studio.ui.style.theme import LIGHT
-        from studio.viewmodels.app.background import IdleCollector
+        from studio.viewmodels.app.collector import IdleCollector
         from studio.viewmodels.app.jobs import SWITCH_SECONDS
 
         (home / "config").mkdir()

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from studio.core.experiments.values import SUFFIXES
+from studio.core.experiments.file.names import SUFFIXES
 from studio.core.prompty.agent_files.read import agent_file_kind
 from studio.core.text.files import read_text
 

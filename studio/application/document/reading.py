@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from studio.core.experiments.values import is_experiment
+from studio.core.experiments.file.names import is_experiment
 from studio.core.prompty.agent_files.read import TITLES, agent_file_kind, read_agent_file
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.evaluation import failure

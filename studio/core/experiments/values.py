@@ -441,16 +441,3 @@ def cell_identities(sent: SentCell, repeats: Iterable[int]) -> Iterator[bytes]:
 def _json(value: Mapping[str, Json]) -> bytes:
     text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
     return text.encode("utf-8", "surrogatepass")
-
-
-# Which files are experiments, by their names alone.
-
-
-SUFFIXES = (".experiment.yaml", ".experiment.yml")
-"""Endings of experiment files."""
-
-
-def is_experiment(path: Path | str) -> bool:
-    """Return whether a file's name is one of experiments, or a promptfoo configuration."""
-    name = Path(path).name.lower()
-    return name.endswith(SUFFIXES) or name in ("promptfooconfig.yaml", "promptfooconfig.yml")

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.words import tr
-from studio.core.experiments.values import SUFFIXES
+from studio.core.experiments.file.names import SUFFIXES
 from studio.core.paths import resource
 from studio.core.text.files import read_text
 from studio.core.text.source import Fix

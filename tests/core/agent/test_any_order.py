@@ -11,7 +11,6 @@ import os
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.core.agent.loop.test_conversation import is_legal
 
 from studio.core.agent.past.tree import branch_path, walk
 from studio.core.agent.run.requests import NotAllowedError, allowed
@@ -21,6 +20,7 @@ from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.step import Limits, PausePoint, RunModel
 from studio.core.models.base import ModelError
 from studio.core.wire.reply import Reply
+from tests.core.agent.loop.test_context import is_legal
 from tests.core.agent.runs import JSON_ACTION, NATIVE, REACT, Functions, Session, call, calling
 from tests.support import patience
 

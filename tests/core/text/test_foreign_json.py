@@ -42,6 +42,7 @@ READS_ITS_OWN = {
     "core/models/embedded/server.py": "the embedded server, its own child",
     "core/models/embedded/policy.py": "numbers of at most 16 digits",
     "core/prompty/body/hoist.py": "scalars of at most 18 digits",
+    "core/prompty/inputs.py": "a table of its own",
     "core/prompty/templates/jinja/conditions.py": "what it wrote",
     "core/tools/arguments.py": "what it wrote",
     "core/tools/python_server/serve.py": "the studio's calls, in a Python without the studio",

@@ -124,7 +124,8 @@ def test_the_editor_keeps_its_own_menu(window: MainWindow, qtbot: QtBot) -> None
 
 def test_an_input_has_the_windows_actions_too(window: MainWindow, qtbot: QtBot) -> None:
     spec = FieldSpec("city", "string", "text", declared=False)
-    row = FieldRow(spec, make_editor(spec), parent=window)
+    row = FieldRow(spec, make_editor(spec))
+    row.setParent(window)
     row.show()
     menu = row.menu()
     offered = said(menu)

@@ -13,8 +13,9 @@ from studio.application.experiments.make import case_files
 from studio.application.experiments.text import is_value_name, prompts_of, read_experiment_document
 from studio.application.inputs.sets import sets_path
 from studio.core.experiments.datasets import csv_delimiter
+from studio.core.experiments.file.names import SUFFIXES
 from studio.core.experiments.file.read import read_experiment
-from studio.core.experiments.values import SUFFIXES, DatasetReference
+from studio.core.experiments.values import DatasetReference
 from studio.core.prompty.document import FrontMatterEntry, PromptDocument
 from studio.core.prompty.edit.edits import inside_quotes, rename_input
 from studio.core.prompty.parse import parse

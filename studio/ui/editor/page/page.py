@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from studio.application.document.files import FileError, FileText
 from studio.application.words import tr
-from studio.core.experiments.values import is_experiment
+from studio.core.experiments.file.names import is_experiment
 from studio.ui.editor.completion.assist import EditorAssist
 from studio.ui.editor.page.crumb_bar import CrumbBar
 from studio.ui.editor.text.media_drop import MediaDrop

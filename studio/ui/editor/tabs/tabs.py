@@ -13,7 +13,7 @@ from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from studio.application.document.files import FileError
-from studio.core.experiments.values import is_experiment
+from studio.core.experiments.file.names import is_experiment
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.editor.tabs.sides import EditorSides
 from studio.viewmodels.document.controller import UNTITLED

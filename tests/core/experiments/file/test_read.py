@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from studio.core.experiments.file.names import is_experiment
 from studio.core.experiments.file.read import KEYS, read_experiment
-from studio.core.experiments.values import DatasetReference, ExperimentCase, is_experiment
+from studio.core.experiments.values import DatasetReference, ExperimentCase
 from studio.core.prompty.yaml.reader import write_yaml
 from studio.core.text.source import apply_edits
 from studio.core.text.values import Json
