@@ -271,7 +271,7 @@ def grid() -> None:
     from studio.ui.experiments.grid_view import ExperimentTable
     from studio.viewmodels.experiments.grid_model import ExperimentGridModel
 
-    application = QApplication(sys.argv[:1])
+    application = QApplication.instance() or QApplication(sys.argv[:1])
     model = ExperimentGridModel()
     heads = [
         GridRow(n, f"r{n}", f"What is the answer to {n}?", ("t",), None) for n in range(1, 10_001)

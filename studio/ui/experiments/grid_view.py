@@ -357,6 +357,9 @@ class _Rows(QTableView):
     def __init__(self, model: ExperimentGridModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._has_groups = False
+        # Before there are rows: Qt scrolls to the first one where the mode changes.
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setModel(model)
         self._delegate = CellDelegate(self)
         self.setItemDelegate(self._delegate)
@@ -364,8 +367,6 @@ class _Rows(QTableView):
         self.horizontalHeader().sectionClicked.connect(model.sort_by_column)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setTabKeyNavigation(model.is_editable)
         if model.is_editable:
             triggers = QAbstractItemView.EditTrigger

@@ -18,6 +18,7 @@ from pytestqt.qtbot import QtBot
 from studio.application.experiments.grid import DotState, LazyRows, table_grid
 from studio.application.experiments.make import CaseColumn
 from studio.ui.app.workbench import Workbench
+from studio.ui.experiments.grid_view import ExperimentTable
 from studio.ui.experiments.view import ExperimentView
 from studio.ui.style.theme import DARK
 from studio.viewmodels.experiments.grid_model import ExperimentGridModel
@@ -377,6 +378,14 @@ def test_a_table_of_many_rows_makes_only_the_rows_that_are_looked_at(shop: Shop)
     assert isinstance(grid.rows, LazyRows)
     assert grid.rows.made <= 100
     assert model.index(9_999, 1).data() == "Ticket 9999"
+
+
+def test_a_view_is_made_for_rows_that_are_there_already(qtbot: QtBot, shop: Shop) -> None:
+    model = ExperimentGridModel()
+    model.show(table_grid(shop.cases, ["this text"]))
+    table = ExperimentTable(model)
+    qtbot.addWidget(table)
+    assert table.model().rowCount() == model.rowCount() > 0
 
 
 def test_a_new_row_is_typed_into_at_once(
