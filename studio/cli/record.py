@@ -209,7 +209,7 @@ async def _serve(options: argparse.Namespace, run_options: RunOptions, store: Ru
     """Serve until the program ends, or Ctrl+C; return the program's exit code."""
     from studio.servers.record.child import run_child
     from studio.servers.record.faults import faults_of
-    from studio.servers.record.proxy import BASE_ADDRESSES, RecorderProxy, Recording, upstreams_of
+    from studio.servers.record.proxy import RecorderProxy, Recording, upstreams_of
 
     changed = asyncio.Event()
     is_stepped = not run_options.headless
@@ -236,9 +236,7 @@ async def _serve(options: argparse.Namespace, run_options: RunOptions, store: Ru
                 code = await run_child(options.program, environment, has_input=not is_stepped)
                 is_left = stepping is not None and stepping.done()
                 return code or (PROBLEMS if is_left else FINE)
-            for row in BASE_ADDRESSES:
-                if row.default:
-                    print(f"{row.variables[0]}={proxy.address(row.name)}", flush=True)
+            print("\n".join(proxy.settings()), flush=True)
             tell("prompt-studio: recording until Ctrl+C")
             await (stepping or asyncio.Event().wait())
             return PROBLEMS

@@ -7,7 +7,6 @@ observations, and `.tracy`. What a trace does not hold stays None: nothing is fi
 from __future__ import annotations
 
 import base64
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -298,12 +297,12 @@ def _nested(flat: JsonObject) -> Json:
     return made
 
 
-def as_json(text: str) -> Json:
-    """Return a text that is JSON as a value, any other text as it is."""
+def as_json(value: Json) -> Json:
+    """Return a text that is JSON as a value; any other text and value as it is."""
     try:
-        return parse_json(text)
+        return parse_json(value) if isinstance(value, str) else value
     except ValueError:
-        return text
+        return value
 
 
 # The files ----------------------------------------------------------------------------------------
@@ -500,8 +499,3 @@ def tree_of(spans: Sequence[TraceSpan]) -> str:
         waiting += [(depth + 1, each) for each in reversed(below.pop(span.id, []))]
     more = f"and {len(lines) - _MOST_LISTED} further spans"
     return "\n".join([*lines[:_MOST_LISTED], *([more] if len(lines) > _MOST_LISTED else [])])
-
-
-def text_of(value: Json) -> str:
-    """Return a value as the text that a model gets."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

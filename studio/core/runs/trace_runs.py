@@ -6,8 +6,11 @@ What the trace does not hold is said to be not recorded; the other spans are kep
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from studio.core.agent.loop.machine import advance
 from studio.core.agent.loop.steps import new_state
@@ -42,8 +45,9 @@ from studio.core.agent.values.step import (
 from studio.core.imports.request_json import schema_of, tools_of
 from studio.core.prompty.document import Message, TextPart, ToolCallPart, ToolResultPart, ToolSpec
 from studio.core.prompty.threads import read_thread
-from studio.core.runs.spans import TraceSpan, as_json, text_of
-from studio.core.text.values import Json, JsonObject, list_of, object_of, objects_of
+from studio.core.runs.spans import TraceSpan, as_json
+from studio.core.text.diff import beginnings_of
+from studio.core.text.values import Json, JsonObject, list_of, object_of, objects_of, text_or_json
 from studio.core.tools.source import ToolOutcome
 from studio.core.wire.reply import Reply, ToolCall, Usage, finish_reason
 
@@ -55,6 +59,10 @@ _ROLES = {"human": "user", "ai": "assistant", "HumanMessage": "user", "AIMessage
 _ROLES |= {"SystemMessage": "system", "ToolMessage": "tool"}
 
 
+_End: TypeAlias = tuple[str, bytes | str]
+"""Trace, and digest of the messages of a call; of one without messages, the span above it."""
+
+
 @dataclass(slots=True)
 class _Call:
     """A model call of a trace."""
@@ -63,10 +71,20 @@ class _Call:
     messages: tuple[Message, ...]
     reply: Reply | None
 
+    beginnings: tuple[bytes, ...]
+    """Digests of its first message, its first two and so on: conversations are told apart by it."""
+
     @property
-    def known(self) -> list[tuple[str, str, int]]:
-        """Return what conversations are told apart by."""
-        return [(each.role, each.text, len(each.parts)) for each in self.messages]
+    def end(self) -> _End:
+        """Return what a call that goes on with it begins with."""
+        return self.span.trace, self.beginnings[-1] if self.messages else self.span.parent
+
+    def ends_before(self) -> Iterator[_End]:
+        """Yield the ends of the calls that it can go on with."""
+        if not self.messages:
+            yield self.end
+        for beginning in self.beginnings[:-1]:
+            yield self.span.trace, beginning
 
 
 @dataclass(slots=True)
@@ -86,28 +104,26 @@ class TraceRun:
 def runs_of(spans: Sequence[TraceSpan]) -> Iterator[TraceRun]:
     """Yield a run for each conversation of the traces, the oldest first."""
     models = [span for span in spans if span.kind == "model"]
-    tools = sorted((span for span in spans if span.kind == "tool"), key=lambda span: span.began)
+    tools = _ToolSpans(span for span in spans if span.kind == "tool")
     parents = {span.id: span for span in spans}
     talks: list[list[_Call]] = []
+    by_end: defaultdict[_End, set[int]] = defaultdict(set)
     for span in sorted(models, key=lambda span: span.began):
-        call = _Call(span, tuple(_messages(span)), _reply(span))
-        before = next((each for each in reversed(talks) if _continues(call, each[-1])), None)
-        if before is not None:
-            before.append(call)
+        messages = tuple(_messages(span))
+        keys = ((each.role, each.text, len(each.parts)) for each in messages)
+        call = _Call(span, messages, _reply(span), beginnings_of(keys))
+        newest = max(
+            (max(by_end.get(end, ()), default=-1) for end in call.ends_before()), default=-1
+        )
+        if newest < 0:
+            newest = len(talks)
+            talks.append([])
         else:
-            talks.append([call])
+            by_end[talks[newest][-1].end].remove(newest)
+        talks[newest].append(call)
+        by_end[call.end].add(newest)
     for number, talk in enumerate(talks, 1):
         yield _run(talk, number, tools, parents)
-
-
-def _continues(call: _Call, before: _Call) -> bool:
-    """Return whether a call goes on where another ended."""
-    if call.span.trace != before.span.trace:
-        return False
-    if not call.messages or not before.messages:
-        return not (call.messages or before.messages) and call.span.parent == before.span.parent
-    shared = len(before.messages)
-    return len(call.messages) > shared and call.known[:shared] == before.known
 
 
 # The facts of a span --------------------------------------------------------------------------
@@ -117,9 +133,8 @@ def _messages(span: TraceSpan) -> Iterator[Message]:
     system = span.fact("system")
     if system is not None:
         text = "\n\n".join(str(each.get("content", "")) for each in objects_of(system))
-        yield Message("system", (TextPart(text or text_of(system)),))
-    given = span.fact("messages")
-    given = as_json(given) if isinstance(given, str) else given
+        yield Message("system", (TextPart(text or text_or_json(system)),))
+    given = as_json(span.fact("messages"))
     if isinstance(given, Mapping):
         given = given.get("messages", [given])
     if isinstance(given, str):
@@ -145,12 +160,12 @@ def _rows(item: JsonObject) -> Iterator[dict[str, Json]]:
     for part in objects_of(item.get("parts")):
         match part.get("type"):
             case "text":
-                content.append({"type": "text", "text": text_of(part.get("content"))})
+                content.append({"type": "text", "text": text_or_json(part.get("content"))})
             case "tool_call":
                 calls.append({key: part.get(key) for key in ("id", "name", "arguments")})
             case "tool_call_response":
                 result = part.get("response", part.get("result"))
-                row: dict[str, Json] = {"role": "tool", "content": text_of(result)}
+                row: dict[str, Json] = {"role": "tool", "content": text_or_json(result)}
                 yield row | {"tool_call_id": str(part.get("id") or "")}
             case "reasoning":
                 continue
@@ -173,8 +188,7 @@ def _rows(item: JsonObject) -> Iterator[dict[str, Json]]:
 
 def _reply(span: TraceSpan) -> Reply | None:
     """Return the reply; None where the trace holds none."""
-    given = span.fact("reply")
-    given = as_json(given) if isinstance(given, str) else given
+    given = as_json(span.fact("reply"))
     choices = object_of(given).get("choices", object_of(given).get("generations"))
     given = choices if choices else given
     while isinstance(given, list) and given:
@@ -209,12 +223,11 @@ def _count(value: Json) -> int:
 
 
 def _specs(span: TraceSpan) -> tuple[ToolSpec, ...]:
-    given = span.fact("tools")
-    given = as_json(given) if isinstance(given, str) else given
+    given = as_json(span.fact("tools"))
     listed: list[Json] = []
     for each in objects_of(given):
         held = object_of(each.get("tool")).get("json_schema", each)  # OpenInference's
-        listed.append(as_json(held) if isinstance(held, str) else held)
+        listed.append(as_json(held))
     return tuple(
         ToolSpec(
             str(tool.get("name") or tool.get("type") or ""),
@@ -230,7 +243,7 @@ def _specs(span: TraceSpan) -> tuple[ToolSpec, ...]:
 
 
 def _run(
-    talk: Sequence[_Call], number: int, tools: list[TraceSpan], parents: Mapping[str, TraceSpan]
+    talk: Sequence[_Call], number: int, tools: _ToolSpans, parents: Mapping[str, TraceSpan]
 ) -> TraceRun:
     first = talk[0].span
     above, met = first, {""}
@@ -240,8 +253,7 @@ def _run(
     name = str(above.fact("agent") or above.name or first.name)
     dialect = first.dialect.name if first.dialect is not None else ""
     model = str(first.fact("model") or "")
-    options = first.fact("options")
-    options = as_json(options) if isinstance(options, str) else options
+    options = as_json(first.fact("options"))
     setup = RunSetup(
         run=uuid.uuid5(uuid.NAMESPACE_URL, f"{first.trace}/{number}").hex[:12],
         prompt=name,
@@ -281,7 +293,7 @@ class _Journal:
         self.state, _ = advance(self.state, event)
         self.run.events.append(event)
 
-    def step(self, call: _Call, tools: list[TraceSpan], after: _Call | None) -> None:
+    def step(self, call: _Call, tools: _ToolSpans, after: _Call | None) -> None:
         """Write a model call with the calls of tools that follow from it."""
         span, reply = call.span, call.reply
         if self.state.is_over and self.state.status == "done":
@@ -311,7 +323,7 @@ class _Journal:
         self.emit(ReplyRead(Action(calls=asked)), span.ended)
         self.emit(CallsChecked(tuple(CallCheck() for _ in asked)), span.ended)
         for row, each in enumerate(asked):
-            done = _tool_span(each, call, tools)
+            done = tools.take(each, call.span)
             began = done.began if done is not None else span.ended
             self.emit(CallDecided(row, "approve"), began)
             self.emit(ToolCalled(row), began)
@@ -320,16 +332,25 @@ class _Journal:
         self.emit(Passed(PausePoint.STEP_END), span.ended)
 
 
-def _tool_span(asked: RequestedCall, call: _Call, tools: list[TraceSpan]) -> TraceSpan | None:
-    """Return the span of a call, which is taken from the list: by its id, else the next by name."""
-    same = [each for each in tools if each.trace == call.span.trace]
-    found = next((each for each in same if asked.id and each.fact("call") == asked.id), None)
-    if found is None:
-        named = (each for each in same if not each.fact("call") and _tool_name(each) == asked.tool)
-        found = next((each for each in named if each.began >= call.span.began), None)
-    if found is not None:
-        tools.remove(found)
-    return found
+class _ToolSpans:
+    """The spans of tool calls, each taken by the call that it is of."""
+
+    def __init__(self, spans: Iterable[TraceSpan]) -> None:
+        self._left: defaultdict[tuple[str, Json, str], list[TraceSpan]] = defaultdict(list)
+        for span in sorted(spans, key=lambda span: span.began):
+            call = span.fact("call")
+            if not call:
+                self._left[span.trace, "", _tool_name(span)].append(span)
+            elif isinstance(call, str):
+                self._left[span.trace, call, ""].append(span)
+
+    def take(self, asked: RequestedCall, model: TraceSpan) -> TraceSpan | None:
+        """Return the span of a call that a model asked for: by its id, else the next by name."""
+        if asked.id and (same := self._left.get((model.trace, asked.id, ""))):
+            return same.pop(0)
+        named = self._left.get((model.trace, "", asked.tool), [])
+        at = bisect_left(named, model.began, key=lambda span: span.began)
+        return named.pop(at) if at < len(named) else None
 
 
 def _tool_name(span: TraceSpan) -> str:
@@ -341,7 +362,7 @@ def _outcome(asked: RequestedCall, span: TraceSpan | None, after: _Call | None) 
     if span is not None:
         seconds, result = max(0.0, span.ended - span.began), span.fact("result")
         if result is not None or span.failure:
-            words = text_of(result) if result is not None else span.failure
+            words = text_or_json(result) if result is not None else span.failure
             words = words.removeprefix("Error: ") if span.failure else words
             return ToolOutcome(words, "error" if span.failure else "ok", seconds)
     for message in after.messages if after is not None else ():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
 from itertools import accumulate, zip_longest
 from typing import NamedTuple, TypeAlias
 
@@ -33,6 +34,15 @@ def common_start(old: Sequence[object], new: Sequence[object]) -> int:
         else:
             high = middle - 1
     return low
+
+
+def beginnings_of(items: Iterable[object], start: str = "") -> tuple[bytes, ...]:
+    """Return a digest of the first item, of the first two, and so on; `start` comes before them."""
+    made, sum_ = list[bytes](), blake2b(start.encode("utf-8", "surrogatepass"))
+    for item in items:
+        sum_.update(repr(item).encode("utf-8", "surrogatepass"))
+        made.append(sum_.digest())
+    return tuple(made)
 
 
 def common_ends(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]:

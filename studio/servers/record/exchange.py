@@ -12,7 +12,6 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from hashlib import blake2b
 from typing import TypeAlias, TypeVar
 from urllib.parse import parse_qsl
 
@@ -32,6 +31,7 @@ from studio.core.models.proxies import transport_to
 from studio.core.models.remote.reply_stream import joined
 from studio.core.models.scripted import deltas_of
 from studio.core.prompty.document import Message
+from studio.core.text.diff import beginnings_of
 from studio.core.text.values import JsonObject, object_of, objects_of, parse_json, reason_of
 from studio.core.wire.bounded import ENCODINGS, TooMuchError, decoded
 from studio.core.wire.chunks import chunk_error
@@ -211,11 +211,7 @@ class Exchange:
     @cached_property
     def beginnings(self) -> tuple[bytes, ...]:
         """Return a digest of the first message, of the first two, and so on."""
-        made, sum_ = list[bytes](), blake2b(self.continued.encode("utf-8", "surrogatepass"))
-        for message in self.known:
-            sum_.update(repr(message).encode("utf-8", "surrogatepass"))
-            made.append(sum_.digest())
-        return tuple(made)
+        return beginnings_of(self.known, self.continued)
 
     @property
     def continued(self) -> str:

@@ -307,6 +307,11 @@ class RecorderProxy:
         """Return the address of an API by name."""
         return f"http://{LOOPBACK}:{self.port}/{self.token}/{name}"
 
+    def settings(self) -> list[str]:
+        """Return what leads a program that is started elsewhere here: a variable a line."""
+        rows = (row for row in BASE_ADDRESSES if row.default)
+        return [f"{row.variables[0]}={self.address(row.name)}" for row in rows]
+
     @contextlib.asynccontextmanager
     async def serving(self, port: int = 0) -> AsyncIterator[None]:
         """Listen while the block runs; 0 takes any free port.

@@ -32,7 +32,7 @@ from studio.core.runs.store import RunStore
 from studio.servers.record.child import run_child
 from studio.servers.record.faults import faults_of
 from studio.servers.record.program_run import ProgramRun
-from studio.servers.record.proxy import BASE_ADDRESSES, RecorderProxy, Recording, upstreams_of
+from studio.servers.record.proxy import RecorderProxy, Recording, upstreams_of
 
 __all__ = ("ProgramSession", "WantedRecording", "WindowRecording", "faults_of")
 
@@ -179,10 +179,7 @@ class WindowRecording:
         async with proxy.serving(self._wanted.port):
             try:
                 if not self._wanted.program:
-                    rows = (row for row in BASE_ADDRESSES if row.default)
-                    self._listens(
-                        "\n".join(f"{row.variables[0]}={proxy.address(row.name)}" for row in rows)
-                    )
+                    self._listens("\n".join(proxy.settings()))
                     await asyncio.Event().wait()
                 code = await run_child(
                     self._wanted.program,
