@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import difflib
 import re
+from _blake2 import blake2b  # that of `hashlib`, which loads OpenSSL with it: 3 ms of a start
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from hashlib import blake2b
 from itertools import accumulate, zip_longest
 from typing import NamedTuple, TypeAlias
 
