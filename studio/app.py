@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QApplication
 from studio import __version__, quick_start  # noqa: F401 - first: it acts when imported
 from studio.core.paths import narrow_home, resource, user_paths
 from studio.core.text.files import private_folder
+from studio.ui.app.document_commands import BEGINNINGS
 from studio.ui.app.main_window import MainWindow
 from studio.ui.base.services import build_services, install_language
 from studio.ui.style.application import apply_theme, fonts_of, new_application, theme_for
@@ -155,7 +156,6 @@ class Studio(QObject):
         self._first = PrimaryInstance(self._services.paths.data)
         self._is_first = not (alone or is_safe) and self._first.take()
         self._shows_example = False
-        self._begins = ""
         self.lifecycle: Lifecycle | None = None
         """Log, session and crash handling of the running studio; made with the panes."""
         self._loader: Thread | None = None
@@ -266,10 +266,7 @@ class Studio(QObject):
             )
             self.window.request_closing.connect(self.lifecycle.keep_session)
             self.window.closing.connect(self.lifecycle.rest)
-            if self._begins:
-                from studio.ui.app.document_commands import BEGINNINGS
-
-                self.window.commands.files.run_open(BEGINNINGS[self._begins])
+            self.window.commands.trigger_held()
 
     def _tell_broken(self, error: Exception) -> None:
         """Report a failed load: the window lacks its panes, but its text can be saved."""
@@ -292,7 +289,8 @@ class Studio(QObject):
             begin: `run` or `step`: what is done with the last file once the panes stand.
         """
         self._shows_example = example
-        self._begins = begin if files else ""
+        if begin and files:
+            self.window.commands.hold(self.window.actions_by_id[BEGINNINGS[begin]])
         self._open(files)
         self.window.show()
         return self._end(self._application.exec())

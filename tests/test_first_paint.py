@@ -242,3 +242,68 @@ def test_only_the_thread_of_the_window_makes_classes_of_qt(tmp_path: Path) -> No
         and not (ROOT / name.replace(".", "/")).is_dir()  # a package, which is empty
     ]
     assert with_qt == []
+
+
+EARLY_KEYS = """
+import os, sys
+from pathlib import Path
+from studio import quick_start
+from studio.app import Studio
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+class Watch(QObject):
+    def eventFilter(self, watched, event):
+        if event.type() == QEvent.Type.Paint and not pressed:
+            pressed.append(studio.workbench is None)
+            QTimer.singleShot(0, self.press)
+        return False
+
+    def press(self):
+        studio.window.activateWindow()
+        editor.setFocus()
+        for key, held in (
+            (Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier),
+            (Qt.Key.Key_T, Qt.KeyboardModifier.NoModifier),
+            (Qt.Key.Key_Z, Qt.KeyboardModifier.NoModifier),
+        ):
+            QTest.keyClick(editor, key, held)
+        pressed.append(studio.workbench is None)
+
+pressed = []
+studio = Studio(alone=True)
+editor = studio.window.tabs.open(Path(sys.argv[1])).editor
+watch = Watch()
+editor.viewport().installEventFilter(watch)
+
+def look():
+    if studio.workbench is not None and studio.window.docks.is_shown("cases"):
+        print([pressed, editor.text().count("z")], flush=True)
+        os._exit(0)
+
+timer = QTimer(interval=20)
+timer.timeout.connect(look)
+timer.start()
+studio.window.show()
+QApplication.exec()
+"""
+
+
+def test_keys_pressed_before_the_panes_are_there_are_kept(tmp_path: Path) -> None:
+    # Ctrl+K T, F5 and F10 did nothing, and said nothing, until the window was complete.
+    prompt = tmp_path / "a.prompty"
+    prompt.write_text("---\nname: a\nmodel: m\n---\nuser:\nHello\n", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", EARLY_KEYS, str(prompt)],
+        cwd=ROOT,
+        env={**os.environ, "QT_QPA_PLATFORM": "offscreen", "PROMPT_STUDIO_HOME": str(tmp_path)},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=patience.SECONDS,
+        check=True,
+    )
+    pressed, typed = ast.literal_eval(done.stdout)
+
+    assert pressed == [True, True]
+    assert typed == 1

@@ -18,6 +18,8 @@ from studio.ui.app.document_commands import EditorCommands, ExchangeCommands, Fi
 from studio.ui.editor.page.page import EditorPage
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QAction
+
     from studio.ui.app.comparisons import Comparisons
     from studio.ui.app.navigation import Chooser, Navigation
     from studio.ui.app.page_coordinator import PageCoordinator
@@ -39,9 +41,7 @@ class Commands(QObject):
     """Carries out actions for one window."""
 
     trust_changed = Signal()  # a folder is trusted no more
-    request_cases = Signal()  # show the cases of the open prompt
     request_cases_run = Signal()  # ask the cases that are shown
-    request_row = Signal()  # keep the run that is shown as a case
 
     def __init__(
         self, window: WindowParts, panes: Callable[[], Panes], page: PageCoordinator
@@ -57,6 +57,7 @@ class Commands(QObject):
         self._window = window
         self._panes = panes
         self._page = page
+        self._held: list[QAction] = []
         self._editing = EditorCommands(window, self)
         self.files = FileCommands(window, self)
         """New prompts, examples, folders, and what a crash left."""
@@ -110,9 +111,22 @@ class Commands(QObject):
         return ask
 
     def connect_actions(self, actions: ActionSet) -> None:
-        """Join each action of the table to what it does."""
-        for identifier, act in self._table().items():
-            actions[identifier].triggered.connect(lambda _=False, act=act: act())
+        """Join each action of the table to what it does; the panes join the others."""
+        table = self._table()
+        for action in actions:
+            act = table.get(action.objectName()) or partial(self.hold, action)
+            action.triggered.connect(lambda _=False, act=act: act())
+
+    def hold(self, action: QAction) -> None:
+        """Keep an action that came before its pane, for `trigger_held`."""
+        if self._panes().run is None and action not in self._held:
+            self._held.append(action)
+
+    def trigger_held(self) -> None:
+        """Trigger what was asked for before the panes were made."""
+        for action in self._held:
+            self.files.trigger_when_read(action)
+        self._held.clear()
 
     def connect_run(self, pane: RunPane) -> None:
         """Join the run actions to the run pane."""
@@ -225,8 +239,6 @@ class Commands(QObject):
             "prompt.compare": self._on_page(self._compare),
             "prompt.compare_saved": self._on_page(self._compare_saved),
             "run.breakpoint": self._on_page(self.toggle_breakpoint),
-            "run.keep_row": self.request_row.emit,
-            "prompt.cases": self.request_cases.emit,
             "help.guide": self.guide,
             "help.tour": self.tour,
             "help.storage": self.show_storage,

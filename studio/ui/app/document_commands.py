@@ -28,6 +28,8 @@ from studio.ui.style.theme import icon
 from studio.viewmodels.app.notifications import NotificationAction
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QAction
+
     from studio.core.imports.imported import Imported
     from studio.core.prompty.document import PromptDocument, ToolSpec
     from studio.core.settings import Settings
@@ -46,7 +48,8 @@ class FileCommands(QObject):
     def __init__(self, window: WindowParts, parent: QObject) -> None:
         super().__init__(parent)
         self._window = window
-        self._runs_when_read = ""
+        self._when_read: list[QAction] = []
+        """Actions for the open prompt, which is not parsed yet."""
         window.tabs.parsed.connect(self._on_parsed)
 
     def new(self) -> None:
@@ -98,23 +101,25 @@ class FileCommands(QObject):
         Args:
             action: what begins: `run.start`, or `run.step` to stand still at the first place.
         """
-        tabs, start = self._window.tabs, self._window.actions[action]
+        tabs = self._window.tabs
         if tabs.current is None:
             from studio.ui.window.examples import bundled  # not before the first paint
 
             self.open_example(bundled("examples")[0].path)
         tabs.show_tabs()
-        if tabs.document is not None:
-            start.trigger()
-        elif tabs.current is not None:
-            self._runs_when_read = action
+        self.trigger_when_read(self._window.actions[action])
+
+    def trigger_when_read(self, action: QAction) -> None:
+        """Trigger an action as soon as the open prompt, if there is one, is parsed."""
+        if self._window.tabs.current is None or self._window.tabs.document is not None:
+            action.trigger()
+        else:
+            self._when_read.append(action)
 
     def _on_parsed(self) -> None:
-        """Run a prompt that was opened to be run, once it is read."""
-        if self._runs_when_read:
-            start = self._window.actions[self._runs_when_read]
-            self._runs_when_read = ""
-            QTimer.singleShot(0, start, start.trigger)
+        for action in self._when_read:
+            QTimer.singleShot(0, action, action.trigger)
+        self._when_read.clear()
 
     def ask_folder(self) -> None:
         """Choose the workspace folder."""

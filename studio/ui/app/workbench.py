@@ -362,14 +362,14 @@ class Workbench(QObject):
 
     def _connect_experiments(self) -> None:
         """Connect the views of experiments."""
-        window = self.window
+        window, actions = self.window, self.window.actions_by_id
         self.experiments.request_record.connect(self.history.open)
         self.experiments.run_kept.connect(self.history.refresh)
         window.tabs.take_views(self.experiments.open)
-        window.commands.request_cases.connect(self.experiments.show_cases)
+        actions["prompt.cases"].triggered.connect(lambda _: self.experiments.show_cases())
+        actions["run.keep_row"].triggered.connect(lambda: self.experiments.keep(self.run.past))
         window.commands.request_cases_run.connect(self.experiments.run_cases)
         self.inputs_pane.library.rows_loaded.connect(self.experiments.show_cases)
-        window.commands.request_row.connect(lambda: self.experiments.keep(self.run.past))
 
     def _tell_exchange_trust(self, trusted: bool) -> None:
         self.window.commands.exchange.trusted = trusted

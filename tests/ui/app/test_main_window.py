@@ -223,7 +223,7 @@ def test_every_action_does_something(window: MainWindow) -> None:
     names = {action.objectName() for action in window.actions_by_id}
     assert table <= names
     # Those of the run, of tools and of inputs are joined with their panes, and tested there.
-    joined = ("run.", "tools.", "view.inputs", "view.set_")
+    joined = ("run.", "tools.", "view.inputs", "view.set_", "prompt.cases")
     assert {name for name in names - table if not name.startswith(joined)} == set()
 
 

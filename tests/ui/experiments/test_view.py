@@ -199,7 +199,7 @@ def test_a_cell_is_stepped_through_with_its_row_and_its_prompt(
     cases = experiment.with_name("capital.cases.csv")
     said: list[Notification] = []
     workbench.window.services.messages.noticed.connect(said.append)
-    workbench.window.commands.request_row.emit()
+    workbench.window.actions_by_id["run.keep_row"].trigger()
     assert cases.read_bytes() == b"country,expected\nItaly,Rome\n"
     next(each for each in said[-1].offers if each.title == "Undo").act()
     assert not cases.exists()
