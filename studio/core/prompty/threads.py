@@ -127,12 +127,17 @@ def _read_part(item: Json, role: Role) -> Part:
 
 
 def part_kind(item: JsonObject) -> str:
-    """Return the kind of a part; a part without one is a text, or of no known kind."""
+    """Return the kind of a part; one that is not known where its content is not found.
+
+    A part without a kind is a text.
+    """
     named = item.get("kind", item.get("type"))
-    if named is None:
-        is_text = "text" in item or "value" in item
-        named = "text" if is_text else f"{next(iter(item), '')} without a type"
-    return str(named)
+    if str(named) in _MEDIA and not _media(_MEDIA[str(named)], item).source:
+        return f"{named} without an address"
+    texts = [item[key] for key in ("value", "text") if key in item]
+    if named in (None, *_TEXTS) and not isinstance(next(iter(texts), None), str | int | float):
+        return f"{named} without a text" if named else f"{next(iter(item), '')} without a type"
+    return str(named or "text")
 
 
 def read_call(call: JsonObject, span: Span | None) -> ToolCallPart:

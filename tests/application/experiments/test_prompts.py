@@ -113,11 +113,21 @@ async def test_a_chat_with_recordings_by_variables_is_rendered_first(
     assert sound["input_audio"] == {"data": "SUQz", "format": "mp3"}
 
 
-def test_a_part_that_is_not_read_is_refused(bench: Bench) -> None:
-    part = {"image": {"format": "jpg", "source": {"bytes": "AAAA"}}}
+@pytest.mark.parametrize(
+    ("part", "kind"),
+    [
+        ({"image": {"format": "jpg", "source": {"bytes": "AAAA"}}}, "image without a type"),
+        ({"modality": "image", "value": {"base64": "AAAA"}}, "modality without a type"),
+        ({"type": "text", "text": {"a": 1}}, "text without a text"),
+        ({"type": "image_url", "image_url": {"link": "a.png"}}, "image_url without an address"),
+    ],
+)
+def test_a_part_that_is_not_read_is_refused(
+    part: dict[str, object], kind: str, bench: Bench
+) -> None:
     bench.write("chat.json", json.dumps([{"role": "user", "content": [part]}]))
     experiment(bench, "file://chat.json", "  - {vars: {a: hello}}")
-    with pytest.raises(ExperimentError, match="a part of the kind 'image without a type'"):
+    with pytest.raises(ExperimentError, match=f"a part of the kind '{kind}'"):
         bench.plan()
 
 

@@ -139,6 +139,9 @@ class _Walker:
             known = (*_TABLES[shape], *LEGACY_KEYS.get(shape, ()))
             if nearest(name, known):
                 yield self._unlike(name, known, path, place)
+            elif shape in ("root", "model"):
+                message = f"prompty 0.1.50 refuses the key {name!r}."
+                yield Problem("legacy-key", Severity.HINT, message, place)
             return
         glued = _glued_name(name, shape, place)
         if glued is not None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from studio.core.prompty.body.media import find_media
 from studio.core.prompty.document import MediaPart, Message, Part, PromptDocument, TextPart
 from studio.core.prompty.foreign import split_front_matter
+from studio.core.prompty.front.schema import LEGACY_KEYS
 from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.reference_values import find_references, whole_reference
 from studio.core.prompty.runtimes.prompty2 import (
@@ -27,14 +28,12 @@ from studio.core.text.values import Json, JsonObject
 RUNTIME = "prompty 0.1.50"
 """The program as a sentence names it."""
 
-ROOT_KEYS = frozenset(
-    """
-    name description authors tags version base model sample inputs outputs template
-""".split()
+ROOT_KEYS = LEGACY_KEYS["root"].union(
+    ("name", "description", "model", "inputs", "outputs", "template")
 )
 """Keys that it takes; any other one keeps it from loading."""
 
-MODEL_KEYS = frozenset({"api", "configuration", "parameters", "response"})
+MODEL_KEYS = LEGACY_KEYS["model"]
 """Keys of `model` that it takes."""
 
 PROPERTY_KEYS = frozenset({"type", "default", "description"})
