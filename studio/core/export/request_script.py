@@ -72,7 +72,7 @@ def _with_variables(text: str) -> str:
     """Return the expression of a text that refers to variables; empty where it refers to none."""
     parts: list[str] = []
     at = 0
-    text = text.strip()
+    text = text.strip() if any(find_references(text)) else text
     for found in find_references(text):
         if found.protocol != "env":
             continue

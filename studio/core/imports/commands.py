@@ -25,6 +25,7 @@ from studio.core.prompty.edit.edits import set_value, write_scalar
 from studio.core.prompty.front.declarations import function_tool
 from studio.core.prompty.front.front_matter import legacy_options
 from studio.core.prompty.parse import parse
+from studio.core.prompty.reference_values import find_references
 from studio.core.text.source import apply_edits
 from studio.core.text.values import Json, JsonObject, object_of, objects_of, parse_json, reason_of
 
@@ -65,7 +66,9 @@ def import_curl(text: str) -> Imported:
         raise ImportFailure(f"The address {address!r} cannot be read: {error}.") from error
     if not address or host in _OWN_HOSTS:
         return made
-    text, endpoint = made.text, write_scalar(_PATHS.sub("", address.partition("?")[0]))
+    base = _PATHS.sub("", address.partition("?")[0])
+    base = base.replace("${", "%24{") if any(find_references(base)) else base
+    text, endpoint = made.text, write_scalar(base)
     for key, value in (("kind", "key"), ("endpoint", endpoint)):
         text = apply_edits(text, set_value(parse(text), ("model", "connection", key), value))
     return Imported(text, f"curl command: {made.form}", made.notes)
@@ -106,8 +109,8 @@ def import_script(text: str) -> Imported:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ImportFailure(f"The script cannot be read: {error}.") from error
-    found = _literals(tree)
     work = Composition(is_template=True)
+    found = _literals(tree, work.references)
     is_langchain = re.search(r"(?m)^from langchain_core", text) is not None
     inputs = _langchain_messages(text, tree, work) if is_langchain else found.get("INPUTS")
     if not is_langchain:
@@ -196,7 +199,7 @@ def _literal_pairs(node: ast.Dict, work: Composition) -> dict[str, Json]:
     return found
 
 
-def _literals(tree: ast.Module) -> dict[str, Json]:
+def _literals(tree: ast.Module, references: set[str]) -> dict[str, Json]:
     found: dict[str, Json] = {}
     for node in tree.body:
         target = node.targets[0] if isinstance(node, ast.Assign) else None
@@ -205,14 +208,14 @@ def _literals(tree: ast.Module) -> dict[str, Json]:
         value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
         if isinstance(target, ast.Name) and value is not None:
             try:
-                found[target.id] = _value(value)
+                found[target.id] = _value(value, references)
             except (ValueError, TypeError, SyntaxError, RecursionError):
                 continue
     return found
 
 
-def _value(node: ast.expr) -> Json:
-    """Return a literal, in which a look-up of a variable is a reference.
+def _value(node: ast.expr, references: set[str]) -> Json:
+    """Return a literal, in which a look-up of a variable is one of the references.
 
     Raises:
         ValueError: it is made by other code.
@@ -220,16 +223,21 @@ def _value(node: ast.expr) -> Json:
     match node:
         case ast.Dict(keys=keys, values=values) if None not in keys:
             names = [ast.literal_eval(key) for key in keys if key is not None]
-            return {str(key): _value(value) for key, value in zip(names, values, strict=True)}
+            return {
+                str(key): _value(value, references)
+                for key, value in zip(names, values, strict=True)
+            }
         case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return str(_value(left)) + str(_value(right))
+            return str(_value(left, references)) + str(_value(right, references))
         case ast.Call(func=ast.Attribute(value=inner, attr="rstrip")):
-            return _value(inner)
+            return _value(inner, references)
         case ast.Call(
             func=ast.Attribute(value=ast.Attribute(attr="environ"), attr="get"),
             args=[ast.Constant(value=str() as name), ast.Constant(value=str() as default)],
         ):
-            return f"${{env:{name}:{default}}}" if default else f"${{env:{name}}}"
+            written = f"${{env:{name}:{default}}}" if default else f"${{env:{name}}}"
+            references.add(written)
+            return written
     value: Json = ast.literal_eval(node)
     return value
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
@@ -27,10 +28,12 @@ from studio.core.prompty.front.declarations import kind_of_value
 from studio.core.prompty.front.front_matter import LEGACY_OPTIONS, SAME_OPTIONS
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
+from studio.core.prompty.reference_values import find_references
 from studio.core.prompty.shapes import messages_to_json
 from studio.core.prompty.templates import find_variables
 from studio.core.prompty.threads import read_thread, thread_calls
 from studio.core.prompty.yaml.reader import write_yaml
+from studio.core.prompty.yaml.tree import NoReference
 from studio.core.text.amounts import counted
 from studio.core.text.naming import free_name
 from studio.core.text.source import Severity
@@ -41,7 +44,7 @@ _MARKER = re.compile(
     r"|thread)(?P<rest>[ \t]*(?:\[[^\n]*)?:[ \t\r]*$)"
 )
 _TOKEN = re.compile(r"!(?=\[[^\]\n]*\]\()|!(?=\[thread\])")
-_REFERENCE = re.compile(r"\$(?=\{(?:env|file|params):)")
+_REFERENCE = re.compile(r"\$(?=\{(?:env|file|params):)", re.IGNORECASE)
 _BRACES = re.compile(r"\{\{|\{%|\{#")
 _VARIABLE = re.compile(r"\{\{\s*(?P<name>\w+)\s*\}\}|\{(?P<single>\w+)\}")
 _ROLES = ("system", "developer", "user", "assistant")
@@ -78,6 +81,10 @@ class Composition:
 
     notes: list[str] = field(default_factory=list)
     """Notes on what is not carried, or carried differently."""
+
+    references: set[str] = field(default_factory=set)
+    """References (`${env:NAME}`) that the other format has, too; the letters of any other one in
+    the front matter stay text, which no trusted folder resolves."""
 
     comments: list[str] = field(default_factory=list)
     """Comments of the file that this is made of, kept at the top."""
@@ -116,17 +123,26 @@ def write_document(work: Composition) -> str:
     _runs_to_threads(work)
     body = "\n".join(_section(work, item) for item in work.messages)
     front = [f"# {line}".rstrip() for line in work.comments]
-    front += write_yaml(dict(work.front)) if work.front else []
-    if work.inputs:
-        front += write_yaml({"inputs": {name: dict(item) for name, item in work.inputs.items()}})
-    if work.tools:
-        front += write_yaml({"tools": [dict(tool) for tool in work.tools]})
-    front += write_yaml(
-        {"template": {"format": {"kind": work.format}, "parser": {"kind": work.parser}}}
-    )
+    data: dict[str, Json] = dict(work.front)
+    data |= {"inputs": work.inputs} if work.inputs else {}
+    data |= {"tools": work.tools} if work.tools else {}
+    data["template"] = {"format": {"kind": work.format}, "parser": {"kind": work.parser}}
+    front += write_yaml(text_only(data, work.references))
     text = "\n".join(["---", *front, "---", body.rstrip("\n"), ""])
     _check(work, text)
     return text
+
+
+def text_only(value: Json, references: AbstractSet[str] = frozenset()) -> Json:
+    """Return a value whose texts hold no references but these."""
+    if isinstance(value, Mapping):
+        return {key: text_only(item, references) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [text_only(item, references) for item in value]
+    if not isinstance(value, str):
+        return value
+    found = {value[each.span.start : each.span.end] for each in find_references(value)}
+    return value if found <= references else NoReference(value)
 
 
 def literal(text: str, form: TemplateFormat) -> str:
@@ -180,7 +196,8 @@ def _template(text: str, work: Composition) -> str:
         if _MARKER.search(text):
             work.notes.append("A line of a message looks like a role marker, and is one now.")
         return text
-    return _without_markers(text)
+    text = _without_markers(text)
+    return _REFERENCE.sub('{{ "$" }}', text) if work.parser == "section" else text
 
 
 def _without_markers(text: str) -> str:

@@ -152,7 +152,7 @@ def _settings(settings: JsonObject, found: dict[str, Json], work: Composition) -
                 [value] if key == "stop" and isinstance(value, str) else value
             )
         elif key in _ENDPOINTS and isinstance(value, str):
-            found |= _server(value)
+            found |= _server(value, work)
         elif key == "tools":
             _tools(value, work)
         elif key == "instructions" and isinstance(value, str):
@@ -191,10 +191,11 @@ _ENDPOINTS = ("apiBaseUrl", "apiHost", "baseURL", "baseUrl")
 _VARIABLE = re.compile(r"\{\{\s*env\.(\w+)[^{}]*\}\}")
 
 
-def _server(address: str) -> dict[str, Json]:
+def _server(address: str, work: Composition) -> dict[str, Json]:
     """Return provider and connection of an address; variables become references."""
     written = _VARIABLE.sub(r"${env:\1}", address)
     resource = written.removesuffix("/openai/v1")
+    work.references.update(f"${{env:{name}}}" for name in _VARIABLE.findall(address))
     connection: dict[str, Json] = {"kind": "key", "endpoint": resource}
     if resource != written and ("azure" in resource or resource.endswith("}")):
         return {"provider": "azure", "connection": connection}

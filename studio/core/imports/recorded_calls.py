@@ -38,7 +38,6 @@ from studio.core.text.values import Json, JsonObject, list_of, object_of, parse_
 from studio.core.tools.document import declared_tools
 from studio.core.wire.request import Provider, asked_at, to_request
 
-_REFERENCE = re.compile(r"\$(?=\{(?:env|file|params):)", re.IGNORECASE)
 _TOKENS = re.compile(r"\w+|\s+|[^\w\s]")
 _LABEL = re.compile(r"(\w+)[^\w\n]*$")
 _MOST_SHOWN = 12
@@ -102,7 +101,7 @@ def prompt_of_calls(calls: Sequence[RecordedCall]) -> OpenedCalls:
         work = _composition(same, verbatim)
         if is_native:
             work.front["metadata"] = {"agent": {"protocol": "native"}}
-        text = _without_references(compose(work), work)
+        text = compose(work)
         found = [tuple(_differences(call, text)) for call in same]
         again = {_option_of(path) for path, _ in found[0]} - _OF_THE_PROMPT
         if choose_protocol(parse(text)).protocol != "native":
@@ -384,18 +383,6 @@ def _joined(pieces: Sequence[_Piece]) -> list[_Piece]:
         else:
             made.append(piece)
     return made
-
-
-def _without_references(text: str, work: Composition) -> str:
-    """Return the file with references in its front matter broken: a recording reads nothing."""
-    front, mark, body = text.partition("\n---\n")
-    found = _REFERENCE.sub("$ ", front)
-    if found != front:
-        work.notes.append(
-            "A recorded text looks like a reference (${env:…}); it is written with a space, so "
-            "that it reads nothing."
-        )
-    return found + mark + body
 
 
 # The proof ------------------------------------------------------------------------------------

@@ -65,7 +65,8 @@ def sendable(value: Json) -> Json:
     A model, a tool or the clipboard can bring one into a text.
     """
     if isinstance(value, str):
-        return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
+        made = value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
+        return value if made == value else made
     if isinstance(value, Mapping):
         return {str(sendable(key)): sendable(each) for key, each in value.items()}
     if isinstance(value, list | tuple):

@@ -225,10 +225,10 @@ def _by_endpoint(
 ) -> ModelChoice:
     """Return the document's choice; without `variables` none of its references is read."""
     variable, default, path = "", endpoint, ""
-    found = next(find_references(endpoint.strip()), None)
+    found = next(find_references(endpoint), None)
     # Anything else after a variable could make another host of it.
     if found is not None and found.protocol == "env" and found.span.start == 0:
-        rest = endpoint.strip()[found.span.end :]
+        rest = endpoint[found.span.end :].strip()
         if rest[:1] in ("", "/"):
             variable, default, path = found.argument, found.default or "", rest
     if variable and variables is None and not default:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.prompty.yaml.tree import NoReference
 from studio.core.text.amounts import size
 from studio.core.text.files import read_bounded, read_text
 from studio.core.text.source import Problem, Severity, Span
@@ -112,7 +113,7 @@ class UnresolvedReference(Exception):  # noqa: N818 - it is no failure of the pr
 
 def find_references(text: str) -> Iterator[Reference]:
     """Yield every reference in a text; other protocols are left alone."""
-    if "${" not in text:
+    if "${" not in text or isinstance(text, NoReference):
         return
     for found in _REFERENCE.finditer(text):
         protocol = found[1].lower()

@@ -158,7 +158,7 @@ class _Resolver:
                 pieces += (text[done : reference.span.start], as_text(value))
                 done = reference.span.end
                 self.changed = True
-        return "".join((*pieces, text[done:]))
+        return "".join((*pieces, text[done:])) if pieces else text
 
     def _value(self, reference: Reference, path: KeyPath) -> tuple[Json, bool]:
         """Return the value, and whether there is one to put in."""

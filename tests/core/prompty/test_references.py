@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from studio.core.prompty.edit.edits import flow_value
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.reference_values import (
@@ -20,6 +21,7 @@ from studio.core.prompty.reference_values import (
     whole_reference,
 )
 from studio.core.prompty.references import resolve_document
+from studio.core.prompty.yaml.reader import write_yaml
 from studio.core.text.source import Severity
 from studio.core.text.values import Json
 
@@ -338,3 +340,32 @@ def test_a_body_that_is_a_file_is_its_template(tmp_path: Path) -> None:
     assert {document.source.slice(item.origin.marker) for item in messages} == {"${file:body.md}"}
     missing = prepare(document, {}, references=ReferenceContext(tmp_path / "none"))
     assert "file-missing" in {problem.code for problem in missing.problems}
+
+
+@pytest.mark.parametrize("kind", ["prompty", "section"])
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        (r'"\x24{env:A}"', "${env:A}"),
+        (r'"\u0024{File:a.txt}"', "${File:a.txt}"),
+        ('"$\\\n    {env:A}"', "${env:A}"),
+        (r'"ü \\\x24{env:A} ${env:A}"', "ü \\${env:A} ${env:A}"),
+        ('[&x "\\x24{env:A}", *x]', ["${env:A}"] * 2),
+    ],
+)
+def test_an_escaped_dollar_begins_no_reference(
+    tmp_path: Path, kind: str, written: str, text: Json
+) -> None:
+    (tmp_path / "a.txt").write_text("secret", encoding="utf-8")
+    context = ReferenceContext(tmp_path, environment={"A": "secret"})
+    document = parse(
+        FRONT.format(kind=kind, rest=f"inputs:\n  n: {written}\n", body="user:\n{{n}}")
+    )
+    resolved, problems = resolve_document(document, context)
+    assert (resolved.inputs[0].default, problems) == (text, ())
+    # What writes the value again writes the escape again.
+    value = document.data["inputs"]
+    for again in ("\n".join(write_yaml({"inputs": value})), f"inputs: {flow_value(value)}"):
+        once_more = parse(FRONT.format(kind=kind, rest=f"{again}\n", body="user:\n{{n}}"))
+        assert resolve_document(once_more, context)[0].inputs[0].default == text
+        assert list(find_references(again)) == []

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from studio.core.prompty.document import FrontMatterEntry, InputDeclaration, PromptDocument
 from studio.core.prompty.foreign import split_front_matter
 from studio.core.prompty.yaml.reader import plain_scalar, read_yaml, write_yaml
-from studio.core.prompty.yaml.tree import KeyPath, value_at
+from studio.core.prompty.yaml.tree import KeyPath, in_double_quotes, value_at
 from studio.core.text.source import SourceText, Span, TextEdit, apply_edits
 from studio.core.text.values import Json, JsonObject, object_of
 
@@ -179,7 +179,7 @@ def write_scalar(value: Json) -> str:
         return json.dumps(value, ensure_ascii=False)
     if _PLAIN.fullmatch(value) and plain_scalar(value) == value and not value.endswith(" "):
         return value
-    return json.dumps(value, ensure_ascii=False)
+    return in_double_quotes(value)
 
 
 def flow_value(value: Json) -> str:
@@ -191,7 +191,7 @@ def flow_value(value: Json) -> str:
         case list():
             return "[" + ", ".join(flow_value(item) for item in value) + "]"
         case str() if not _PLAIN_IN_FLOW.fullmatch(value):
-            return json.dumps(value, ensure_ascii=False)
+            return in_double_quotes(value)
         case _:
             return write_scalar(value)
 

@@ -6,6 +6,7 @@ of them, and a half-typed front matter still gives what can be read of it.
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +19,7 @@ from yaml.resolver import Resolver
 
 from studio.core.prompty.document import FrontMatterEntry
 from studio.core.prompty.yaml.mistakes import explain_yaml
-from studio.core.prompty.yaml.tree import STRING_TAGS, TreeBuilder, YamlEvent
+from studio.core.prompty.yaml.tree import STRING_TAGS, NoReference, TreeBuilder, YamlEvent
 from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
 from studio.core.text.values import Json
 
@@ -153,11 +154,33 @@ def plain_scalar(text: str) -> Json:
 
 def write_yaml(value: Json) -> list[str]:
     """Return a value as lines of block-style YAML, keys in their order."""
-    text = yaml.safe_dump(
-        plain(value), sort_keys=False, allow_unicode=True, default_flow_style=False, width=10_000
+    text = yaml.dump(
+        plain(value),
+        Dumper=_Dumper,
+        sort_keys=False,
+        allow_unicode=True,
+        default_flow_style=False,
+        width=10_000,
     )
     lines = text.rstrip("\n").split("\n")
     return lines[:-1] if lines[-1] == "..." else lines
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes the dollar of a text that is no reference as YAML's escape."""
+
+    def write_double_quoted(self, text: str, split: bool = True) -> None:
+        stream, self.stream = self.stream, (part := io.StringIO())
+        super().write_double_quoted(text, split)
+        is_text = isinstance(text, NoReference)
+        stream.write(part.getvalue().replace("${", "\\x24{") if is_text else part.getvalue())
+        self.stream = stream
+
+
+_Dumper.add_representer(
+    NoReference,
+    lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"'),
+)
 
 
 def plain(value: Json) -> Json:

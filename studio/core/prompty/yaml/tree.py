@@ -7,6 +7,7 @@ How YAML writes a text between quotes.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,22 @@ from studio.core.text.values import Json
 def in_quotes(value: str) -> str:
     """Return a text as YAML writes it between single quotes."""
     return "'" + value.replace("'", "''") + "'"
+
+
+class NoReference(str):
+    """A text with the letters of a reference that is none: YAML's escape writes its dollar."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        """Return the same text, which stays no reference."""
+        return self
+
+
+def in_double_quotes(value: str) -> str:
+    """Return a text as JSON and YAML write it between double quotes."""
+    written = json.dumps(value, ensure_ascii=False)
+    return written.replace("${", "\\x24{") if isinstance(value, NoReference) else written
 
 
 YamlEvent: TypeAlias = Any  # libyaml's events carry no types
@@ -141,6 +158,8 @@ class TreeBuilder:
             return
         self._begin_value(parent, start)
         value = self._scalar_value(event, start, end)
+        if isinstance(value, str) and value.count("${") > self.text.count("${", start, end):
+            value = NoReference(value)
         if event.anchor:
             self._anchors[event.anchor] = (value, 1)
         self._end_value(value, start, end, 1)
