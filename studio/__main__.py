@@ -1,7 +1,5 @@
 """`prompt-studio`: with a command it works on files, otherwise the window opens."""
 
-from __future__ import annotations
-
 import gc
 import os
 import sys

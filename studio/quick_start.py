@@ -14,8 +14,6 @@ them. Reading them all costs 0.3 s of a start and 30 MB for as long as the studi
 `linecache` keeps every line). Where a later Shiboken has no such function, nothing is changed.
 """
 
-from __future__ import annotations
-
 import builtins
 import gc
 import importlib

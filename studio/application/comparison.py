@@ -1,7 +1,5 @@
 """Two texts compared: lines that came and went, and the words in them. All comparisons use it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

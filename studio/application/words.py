@@ -4,8 +4,6 @@ This layer knows no Qt. The window hands in Qt's `translate` when it chooses its
 (`studio/ui/base/services.py`); the command line hands in nothing and speaks English.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TypeAlias
 

@@ -1,7 +1,5 @@
 """Arguments that commands share: inputs, files and trust."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable, Sequence
 from pathlib import Path

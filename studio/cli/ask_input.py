@@ -1,7 +1,5 @@
 """Ask on the terminal for what an MCP server requests."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

@@ -1,7 +1,5 @@
 """`check`: the problems of prompt files."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -3,8 +3,6 @@
 The shells' own scripts are a few lines: they hand over the words, and show what comes back.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import sys

@@ -1,7 +1,5 @@
 """`prompt-studio connections`: list, test, add and remove the places where models answer."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

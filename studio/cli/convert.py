@@ -1,7 +1,5 @@
 """`prompt-studio convert` and `fmt`: changes to the text of a file, and to nothing else of it."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

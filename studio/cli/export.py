@@ -1,7 +1,5 @@
 """`prompt-studio export` and `import`: a checked file, or the list of problems."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

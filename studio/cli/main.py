@@ -5,8 +5,6 @@ goes to standard output (the findings of `check` too, as `file:line:column: seve
 what else there is to say goes to standard error.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """`messages` and `request`: what the first model call would send."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from dataclasses import asdict

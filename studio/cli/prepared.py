@@ -1,7 +1,5 @@
 """The prompt of the arguments with values and tools, as the window's preview shows it."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 from collections.abc import Iterable

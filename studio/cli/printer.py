@@ -1,7 +1,5 @@
 """Output of `prompt-studio run`: text for a user, or events as JSON."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

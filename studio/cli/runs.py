@@ -1,7 +1,5 @@
 """`prompt-studio runs`: the history on the command line."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -1,7 +1,5 @@
 """`mcp`, `lsp` and `cluster`: servers for agents and editors, and the workers of experiments."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

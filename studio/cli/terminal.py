@@ -1,7 +1,5 @@
 """Words for a terminal, and exit codes: controls in texts of others are shown, and not done."""
 
-from __future__ import annotations
-
 import argparse
 import codecs
 import errno

@@ -1,7 +1,5 @@
 """Options of the window: read at each start, so little is imported."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The table of well-known models: what is known of them, by the beginning of their id."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 

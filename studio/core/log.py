@@ -5,8 +5,6 @@ library) cannot be caught: Python's fault handler writes where each thread stood
 finds it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import faulthandler
 import os

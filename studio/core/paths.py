@@ -1,7 +1,5 @@
 """Folders of the user's own files: settings, history, logs, caches."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from contextlib import suppress

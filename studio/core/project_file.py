@@ -1,7 +1,5 @@
 """Settings of a project, in its own file at or above a folder."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 

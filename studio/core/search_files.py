@@ -1,7 +1,5 @@
 """Find a text or a pattern in the files of a folder."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Spelling of a prompt's prose, offline: Hunspell behind one door."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The wheels of Qt and of the embedded model load libraries of the system. Where o
 loader names it in the middle of a message that blames the file it was loading.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys

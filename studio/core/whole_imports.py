@@ -4,8 +4,6 @@ Two threads that import parts of one package at the same moment have seen each o
 modules: openai, mcp and genai-prices all import pydantic, each in a thread of its own.
 """
 
-from __future__ import annotations
-
 import asyncio
 import importlib
 import logging

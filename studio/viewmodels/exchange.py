@@ -1,7 +1,5 @@
 """Prompts exported, and runs written to files and taken from them, beside the GUI thread."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Check a connection before it is saved: the problems by field."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace

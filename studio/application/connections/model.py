@@ -1,7 +1,5 @@
 """The model that a document asks for, and the one of a run, whose settings may change."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, Collection, Iterable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """The models that the toolbar's control offers, and what each is for the open prompt."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """The first connection to a provider: what is asked of the user, and what the environment says."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 Everything that can be found in a prompt without running it, for every door of the studio.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

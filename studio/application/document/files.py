@@ -1,7 +1,5 @@
 """Reading and writing text files so that encoding, byte order mark and line ends come back."""
 
-from __future__ import annotations
-
 import codecs
 import os
 from _blake2 import blake2b  # that of `hashlib`, which loads OpenSSL with it: 3 ms of a start

@@ -1,7 +1,5 @@
 """Create, copy and rename files of a folder, and update the references to them."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

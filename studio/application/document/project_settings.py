@@ -1,7 +1,5 @@
 """Read a project's settings of findings: `[tool.prompt-studio.check]`, `prompt-studio.toml`."""
 
-from __future__ import annotations
-
 import fnmatch
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

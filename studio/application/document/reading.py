@@ -1,7 +1,5 @@
 """A text as its file's kind: a prompt, a file of tools, an experiment, a file of agents."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path

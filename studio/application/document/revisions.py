@@ -1,7 +1,5 @@
 """Earlier texts of a file: those of its git repository, and those that were saved here before."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

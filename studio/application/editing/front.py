@@ -1,7 +1,5 @@
 """Completion in the front matter."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The front matter as a form: its fields as values, and the edits of the same YAML for each."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

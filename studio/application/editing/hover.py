@@ -1,7 +1,5 @@
 """Hover texts for problems, keys, inputs and tools, as rich text."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

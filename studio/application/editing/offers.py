@@ -1,7 +1,5 @@
 """Completion at the caret, from the text before it and the parsed document."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 

@@ -4,8 +4,6 @@ A body marks its places as `${1:words that stand there first}` and `$0` for wher
 Pure; `snippet_session.py` moves the caret.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Completion in a template expression and between the braces of Mustache."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias

@@ -1,7 +1,5 @@
 """Words that completion offers and that no document declares."""
 
-from __future__ import annotations
-
 from studio.core.paths import resource_table
 
 _WORDS = resource_table("words", "completion.txt")

@@ -1,7 +1,5 @@
 """Making an export: a text to look at, what was found, and what writing it would change."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -9,8 +9,6 @@ Starts a program that reads an export, and takes the requests that it sends.
 A server on this machine that takes the requests of another program and logs them.
 """
 
-from __future__ import annotations
-
 import http.server
 import json
 import os

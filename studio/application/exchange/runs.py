@@ -1,7 +1,5 @@
 """Runs to files and back: written by the pool, read into the history."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager

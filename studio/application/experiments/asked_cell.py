@@ -1,7 +1,5 @@
 """The outcome of asking one cell: the end of its run as an answer that assertions see."""
 
-from __future__ import annotations
-
 import json
 from contextlib import suppress
 from dataclasses import dataclass

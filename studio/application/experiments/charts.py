@@ -1,7 +1,5 @@
 """The charts of a result as values: bars with intervals, and points in a plane."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias

@@ -1,7 +1,5 @@
 """Find what rows of a result have in common: time, answers that differ, slices."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 

@@ -5,8 +5,6 @@ reference. `add_rows` gives the change that adds rows; nothing is
 written before the user has seen them.
 """
 
-from __future__ import annotations
-
 import json
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Cases of a prompt: its files of rows, and the experiment that they are with columns."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Plan an experiment and check it before anything is sent."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

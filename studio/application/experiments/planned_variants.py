@@ -1,7 +1,5 @@
 """The columns of an experiment: each with the prompt and the model that answer for it."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The prompts of an experiment as documents: files, texts, git revisions, edited sections."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

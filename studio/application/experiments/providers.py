@@ -1,7 +1,5 @@
 """The models of an experiment: connections by name, or `provider:model` as promptfoo writes it."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A result in words and figures: how good each variant is, what changed, and which gates hold."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """A cell as it is stepped through: the prompt, values, model and mocks of one row and variant."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass

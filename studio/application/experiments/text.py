@@ -1,7 +1,5 @@
 """An experiment file as an editor's document: its entries, and what is wrong with them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 

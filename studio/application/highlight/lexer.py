@@ -5,8 +5,6 @@ template expressions, Markdown, fenced code, and YAML again in `tools:` and tool
 rules (which zone a line is in) are here; what stands inside a line is left to Pygments tables.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace

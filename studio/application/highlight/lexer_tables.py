@@ -1,7 +1,5 @@
 """Pygments tables for the inside of a line, one lexer for each template language."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Recorded model calls of the history as one prompt file, with their tools' answers as mocks."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import closing

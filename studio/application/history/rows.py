@@ -1,7 +1,5 @@
 """Rows of the history as values: what the list says of each run."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -3,8 +3,6 @@
 Values can also be kept in the file itself, as samples of its inputs.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Mapping

@@ -4,8 +4,6 @@ It makes the messages and their cards. Bodies, token counts, variables and the v
 text are made of a preview by the module of each, when something shows them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 

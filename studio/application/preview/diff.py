@@ -1,7 +1,5 @@
 """Two sides of a prompt compared: its text, its messages one by one, and the request."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

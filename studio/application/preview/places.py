@@ -1,7 +1,5 @@
 """Find the source of a value in a request body, from its place in the JSON."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence

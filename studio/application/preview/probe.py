@@ -4,8 +4,6 @@ Structure is what a model's provider acts on: roles, attributes, kinds of parts,
 stays text changes none of it (docs/design/file-format.md).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 

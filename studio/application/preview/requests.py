@@ -1,7 +1,5 @@
 """The request of a preview in each shape, as a run would send it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

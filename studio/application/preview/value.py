@@ -1,7 +1,5 @@
 """The frozen value that the preview shows, made from a document and its inputs; its cards."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise

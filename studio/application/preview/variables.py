@@ -1,7 +1,5 @@
 """The values of a preview in the text's margin, and its messages as cards."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

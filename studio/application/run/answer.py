@@ -1,7 +1,5 @@
 """The answer of a run as one card: what came, how it fits the declared outputs, what it took."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

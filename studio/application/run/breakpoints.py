@@ -1,7 +1,5 @@
 """Breakpoints and exception filters as one value, and their words."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from studio.application.words import marked, tr

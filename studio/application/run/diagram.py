@@ -1,7 +1,5 @@
 """The loop diagram as a value: which node of the loop is lit, and why, for any state of a run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias

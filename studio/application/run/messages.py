@@ -1,7 +1,5 @@
 """The inspector's Messages tab as a value: what was sent, and what is new since the step before."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never

@@ -1,7 +1,5 @@
 """Looking through a run for a text, a slice at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import monotonic

@@ -1,7 +1,5 @@
 """Styled text as a value: what an inspector tab shows, decided without a widget."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

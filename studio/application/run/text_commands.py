@@ -1,7 +1,5 @@
 """Parse commands of a run from text: a line becomes a command or a breakpoint."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from studio.core.agent.past.tree import RunTree

@@ -1,7 +1,5 @@
 """One turn of a run on a time axis: the reply and each call, what waits and what fails."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 

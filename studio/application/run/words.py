@@ -1,7 +1,5 @@
 """A run's state in plain words: the sentence in the pane's bar, small labels, and its limits."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

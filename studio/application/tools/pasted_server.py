@@ -1,7 +1,5 @@
 """Servers that the user pastes: the JSON of a README, a command line, an address, an `mcp add`."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Results of a tool in earlier runs, for the mock "recorded answers"."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Rows of the tools table as values: what it says of each tool."""
 
-from __future__ import annotations
-
 import time
 
 from studio.application.words import marked, tr

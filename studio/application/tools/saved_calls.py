@@ -3,8 +3,6 @@
 They stand in a file beside the prompt, one a line, as `prompt-studio tools record` writes them.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Contents of an MCP server as text of a prompt."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """`prompt-studio experiment` and `baseline`: rows × variants × repeats, without a window."""
 
-from __future__ import annotations
-
 import argparse
 
 from studio.cli.completion import add_commands

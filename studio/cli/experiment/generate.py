@@ -1,7 +1,5 @@
 """`experiment generate`: rows that a model invents, shown before they are written."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 from collections.abc import Mapping, Sequence

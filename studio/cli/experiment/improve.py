@@ -1,7 +1,5 @@
 """`experiment improve` and `experiment propose`: other texts for a section of a prompt."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import sys

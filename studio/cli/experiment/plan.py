@@ -1,7 +1,5 @@
 """`experiment plan`, and what a run is planned with: choices, services, the ledger."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import re

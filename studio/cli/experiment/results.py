@@ -1,7 +1,5 @@
 """Kept results: shown, compared, listed, exported, and made the baseline."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

@@ -1,7 +1,5 @@
 """`experiment run`: ask every cell, print the progress, and exit with the verdict."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import gc

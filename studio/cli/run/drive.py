@@ -1,7 +1,5 @@
 """A run of the command line, from its order to its end."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import shlex

@@ -1,7 +1,5 @@
 """Choose the model of a run: the one of its prompt, or another when a kept run continues."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

@@ -3,8 +3,6 @@
 Everything for the user goes to standard error, so that `--json` keeps standard output for events.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

@@ -1,7 +1,5 @@
 """Calls of a source's tools: one, one for each row of a file, and saved ones as tests."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

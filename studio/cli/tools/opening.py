@@ -1,7 +1,5 @@
 """Open what a command of `tools` names, one source or a prompt, as a set of tools."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Files of rows: CSV, JSONL, JSON and YAML. Every text in them is data."""
 
-from __future__ import annotations
-
 import csv
 import errno
 import random

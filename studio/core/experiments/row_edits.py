@@ -3,8 +3,6 @@
 Rows are found by the line that `read_dataset` gives each of them.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Collection, Mapping, Sequence

@@ -3,8 +3,6 @@
 Source: the public schema, `PromptAgent` v1.0 (`inputSchema.properties`, `instructions`).
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

@@ -3,8 +3,6 @@
 The same prompt gives the same bytes: names are in order, times are fixed, nothing is compressed.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import io

@@ -5,8 +5,6 @@ left in the texts are the expressions, to be rendered by the program that gets t
 conditions begin messages themselves there is no such list, and that is told.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

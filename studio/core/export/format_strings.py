@@ -1,7 +1,5 @@
 """Jinja2 that only puts values in, written as format strings: they need no package."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

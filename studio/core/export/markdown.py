@@ -1,7 +1,5 @@
 """The prompt as a Markdown document to read and review; fences keep messages as they are."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Prompt files: the prompt as it is, and in each dialect, each proven by reading it again."""
 
-from __future__ import annotations
-
 import re
 import string
 from collections.abc import Callable, Mapping

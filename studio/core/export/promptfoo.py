@@ -3,8 +3,6 @@
 What the experiment beside the prompt asserts goes along.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from itertools import islice, product

@@ -3,8 +3,6 @@
 The key comes from the environment when it runs and stands in neither.
 """
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Request bodies, curl commands and lines of data sets: the prompt with its values in it."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """The request that a prompt makes and where it goes: the measure of every export."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

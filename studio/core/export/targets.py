@@ -1,7 +1,5 @@
 """The forms that a prompt can be exported to."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import cast
 

@@ -1,7 +1,5 @@
 """Facts that an export cannot know: tools of unasked sources, values of references."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from studio.core.export.target import ExportSource

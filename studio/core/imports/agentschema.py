@@ -4,8 +4,6 @@ Source: the public schema, `PromptAgent` v1.0: `inputSchema` and `outputSchema` 
 the parameters of a function tool do as well, and `instructions` is the body.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The blocks of an Anthropic message, in the words of a thread."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from studio.core.text.values import Json, object_of

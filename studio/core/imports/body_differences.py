@@ -1,7 +1,5 @@
 """Two request bodies as JSON: what differs, apart from what an API takes as equal."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """A curl command, a script that the studio exported, and its bundle, as prompt files."""
 
-from __future__ import annotations
-
 import ast
 import io
 import re

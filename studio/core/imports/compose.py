@@ -4,8 +4,6 @@ Texts are either literal, so that nothing in them may become a template or a mar
 in the file's language already. What is written is read again: what came out differently is told.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence

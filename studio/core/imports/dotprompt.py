@@ -4,8 +4,6 @@ Source: the public dotprompt specification: `model`, `config`, `input`, `output`
 `tools`, and the helpers `role`, `history`, `media`, `json`, `section`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

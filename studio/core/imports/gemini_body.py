@@ -3,8 +3,6 @@
 Sources: ai.google.dev/api/generate-content, docs.ollama.com/api/chat.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Prompts that services export as JSON: Langfuse, OpenAI's stored prompts and evals, ChatGPT."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import ChainMap

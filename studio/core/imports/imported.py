@@ -1,7 +1,5 @@
 """The result and the failure of an import."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, ItemsView, Iterator, Mapping, ValuesView

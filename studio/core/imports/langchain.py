@@ -3,8 +3,6 @@
 Source: langchain-core's `load` (`lc: 1` constructors) and `prompts.loading` (`_type`).
 """
 
-from __future__ import annotations
-
 import ast
 import json
 from collections.abc import Callable, Iterator, Mapping

@@ -4,8 +4,6 @@ Source: promptfoo's configuration reference: `prompts`, `providers`, `tests[].va
 `defaultTest.vars`; prompts are Nunjucks, of which the usual part is Jinja.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json

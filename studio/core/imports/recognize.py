@@ -3,8 +3,6 @@
 A plain text is a conversation: ChatML, headings, or lines that begin with who speaks.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace

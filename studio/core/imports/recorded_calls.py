@@ -4,8 +4,6 @@ What is equal in all calls is text, what differs is an input with its value in e
 is read and its request built again for each call: what differs from the recorded body is named.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

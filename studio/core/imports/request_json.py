@@ -3,8 +3,6 @@
 Source: Prompty spec §7.1, §7.4 and §7.5, read backwards; the texts are literal.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -5,8 +5,6 @@ What looks like a secret: by the name it stands under, or by the well-known form
 The one place that decides this: problems, previews, masks, traces and reports ask here.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

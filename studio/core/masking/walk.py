@@ -3,8 +3,6 @@
 A value in which nothing changes is given back as it is, so that hardly anything is copied.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar

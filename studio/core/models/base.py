@@ -1,7 +1,5 @@
 """The seam between the agent loop and anything that answers like a model."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field

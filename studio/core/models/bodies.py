@@ -1,7 +1,5 @@
 """From a model request to the body that goes over the wire, within what the model can take."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Facts about models: windows, abilities and prices, from a data file, servers and users."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace

@@ -1,7 +1,5 @@
 """Which connection a document is run with, and why; and the model that answers for it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Connections: where models answer; their file, and the endpoints that may be sent to."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields

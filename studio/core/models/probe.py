@@ -1,7 +1,5 @@
 """Trying a connection: does it answer, as what, and with which models."""
 
-from __future__ import annotations
-
 import base64
 import struct
 import time

@@ -1,7 +1,5 @@
 """A model that answers by a script: for stepping without a key, and for tests."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections import Counter

@@ -4,8 +4,6 @@ A key is a `Secret`, which shows itself to nobody, and is opened only where a cl
 a connection holds, and what is written to files, is a reference that says where the key is.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import re

@@ -1,7 +1,5 @@
 """Decide which rule set a file follows, and say why (docs/design/file-format.md)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 

@@ -4,8 +4,6 @@ Those bounds weigh a text before it is made. What they overlook ends here, as a 
 that costs too much, so that other files keep theirs.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 import pickle

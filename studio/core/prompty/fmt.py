@@ -1,7 +1,5 @@
 """Tidy a prompt file without changing what it says."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 

@@ -4,8 +4,6 @@ Sources: docs.github.com (storing prompts in GitHub repositories), learn.microso
 Kernel, YAML schema of prompts), docs.boundaryml.com (BAML), microsoft.github.io/poml.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

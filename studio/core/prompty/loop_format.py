@@ -1,7 +1,5 @@
 """Whether a prompt teaches an agent format in its text, and where the user's question goes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Literal, TypeAlias, get_args

@@ -1,7 +1,5 @@
 """Compare the meaning of messages and tools, without their places."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 

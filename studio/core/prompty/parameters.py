@@ -5,8 +5,6 @@ and `{{who}}` of one prompt never differ, and an input that is declared gives ki
 sample.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Text → document: total, pure, and with a place for everything."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The whole way from a document and values to messages."""
 
-from __future__ import annotations
-
 import mimetypes
 import re
 from collections.abc import Iterator, Mapping

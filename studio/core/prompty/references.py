@@ -4,8 +4,6 @@ Preview never looks a secret up: an `env` reference stays as written there, and 
 variable is set is told (docs/design/file-format.md).
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 

@@ -4,8 +4,6 @@ Section dialect: role, attributes and a list of parts, as chat APIs have them. P
 of its vectors.
 """
 
-from __future__ import annotations
-
 from typing import assert_never
 
 from studio.core.prompty.document import (

@@ -1,7 +1,5 @@
 """Messages that come from outside the prompt: items of a conversation, as plain values."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Literal

@@ -4,8 +4,6 @@ A field that has its default is left out, so that rows stay small and old journa
 newer studio. Members of a union carry their class name as `t`.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import sys
@@ -257,7 +255,10 @@ def _default(field: dataclasses.Field[object]) -> object:
 
 
 def _fields(kind: type) -> list[tuple[dataclasses.Field[object], object]]:
-    """Return the fields with their types, read from text in the module that wrote them."""
+    """Return the fields with their types, read from text in the module that wrote them.
+
+    Such a module imports `annotations` from the future: evaluated, `Json` has no name.
+    """
     made: list[tuple[dataclasses.Field[object], object]] = []
     owners = {
         name: base for base in reversed(kind.__mro__) for name in inspect.get_annotations(base)

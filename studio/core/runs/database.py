@@ -1,7 +1,5 @@
 """The history's file: its tables, and transactions that are whole or not there."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sqlite3

@@ -7,8 +7,6 @@ what a model or a tool said is escaped text. The cards are a group of radio butt
 or the arrow keys go through the run; the card chosen shows its content and its place in the loop.
 """
 
-from __future__ import annotations
-
 import json
 import uuid
 from collections import Counter

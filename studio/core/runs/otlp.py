@@ -4,8 +4,6 @@ One `invoke_agent` span, under it a `chat` span for each model call and an `exec
 each tool call that ran. Ids are hex, times are nanoseconds as text: so OTLP writes them in JSON.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

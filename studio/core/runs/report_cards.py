@@ -1,7 +1,5 @@
 """The cards of a report: what happened in a run, each with its marks and its whole content."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass

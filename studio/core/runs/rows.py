@@ -1,7 +1,5 @@
 """The rows of one run: its line in the history, its events, and what its model calls sent."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

@@ -4,8 +4,6 @@ Each event says which place of the run it reached; each step that is done has a 
 cards look like; and every so often a row holds the state that the run was in, without its past.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace

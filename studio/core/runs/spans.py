@@ -4,8 +4,6 @@ OTLP as JSON (GenAI conventions, OpenLLMetry, OpenInference, Langfuse), LangSmit
 observations, and `.tracy`. What a trace does not hold stays None: nothing is filled in.
 """
 
-from __future__ import annotations
-
 import base64
 import re
 from collections.abc import Iterator, Mapping, Sequence

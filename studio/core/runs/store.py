@@ -4,8 +4,6 @@ Write-ahead logging lets a killed process lose nothing that was committed; each 
 transaction. Long texts are kept once (`blobs`).
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import sqlite3

@@ -4,8 +4,6 @@ Usage is summed over model calls only: each wrapper that repeats it would count 
 under keys that name a secret are masked, also inside JSON that stands in a text.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Durations, money, sizes and counts, each written in one way everywhere."""
 
-from __future__ import annotations
-
 _MINUTE = 60
 _HOUR = 3600
 

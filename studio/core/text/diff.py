@@ -1,7 +1,5 @@
 """Differences of two texts or sequences: the only module that compares them."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from _blake2 import blake2b  # that of `hashlib`, which loads OpenSSL with it: 3 ms of a start

@@ -3,8 +3,6 @@
 `tests/test_layers.py` fails where another module of the program opens a file for reading.
 """
 
-from __future__ import annotations
-
 import errno
 import io
 import itertools

@@ -4,8 +4,6 @@ A stranger's text may hold characters without a picture (tags, variation selecto
 the direction of what follows, or steer a terminal. They are shown by their code points.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from html import escape

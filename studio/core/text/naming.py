@@ -1,7 +1,5 @@
 """Names: the known one that a word was meant to be, and one that is not taken."""
 
-from __future__ import annotations
-
 import difflib
 import sys
 from collections.abc import Callable, Iterable

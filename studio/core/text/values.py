@@ -1,7 +1,5 @@
 """The plain values that documents and requests are made of; JSON from elsewhere, and reasons."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias, TypeVar

@@ -3,8 +3,6 @@
 Source: `escapeData` and `escapeProperty` of actions/toolkit. A command ends at its line.
 """
 
-from __future__ import annotations
-
 
 def command_text(text: str) -> str:
     """Return a message, on one line."""

@@ -3,8 +3,6 @@
 Counts each text once.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Mapping, Sequence

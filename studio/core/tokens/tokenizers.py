@@ -10,8 +10,6 @@ that file with the checksum it expects; what differs is never read.
 An estimate of how many tokens a text takes, for models whose tokenizer is not at hand.
 """
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import mmap

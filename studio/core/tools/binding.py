@@ -6,8 +6,6 @@ declares no function tools, all functions of its tool files are offered; otherwi
 are listed, switched off.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

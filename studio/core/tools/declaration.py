@@ -1,7 +1,5 @@
 """Write tools into the document as text edits: a declaration, a choice of an API's operations."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Mapping, Sequence
 

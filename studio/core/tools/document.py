@@ -21,8 +21,6 @@ Keys under `metadata.agent`:
 * `not_secret`: names of environment variables whose values are shown and kept as they are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path

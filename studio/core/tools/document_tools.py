@@ -1,7 +1,5 @@
 """The tools of one document, alive: its sources, registry and calls; and those of a window."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace

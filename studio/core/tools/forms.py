@@ -4,8 +4,6 @@ Pure functions; the loop's protocols fill the prompt's variables with them, the 
 them.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The secrets of a document's tools: what a source was given, gets with a call, and says back."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet

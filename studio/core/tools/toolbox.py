@@ -4,8 +4,6 @@ A call is checked against the schema, gets its bound inputs, and goes to its moc
 Whether the user must be asked first is said here and done by the run (`needs_approval`).
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from collections.abc import Set as AbstractSet

@@ -1,7 +1,5 @@
 """Anthropic messages (Prompty spec §7.5)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import assert_never
 

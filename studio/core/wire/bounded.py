@@ -4,8 +4,6 @@ A reply of three megabytes can unpack to gigabytes, and an error's body need nev
 is decoded by the transport, in small pieces, so that no reader above it can be made to hold more.
 """
 
-from __future__ import annotations
-
 import sys
 import zlib
 from collections.abc import AsyncIterable, AsyncIterator

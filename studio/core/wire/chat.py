@@ -1,7 +1,5 @@
 """OpenAI chat completions, the form that most servers speak (Prompty spec §7.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import assert_never
 

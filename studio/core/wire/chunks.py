@@ -1,7 +1,5 @@
 """Pieces of a streamed answer of chat completions, with the ways in which servers differ."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

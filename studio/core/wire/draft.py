@@ -3,8 +3,6 @@
 Resolves media parts to an address or to data, and says what a provider cannot take.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Pieces of a streamed answer: OpenAI responses and Anthropic messages."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ budget, signatures of texts, safety settings and why an answer was held back, to
 files by their address, audio and video, and the modalities in the figures.
 """
 
-from __future__ import annotations
-
 import json
 import zlib
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Local media files, read only when a request is made and only from granted folders."""
 
-from __future__ import annotations
-
 import base64
 import mimetypes
 import os

@@ -5,8 +5,6 @@ have; their servers refuse the whole request for one that they do not know. What
 sent, and said.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ Through `/v1/chat/completions` these are lost (docs/connections.md): the size of
 `think`, and every sampling option but OpenAI's own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from studio.core.prompty.document import MediaPart, Message, TextPart, ToolResultPart

@@ -5,8 +5,6 @@ afterwards: two equal values have each their own origin. A value without a note 
 of what holds it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias

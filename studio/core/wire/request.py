@@ -1,7 +1,5 @@
 """The parts of a request to a provider, and the one function that builds it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """OpenAI responses (Prompty spec §7.4, as its vectors have it)."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from typing import assert_never
 

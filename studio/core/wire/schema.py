@@ -1,7 +1,5 @@
 """JSON schemas as providers enforce them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from typing import Literal, TypeAlias

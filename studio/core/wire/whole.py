@@ -1,7 +1,5 @@
 """Responses that came whole: as a reply, or as the pieces in which they would have streamed."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 

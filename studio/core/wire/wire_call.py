@@ -4,8 +4,6 @@ A recorder takes them where the HTTP client sends and receives, so what is kept 
 not a body built again. Known secrets are replaced before anything is kept.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar

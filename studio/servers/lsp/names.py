@@ -3,8 +3,6 @@
 An experiment names files, and inputs that its prompts declare; a renamed one changes there, too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path

@@ -5,8 +5,6 @@ come whole with each change: the protocol's line ends are not those of Python's 
 which a part of a text would be put in at the wrong place after a form feed or U+2028.
 """
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import logging

@@ -3,8 +3,6 @@
 Each is written to the history that the window shows, and locked there by this process.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from contextlib import AsyncExitStack, suppress

@@ -4,8 +4,6 @@ Each answer holds what is new since the one before: the messages that were added
 the step since. A request that repeats a conversation of sixty steps says only what the last added.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any

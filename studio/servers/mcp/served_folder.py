@@ -1,7 +1,5 @@
 """The folder that the server works in: its files, what the user allowed of them, and services."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property

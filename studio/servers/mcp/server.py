@@ -11,8 +11,6 @@ well: another agent calls it as it calls a function. The front matter says it wi
 `metadata: {mcp: {tool: true}}`; only trusted folders are listened to.
 """
 
-from __future__ import annotations
-
 import hmac
 import inspect
 import json

@@ -1,7 +1,5 @@
 """Bodies in the words of an API: a request with edited messages, and a reply that the user gave."""
 
-from __future__ import annotations
-
 import json
 import time
 import uuid

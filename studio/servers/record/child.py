@@ -1,7 +1,5 @@
 """The recorded program: a child process with a group of its own, which ends with the recording."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

@@ -1,7 +1,5 @@
 """Faults on purpose: what a program gets in the place of an answer, once each."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ OTLP over HTTP, as protobuf or JSON. Nothing says that a trace has ended: it is 
 span has come and nothing followed for a moment, or nothing at all for a while.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 import zlib

@@ -4,8 +4,6 @@ Source: opentelemetry-proto 1.x, `trace/v1/trace.proto` and `common/v1/common.pr
 are stable.
 """
 
-from __future__ import annotations
-
 import json
 import struct
 from collections.abc import Iterator, Mapping

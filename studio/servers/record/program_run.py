@@ -4,8 +4,6 @@ The program takes the place of the prompt and of the tools: its requests bring t
 step, and the results of the calls that the step before asked for.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 import uuid

@@ -5,8 +5,6 @@ variables, the SDK's default or `--to` named before. Every request carries the t
 in its path; one with an `Origin` comes from a web page and is refused, and so is another `Host`.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import hmac

@@ -4,8 +4,6 @@ Two requests are equal where their paths are, and their bodies as JSON values, a
 that the user sees as ignored. Each recorded call answers once, in the order of the recording.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Results of a program's calls, which come in its later requests."""
 
-from __future__ import annotations
-
 import asyncio
 from functools import partial
 

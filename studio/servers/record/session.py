@@ -1,7 +1,5 @@
 """A recording in a window: its program, and each conversation as a session that it drives."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Connects the open document with its inputs, preview, tools and trust."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 

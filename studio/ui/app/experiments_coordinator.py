@@ -1,7 +1,5 @@
 """Experiments of the window: a view for each file, and the ways from a cell to everything else."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Connects the tree of files with the open texts: names, copies, trash, marks."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ The log, defects of the studio itself, later starts, and the open files of the n
 of this is needed, or imported, before the window's first paint.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

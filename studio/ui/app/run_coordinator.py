@@ -1,7 +1,5 @@
 """Starts and controls the run of the open prompt."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """A run in the text of its own prompt: what it marks there, and edits at a pause that stay."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from PySide6.QtCore import QObject, Qt, Signal

@@ -1,7 +1,5 @@
 """Between the form of MCP servers, their files, the prompt and the tools."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping

@@ -1,7 +1,5 @@
 """The tools pane at work: what it asks for is done by the controller, the window and the disk."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The window with its panes and what feeds them: panes are joined here and nowhere else."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from uuid import uuid4

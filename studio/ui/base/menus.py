@@ -1,7 +1,5 @@
 """The menus: what the menu bar and a right click offer of the table of actions, with its keys."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 Below it stands what can be done: add one, duplicate, make the default, delete.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path

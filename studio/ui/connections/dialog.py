@@ -1,7 +1,5 @@
 """All connections: a list, the form of the chosen one, and a way to try it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -3,8 +3,6 @@
 A key is never shown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

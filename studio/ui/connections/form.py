@@ -3,8 +3,6 @@
 Options that a connection's server refused, with a button that forgets them.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Sequence
 from dataclasses import replace

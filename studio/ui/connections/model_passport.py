@@ -1,7 +1,5 @@
 """The passport of the model that is chosen in the popover: its facts, and two ways to use it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt

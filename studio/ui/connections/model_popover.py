@@ -1,7 +1,5 @@
 """The popover of the toolbar's model: one list with search, and what is known of each model."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Trying a connection: the button, the wait, and the outcome in plain words."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import get_args
 

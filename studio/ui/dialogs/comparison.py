@@ -1,7 +1,5 @@
 """Compare two texts in a dialog: a prompt now and before, rewritten, on disk."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 

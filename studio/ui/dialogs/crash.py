@@ -1,7 +1,5 @@
 """Shown when the studio itself went wrong: what happened, what is safe, what to report."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl, Signal

@@ -1,7 +1,5 @@
 """The front matter of the prompt shown as a form; each change is an edit of its YAML."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

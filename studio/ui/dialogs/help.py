@@ -1,7 +1,5 @@
 """The user guide in the window: the same pages as in `docs/`, read offline; and what this is."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Import: what a file of another format becomes, what does not come along, and where it goes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Literal, TypeAlias
 

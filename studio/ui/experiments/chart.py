@@ -1,7 +1,5 @@
 """The charts of a result, drawn by hand: bars with intervals, and points in a plane."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget

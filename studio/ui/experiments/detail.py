@@ -1,7 +1,5 @@
 """One cell: its answer against the baseline's, what each assertion found, and what to do next."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The table of rows and variants: values that can be edited, answers in words, states by shape."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from PySide6.QtCore import (

@@ -3,8 +3,6 @@
 The head of cases: their file and their columns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """A better section: a search with a budget, or some texts to look at; taken over by hand."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QDialogButtonBox,

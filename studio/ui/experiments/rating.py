@@ -1,7 +1,5 @@
 """Rating an answer by hand: points from 1 to 5, pass or fail, and a note."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

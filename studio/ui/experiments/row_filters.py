@@ -1,7 +1,5 @@
 """Which rows of an experiment are listed, by verdict and words, and in which groups."""
 
-from __future__ import annotations
-
 from PySide6.QtWidgets import QButtonGroup, QLabel, QLineEdit, QPushButton, QWidget
 
 from studio.application.experiments.facets import RowFacets

@@ -1,7 +1,5 @@
 """An experiment in a tab: what its newest result says, the grid, and one cell in full."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The history: runs of the past, found, read again, pinned and deleted."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The list of runs as a table: its columns, its groups, and what a right click offers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Editors for lists and objects, made of editors for what is in them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Editors for single values; each tells "absent" from "empty"."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

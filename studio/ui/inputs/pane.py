@@ -3,8 +3,6 @@
 The menu of named input sets.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from html import escape

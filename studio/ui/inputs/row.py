@@ -1,7 +1,5 @@
 """A field with its name, type, state and whatever is wrong with it; and groups of such rows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A form of fields: for a prompt's inputs, and for a tool's arguments."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Boxes that the wheel changes only on purpose, a field that grows, and forms from a table."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Kit of the window: labels, buttons, rows and columns, dialogs, the look of tables."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, TypeVar
 

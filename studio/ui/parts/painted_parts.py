@@ -1,7 +1,5 @@
 """Parts that a widget paints by hand, for those who cannot see them: a name and a place each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The view of every text that a model, a prompt or a stranger wrote: it loads nothing."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Tabs that move closer together if there is little room, and scroll if there is less."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QTabBar

@@ -1,7 +1,5 @@
 """The answer of a run, below the messages that were asked."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The Diff tab: two conversations compared, of the editor, the saved file or sets of inputs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Signal

@@ -1,7 +1,5 @@
 """The preview pane: Messages, Request and Diff of the unsaved text."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from html import escape

@@ -1,7 +1,5 @@
 """The exact body of the request, for each provider's shape."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Problems: every finding of the open document; choosing one goes there."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The head of the run pane: whose run it is, its state, its use, and what can be done with it."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from PySide6.QtCore import QElapsedTimer, Signal

@@ -1,7 +1,5 @@
 """The list of breakpoints: conditions, hit counts, log points, and the exception filters."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

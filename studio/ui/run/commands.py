@@ -1,7 +1,5 @@
 """The user's commands for a run: start, continue, step, go back to a card and act there."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import cast

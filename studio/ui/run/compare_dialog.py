@@ -1,7 +1,5 @@
 """Runs, or ways through one: two side by side, from the first divergence; several in a table."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QKeyEvent
 from PySide6.QtWidgets import (

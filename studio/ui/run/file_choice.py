@@ -1,7 +1,5 @@
 """Asks where a run is written, and which files are taken; the window stays alive meanwhile."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The run pane: a debugger for agents. It shows `RunView` and `InspectorView`, and asks."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, QSize, Qt, Signal

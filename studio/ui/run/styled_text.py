@@ -1,7 +1,5 @@
 """Read-only text made of `Block` values; a text that grows is appended to, never made anew."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Dialogs that add tools: an MCP server, pasted and tried, and chosen operations of an API."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 

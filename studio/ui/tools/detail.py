@@ -3,8 +3,6 @@
 A JSON schema as a tree: name, and below its type what it means.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 

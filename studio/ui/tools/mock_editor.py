@@ -1,7 +1,5 @@
 """Choose and write the mock of a tool."""
 
-from __future__ import annotations
-
 import time
 from typing import assert_never
 

@@ -1,7 +1,5 @@
 """The prompts and resources of an MCP server: opened, and put into the prompt."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QStringListModel, Qt, Signal

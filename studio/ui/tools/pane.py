@@ -3,8 +3,6 @@
 Asking before a stranger's files may start, reach or read something: what exactly is shown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Questions that wait for the user: the answer to a call, and what an MCP server wants to know."""
 
-from __future__ import annotations
-
 import json
 
 from PySide6.QtCore import Qt, QUrl, Signal

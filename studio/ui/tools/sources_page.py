@@ -3,8 +3,6 @@
 One source of tools: its state, what its server says and has, its log.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """The table of tools: one row each, as many columns as the pane has room for."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The messages to and from a source of tools, with their sizes and times."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Sequence

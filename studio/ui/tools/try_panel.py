@@ -1,7 +1,5 @@
 """Trying a tool: its arguments as a form, one call, and beside it the answer."""
 
-from __future__ import annotations
-
 import base64
 import json
 import time

@@ -1,7 +1,5 @@
 """The docks of a window, each with its head: their places and visibility."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from functools import partial
 

@@ -4,8 +4,6 @@ What is shown is decided by the value; here docks are hidden, shown and given th
 before each step the window is asked what the user did to it by hand.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The prompts that come with the studio, and how one of them is offered."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

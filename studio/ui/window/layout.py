@@ -8,8 +8,6 @@ away for a reason is back when the reason is gone, in whatever order reasons com
 How wide and high panes are, in pixels: what the user gave them, within the window's room.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto

@@ -1,7 +1,5 @@
 """The command palette: one field that finds commands, files and symbols."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The menu bar, the toolbar and the strip of icons at the left, from the table of actions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The page shown when no prompt is open: ways to begin, examples, recent files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The one asyncio loop, in one thread: models, tools and runs live there, never in the GUI."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine

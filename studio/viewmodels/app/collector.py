@@ -5,8 +5,6 @@ of the window, Qt's objects among the garbage are ended in the wrong thread: a w
 leaves its closed handle to the event loop, which warns of it without end, and the window hangs.
 """
 
-from __future__ import annotations
-
 import gc
 
 from PySide6.QtCore import QEvent, QObject

@@ -4,8 +4,6 @@ Four places let an error fall: a slot of the window, a thread, a task of the asy
 nobody waited for, and an object that Python takes away. All of them end here, as one value.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 import sys

@@ -1,7 +1,5 @@
 """One-shot work on snapshots in Qt's thread pool; the newest revision wins."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable
 from typing import Generic, TypeVar

@@ -1,7 +1,5 @@
 """The one road of errors and notices to the user."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias

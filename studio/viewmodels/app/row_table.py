@@ -1,7 +1,5 @@
 """The base of the tables whose rows are values."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 

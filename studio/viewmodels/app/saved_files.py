@@ -1,7 +1,5 @@
 """Watches files that other programs may write: tools, input sets, cases."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The settings of a running studio: one value, replaced as a whole."""
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import assert_never

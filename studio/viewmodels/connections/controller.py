@@ -1,7 +1,5 @@
 """Which model answers the open document: connections, keys, and the one embedded server."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from concurrent.futures import CancelledError

@@ -1,7 +1,5 @@
 """Downloads for the user: the embedded model's weights, and the newest table of prices."""
 
-from __future__ import annotations
-
 import asyncio
 from concurrent.futures import Future
 from dataclasses import dataclass

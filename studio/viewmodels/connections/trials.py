@@ -1,7 +1,5 @@
 """Trying connections in the background: whether they answer, and with which models."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future

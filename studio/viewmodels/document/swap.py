@@ -5,8 +5,6 @@ folder whose lock nobody holds was left by a crash; its texts are offered when t
 Texts that quitting left on purpose (hot exit) are marked as kept, and come back without a question.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

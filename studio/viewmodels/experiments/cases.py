@@ -1,7 +1,5 @@
 """Changes of the cases of a prompt: values, new rows, rows that go, each written at once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias

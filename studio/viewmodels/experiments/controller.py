@@ -1,7 +1,5 @@
 """One experiment of the window: its file, its results, and the run that is under way."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable

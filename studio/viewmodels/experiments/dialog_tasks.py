@@ -1,7 +1,5 @@
 """A search for a better section, and texts by hand, on the loop's thread for a dialog."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import CancelledError, Future

@@ -1,7 +1,5 @@
 """The grid of an experiment as an item model: one item for all repeats of a row and variant."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A run of an experiment that is under way on the loop's thread."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import deque
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The history of runs for the window: read and changed beside the GUI thread, never in it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing

@@ -1,7 +1,5 @@
 """The inputs of the open prompt: what the user gave them, and the named sets beside the prompt."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -3,8 +3,6 @@
 Makes what panes show beside the messages of a preview, each when it is shown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from functools import partial

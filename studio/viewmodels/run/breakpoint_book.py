@@ -1,7 +1,5 @@
 """The user's breakpoints and exception filters, kept between runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path

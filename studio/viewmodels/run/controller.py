@@ -1,7 +1,5 @@
 """The run that is shown: the view of the run pane, and the user's commands."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future

@@ -1,7 +1,5 @@
 """The runs of a window that go on: drives them without ever blocking it, and takes what arrives."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace

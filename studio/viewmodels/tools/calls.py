@@ -3,8 +3,6 @@
 The user's saved calls, and those of a file of rows, are made one after the other.
 """
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import time

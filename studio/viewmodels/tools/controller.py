@@ -1,7 +1,5 @@
 """The tools of the open document: loaded in the background, tried, mocked, trusted."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Completion and hover in an experiment file."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from html import escape

@@ -1,7 +1,5 @@
 """Names of an experiment and of its prompts: files, inputs, and renaming an input in all."""
 
-from __future__ import annotations
-
 import errno
 import re
 from collections.abc import Callable, Container, Iterable, Iterator

@@ -8,8 +8,6 @@ judges ask in a wave of their own once the answers are there. To a run of a cell
 whose requests wait for their wave.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections import defaultdict

@@ -5,8 +5,6 @@ what they ask for says in which batch it is: that one is found, looked at and re
 a provider may have taken is sent a second time.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence

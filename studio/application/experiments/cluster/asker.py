@@ -7,8 +7,6 @@ that worker is lost: paid answers would be asked for twice. So each future is re
 once, and few are under way (`dispatch`).
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Functions that run inside a Dask worker."""
 
-from __future__ import annotations
-
 import shutil
 import socket
 import tempfile

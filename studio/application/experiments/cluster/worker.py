@@ -4,8 +4,6 @@ The zip is named by its hash: the same experiment is shipped once. A key travels
 (`${env:NAME}`, `keyring`); a worker looks it up on its own machine.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """The cells of a result, one after another, for every export."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Source of the last: the GenAI semantic conventions, event `gen_ai.evaluation.res
 belongs to the trace and the root span under which the run itself is exported, where it was kept.
 """
 
-from __future__ import annotations
-
 import csv
 import html
 import json

@@ -4,8 +4,6 @@ Source: inspect_ai's `EvalLog`, version 2 of the JSON form. One log holds all va
 sample is its row and its variant, and repeats are epochs.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence

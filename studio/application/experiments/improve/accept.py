@@ -1,7 +1,5 @@
 """Turn a proposed text into a variant of the experiment or into an edit of the prompt."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path

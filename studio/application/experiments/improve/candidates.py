@@ -4,8 +4,6 @@ Whoever proposes a text has read rows and answers, which anybody may have writte
 sent to a model before it has passed here.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Asking rows with another text of a section, within a budget; the ledger keeps the answers."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace

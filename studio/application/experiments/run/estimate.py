@@ -1,7 +1,5 @@
 """Estimate what a run sends and costs."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json

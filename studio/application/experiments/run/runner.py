@@ -5,8 +5,6 @@ Conversations of several rows: a row whose prompt reads `_conversation` gets the
 Source: promptfoo 0.123, `runEval`: the rows of one `metadata.conversationId` are asked in order.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import deque
 from collections.abc import Callable, Collection

@@ -3,8 +3,6 @@
 How fast cells come over, and what that says of the end.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections import deque

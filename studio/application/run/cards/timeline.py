@@ -1,7 +1,5 @@
 """The timeline as values: one card for each thing that happened in a run, step by step."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Breakpoints, filters and watches of a file, kept between starts."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

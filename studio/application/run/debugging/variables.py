@@ -1,7 +1,5 @@
 """The values of a run at a moment, by name: the Variables panel."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

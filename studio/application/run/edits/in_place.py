@@ -1,7 +1,5 @@
 """Editing in place at a pause, as values: what is edited, and the command that an edit becomes."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

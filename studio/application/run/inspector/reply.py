@@ -1,7 +1,5 @@
 """The inspector's Reply tab as a value: the raw reply, colored by what was read as what."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The inspector's Tool tab as a value: arguments, check, observation, error stream of each call."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Actions for a run: while it goes on, at a pause, or once it is over."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from studio.application.run.edits.in_place import COMMAND_OF_EDIT, EditSpec

@@ -1,7 +1,5 @@
 """Buttons of the action bar, as values; those at a problem, and those of several places."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """A run of the past: taken up again, repeated, or run again with what it recorded."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

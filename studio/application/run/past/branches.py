@@ -1,7 +1,5 @@
 """Branches of a run by name, and as the tree that they are."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """Whether a prompt can be run, and what it needs first."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 

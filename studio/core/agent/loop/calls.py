@@ -1,7 +1,5 @@
 """The calls of a step: asked for, checked, decided, answered; the interface of the tools."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from typing import Any, Protocol

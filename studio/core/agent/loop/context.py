@@ -3,8 +3,6 @@
 The messages of a `native` run: what a step adds, and what keeps a history legal.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal

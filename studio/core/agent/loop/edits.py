@@ -3,8 +3,6 @@
 Beside what they led to, a state keeps who did what when, and how long the run waited for it.
 """
 
-from __future__ import annotations
-
 from typing import TypeAlias, assert_never
 
 from studio.core.agent.loop.calls import first_call, with_call

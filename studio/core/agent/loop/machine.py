@@ -6,8 +6,6 @@
 Pauses lie between states, never inside an effect, so resuming does nothing twice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import assert_never
 

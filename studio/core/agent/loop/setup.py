@@ -3,8 +3,6 @@
 What the loop puts into a template at the first step, and which tools the model is shown.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import uuid

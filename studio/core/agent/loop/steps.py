@@ -1,7 +1,5 @@
 """Apply events to the current step; pure state, no effects (those are in `flow`)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import fields
 from typing import TypeAlias, assert_never

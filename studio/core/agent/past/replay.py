@@ -3,8 +3,6 @@
 A replay asks nobody; where the recording does not fit, it says so instead of guessing.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Iterable, Sequence
 from collections.abc import Set as AbstractSet

@@ -4,8 +4,6 @@ The parts of the body that teach the old format, list the tools or show the hist
 protocol needs comes in their place. Everything else, the question above all, stays as it was.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

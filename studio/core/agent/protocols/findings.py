@@ -5,8 +5,6 @@ The remarks that a reading can carry, each a stable code and one sentence.
 Finding labels ("Thought:", "Action:", …) at the starts of lines, and nowhere else.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

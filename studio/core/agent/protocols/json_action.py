@@ -4,8 +4,6 @@ The published prompt ends inside a fence, so a reply may be bare JSON, have only
 be fully fenced: the decoder starts at the first `{` and ignores fences.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

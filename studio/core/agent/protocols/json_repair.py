@@ -4,8 +4,6 @@ The reader below is tolerant where models commonly slip and gives up where it wo
 Cut text is never completed: closing it would run "delete … older than 1" for "… older than 10".
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The three protocols as values that the machine's runner works with."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ Five dialects: tags with JSON (Hermes, Qwen), a marked list (Mistral, Granite), 
 as a repair and never taken silently: a text that shows a call is not yet one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

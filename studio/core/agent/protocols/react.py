@@ -5,8 +5,6 @@ The decisions on messy replies: docs/design/agent-loop.md.
 Slips in a ReAct action that no tool can be called by: each is named, and its repair offered.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import replace

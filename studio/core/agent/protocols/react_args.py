@@ -1,7 +1,5 @@
 """The arguments of a ReAct action: JSON after `Args:`, with all that replies make of it."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

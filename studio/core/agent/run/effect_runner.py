@@ -1,7 +1,5 @@
 """Performs the effects of a run, one at a time, and decides whether it pauses before them."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import AsyncExitStack

@@ -3,8 +3,6 @@
 A fact is written by the journal first, then it moves the state.
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Does what the machine asks for: renders, calls the model, checks and calls tools."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable

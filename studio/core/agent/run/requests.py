@@ -1,7 +1,5 @@
 """From a user's command at a pause to the facts that it makes; pure, with what is allowed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal, TypeAlias, assert_never

@@ -4,8 +4,6 @@ Everything happens on one event loop: `go` drives, `send` is called on the same 
 written by the journal first, then shown; a reply's deltas go to `stream` and are not journaled.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 

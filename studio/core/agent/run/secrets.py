@@ -5,8 +5,6 @@ keeps or exports it has none to hide. The values come in again at its two ways o
 model and the arguments of a call.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet

@@ -4,8 +4,6 @@ Speaks lines of JSON on the standard streams. Started by `child.AssertionChild`,
 environment without keys; Python only for experiments in trusted folders.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib.util
 import io

@@ -1,7 +1,5 @@
 """Runs the code of assertions in a child process that is kept, and ended when it hangs."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import json

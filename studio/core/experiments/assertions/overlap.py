@@ -3,8 +3,6 @@
 The formulas, tokens and thresholds are promptfoo's, so that scores are the same to the last digit.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Assertions on the text of an answer, with promptfoo's meaning."""
 
-from __future__ import annotations
-
 import csv
 import json
 import math

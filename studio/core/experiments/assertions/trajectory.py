@@ -1,7 +1,5 @@
 """Assertions on how a run went: its way, read from its journal, its time, money and tokens."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase

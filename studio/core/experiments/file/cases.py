@@ -3,8 +3,6 @@
 Rows come of them: defaults added, lists spread, and a key that the row keeps.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sys

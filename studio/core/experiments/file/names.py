@@ -1,7 +1,5 @@
 """Which files are experiments, by their names alone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 SUFFIXES = (".experiment.yaml", ".experiment.yml")

@@ -4,8 +4,6 @@ Source: promptfoo's configuration reference (prompts, providers, tests, defaultT
 assertionTemplates, evaluateOptions); a configuration of that subset is an experiment file.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

@@ -5,8 +5,6 @@ is killed at any of them asks nothing twice. A cell that is over takes its reque
 transaction that finishes it.
 """
 
-from __future__ import annotations
-
 import sqlite3
 import time
 from collections.abc import Iterable, Sequence

@@ -3,8 +3,6 @@
 An answer and its marks become a kept cell, and come back from one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import IntEnum

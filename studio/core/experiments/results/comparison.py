@@ -1,7 +1,5 @@
 """Which rows a variant wins and loses against a baseline, and whether that may be chance."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb, exp, lgamma, log, sqrt

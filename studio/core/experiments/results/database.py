@@ -1,7 +1,5 @@
 """The SQLite file of results: its tables, transactions, and reading beside a writer."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sqlite3

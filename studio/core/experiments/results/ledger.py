@@ -5,8 +5,6 @@ so a process that is killed loses only what was under way. A lease holds while i
 starts again takes back those of the dead.
 """
 
-from __future__ import annotations
-
 import json
 import time
 import uuid

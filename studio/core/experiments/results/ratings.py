@@ -1,7 +1,5 @@
 """Ratings of answers by people, and the agreement of judges with them."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Queries over all cells of a result: states, sums, times."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sqlite3

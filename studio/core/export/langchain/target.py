@@ -6,8 +6,6 @@ LangChain calls unsafe for files of others; ten lines of Python are read, review
 The model of a LangChain file: its class, and the arguments that make the studio's request.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

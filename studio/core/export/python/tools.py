@@ -1,7 +1,5 @@
 """The functions of a script's tools: inserted, loaded from a file beside it, or stubs."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Sequence

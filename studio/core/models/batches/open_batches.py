@@ -5,8 +5,6 @@ have the requests in one body, and the replies line by line. Those of every serv
 pages, and known by an id.
 """
 
-from __future__ import annotations
-
 import json
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Mapping, Sequence

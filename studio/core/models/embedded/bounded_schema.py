@@ -5,8 +5,6 @@ that the vocabulary merges with the quote (docs/design/embedded-model.md). The s
 grammar that it cannot read without a word, so what it may not understand is never sent.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -9,8 +9,6 @@ with labels, because none of what they give is the merit of the model.
 A conversation as a chat template without tools can take it: roles and plain texts.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence

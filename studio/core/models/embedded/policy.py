@@ -8,8 +8,6 @@
 What each is worth: docs/design/embedded-model.md; `make bench` measures it again.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -10,8 +10,6 @@ What a server says about a fault, whatever shape it says it in, and what that me
 a page of HTML, or a list of fields (`detail`, with `loc` and `msg`) as FastAPI's servers write it.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping

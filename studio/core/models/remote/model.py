@@ -1,7 +1,5 @@
 """A model on a server: one call, its retries, its time limits, its reply piece by piece."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Further requests to a server: the list of its models, and vectors of texts."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

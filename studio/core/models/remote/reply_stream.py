@@ -1,7 +1,5 @@
 """A reply of a server as it comes: its events read, its pauses limited, its end judged."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

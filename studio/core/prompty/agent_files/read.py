@@ -10,8 +10,6 @@ The Handlebars of a Dotprompt file: tags that dotprompt cannot read, and roles i
 Source: the lexer of Handlebars (handlebars.l) and dotprompt's built-in helpers.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping

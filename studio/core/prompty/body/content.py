@@ -1,7 +1,5 @@
 """The content of one section: text, media and conversations, in order."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace

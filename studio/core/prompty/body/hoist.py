@@ -10,8 +10,6 @@ So a value can never become a key, a list item or a further line, whatever it ho
 (docs/design/file-format.md). Loops and conditions have been run by then.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from bisect import bisect_left, bisect_right

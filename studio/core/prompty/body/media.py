@@ -1,7 +1,5 @@
 """Media tokens of the section dialect: `![image](url)`, `![type="file", …](url)`, `![thread]`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

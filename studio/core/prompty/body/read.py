@@ -1,7 +1,5 @@
 """Rendering → messages: roles, attributes, content, threads and hoisted tools."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 

@@ -6,8 +6,6 @@ gives is values already: its keys may stand at the spot of the reference (seed: 
 Constructs").
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Checks of a document that do not run it: a literal list of small functions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import islice

@@ -1,7 +1,5 @@
 """Declared inputs and outputs that cannot mean what they say."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 

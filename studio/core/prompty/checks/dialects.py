@@ -1,7 +1,5 @@
 """Constructs of one dialect in a file of another."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 

@@ -1,7 +1,5 @@
 """Remove problems that only follow from another one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from studio.core.prompty.document import PromptDocument, hides_text

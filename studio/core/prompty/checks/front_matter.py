@@ -1,7 +1,5 @@
 """Check front matter that is not recognized: text before it, or other lines around it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

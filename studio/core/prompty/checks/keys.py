@@ -1,7 +1,5 @@
 """Front-matter keys against their definition: names, types, and words to choose from."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Prompts for the agent loop: defects of the two published prompts (docs/design/agent-loop.md)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from itertools import chain, islice

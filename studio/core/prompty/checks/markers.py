@@ -1,7 +1,5 @@
 """Role markers that are nearly right, and right ones where they are not meant."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from itertools import zip_longest

@@ -1,7 +1,5 @@
 """Secrets that are written in the file itself."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

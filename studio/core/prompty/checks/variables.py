@@ -1,7 +1,5 @@
 """Variables of the template against the declared inputs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Set
 from itertools import islice

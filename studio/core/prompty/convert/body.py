@@ -4,8 +4,6 @@
 become image, file or audio inputs (what cannot be carried over stays, and is reported).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Compare a conversion by the studio's rules, and by those of the runtimes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace

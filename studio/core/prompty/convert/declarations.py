@@ -1,7 +1,5 @@
 """Inputs, outputs and tools of any of the shapes that people write, as Prompty 2 declares them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 

@@ -3,8 +3,6 @@
 Source: the migration table that the public runtimes once shipped; docs/design/file-format.md.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

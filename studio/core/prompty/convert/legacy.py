@@ -4,8 +4,6 @@ The reverse of `convert_front`: what Prompty 1 has no place for is kept under it
 its runtimes ignore, and is reported (docs/design/file-format.md).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from studio.core.prompty.convert.body import hoist_body_tools

@@ -7,8 +7,6 @@ The last message is left out by Prompty 1 without a text, and sent empty by Prom
 message of each marker.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

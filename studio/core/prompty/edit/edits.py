@@ -1,7 +1,5 @@
 """Changes to a prompt file as edits of its own text: comments, order and quoting stay."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Read declarations of inputs, outputs and parameters from plain values."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import TypeGuard
 

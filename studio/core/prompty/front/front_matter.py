@@ -1,7 +1,5 @@
 """Read the typed blocks of the front matter from plain values."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 

@@ -6,8 +6,6 @@ Run as `python -m studio.core.prompty.front.schema [FILE]` it writes the JSON sc
 editors.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -3,8 +3,6 @@
 `make interop` asks the package itself whether each of them holds.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 

@@ -4,8 +4,6 @@ A conversion and an export are proven with these rules. They are fast and need n
 tests ask the package itself whether each of them holds (`tests/core/prompty/runtimes`).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace

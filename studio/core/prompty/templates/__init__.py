@@ -1,7 +1,5 @@
 """Templates of all three languages, rendered into segments that know where they came from."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import assert_never
 

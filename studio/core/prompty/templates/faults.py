@@ -1,7 +1,5 @@
 """Problems of templates, and where they are."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from studio.core.paths import resource_table

@@ -1,7 +1,5 @@
 """Templates with `{name}` in them, as Python format strings are written."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Jinja2 syntax that Nunjucks, with which promptfoo renders, does not have."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 FILTERS = frozenset(

@@ -3,8 +3,6 @@
 Slips in YAML: in the lines of blocks (depth, dashes, blanks behind colons), and in brackets.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Sequence

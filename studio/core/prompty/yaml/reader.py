@@ -4,8 +4,6 @@ Built on libyaml's events, so that nesting, aliases and size are bounded before 
 of them, and a half-typed front matter still gives what can be read of it.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import re

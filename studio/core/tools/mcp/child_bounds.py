@@ -4,8 +4,6 @@ Address space says nothing of programs that reserve it (JavaScript engines do), 
 what is resident. Linux and macOS only: on Windows the job of a process has a bound of its own.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -5,8 +5,6 @@ A workspace names its servers in `.mcp.json`, as other MCP clients write it: an 
 `headers`. The user's own servers are kept in the same form in the settings folder, as `mcp.json`.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -4,8 +4,6 @@ The server decides whether a call becomes a task (SEP-2663); a client that decla
 asks for its state until it ends. Imports the SDK: to be imported once `import_packages` has run.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 A login is OAuth 2 with a client's id and secret (RFC 6749 §4.4); its token is kept while it lasts.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 import time

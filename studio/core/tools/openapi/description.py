@@ -4,8 +4,6 @@
 cookie, or the whole query) by name, and its request body as one argument `body`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 

@@ -5,8 +5,6 @@ Python's reader holds every other thread up until it is through: a quarter of a 
 megabytes. Here it reads the values of the outer levels one by one.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping

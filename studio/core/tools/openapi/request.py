@@ -6,8 +6,6 @@ description has for it, and a value that a server could read as a step to anothe
 What `HttpRequest` holds is sent byte for byte: nothing is added or normalized afterwards.
 """
 
-from __future__ import annotations
-
 import base64
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -5,8 +5,6 @@ object everywhere; one that does stays a reference to `$defs` at the root. Where
 make much more of it than the definitions are, all of them stay references.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Callable, Collection, Mapping

@@ -3,8 +3,6 @@
 Everything that a value holds is encoded; only what the style itself puts between values is not.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

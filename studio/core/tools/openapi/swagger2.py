@@ -1,7 +1,5 @@
 """A description of Swagger 2 in the words of OpenAPI 3, as far as calls need it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 

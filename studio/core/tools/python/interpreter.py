@@ -3,8 +3,6 @@
 Nothing is started to find out.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -5,8 +5,6 @@ one after the other use the same one (so a tool may keep state), calls at the sa
 ones, and stopping a call ends its child and no other.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections.abc import Callable, Coroutine, Mapping

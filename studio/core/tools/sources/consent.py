@@ -4,8 +4,6 @@ Servers, and variables that tools are given, are allowed one by one: what is new
 a trusted folder is asked about again. The rest is covered by the trust in its folder.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A source is asked for its tools: how it fares, and what it offers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 

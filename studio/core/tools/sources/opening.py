@@ -3,8 +3,6 @@
 The sources of MCP, OpenAPI and Python files have packages of their own; that of a plug-in is here.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections.abc import Callable, Iterable, Mapping

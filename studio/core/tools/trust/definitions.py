@@ -4,8 +4,6 @@ An approval is for a tool as it was: its name, description, schema, marks, and w
 A source that lists another tool under the same name asks again.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ These are marks for the user, no defense: a description can mislead in any words
 are read as words, encoded sentences are decoded, and look-alike letters count as hidden.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from base64 import b64decode

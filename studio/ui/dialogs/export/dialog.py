@@ -1,7 +1,5 @@
 """Export: choose a form, see what was checked and what will be written, then write it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

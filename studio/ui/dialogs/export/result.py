@@ -1,7 +1,5 @@
 """Result of an export: the problems with fixes, and the text to write."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal

@@ -3,8 +3,6 @@
 The pages of the settings that are about looks, and about the editor.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One page of the settings: rows with a label and a sentence, which a search can find."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType

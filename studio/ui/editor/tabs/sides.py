@@ -3,8 +3,6 @@
 The tabs of one side of the editor area, and what can be done with each.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path

@@ -3,8 +3,6 @@
 A picture, file or recording in a message: a thumbnail where it can be shown safely.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The head of a message's card: role, attributes, what looks like structure, place and cost."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget

@@ -1,7 +1,5 @@
 """The conversation as cards: those that are seen come first, and those that stay are kept."""
 
-from __future__ import annotations
-
 import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence

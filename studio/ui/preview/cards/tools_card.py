@@ -1,7 +1,5 @@
 """The tools that go with the conversation, on top of it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 

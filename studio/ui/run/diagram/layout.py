@@ -1,7 +1,5 @@
 """The layout of the loop diagram, for a size and a font."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise

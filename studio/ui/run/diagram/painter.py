@@ -3,8 +3,6 @@
 How the calls of one reply are drawn: a lane each, that moves while its call runs.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, Qt

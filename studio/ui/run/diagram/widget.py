@@ -1,7 +1,5 @@
 """The loop diagram: one painted strip that lights the active node of a run."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 from functools import partial

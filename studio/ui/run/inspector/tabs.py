@@ -1,7 +1,5 @@
 """The inspector: one step from every side, and the place where a pause is answered."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal

@@ -3,8 +3,6 @@
 Editing all messages of a request: a list at the left, the chosen one's role and text beside.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import cast
 

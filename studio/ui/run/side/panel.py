@@ -1,7 +1,5 @@
 """The right half of the run pane: what is asked at a pause, and below it a look or an edit."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from functools import partial

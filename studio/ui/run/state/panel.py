@@ -3,8 +3,6 @@
 The Console: what was said while a run went, and a line that works expressions out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QPoint, Qt, Signal

@@ -1,7 +1,5 @@
 """The Variables table: what a run holds at a moment, changed in place where that is allowed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

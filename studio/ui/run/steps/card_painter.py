@@ -1,7 +1,5 @@
 """Paint a card of the timeline: ground, icon, title, summary, facts and badges."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from PySide6.QtCore import (

@@ -1,7 +1,5 @@
 """The left half of the run pane: the search in the run, and the timeline with its two buttons."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from PySide6.QtCore import Signal

@@ -1,7 +1,5 @@
 """The timeline: a list of step cards, painted, so that ten thousand of them scroll smoothly."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TypeAlias

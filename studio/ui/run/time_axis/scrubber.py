@@ -1,7 +1,5 @@
 """The scrubber: the steps of a run as bars in time, with a cursor that is dragged through them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The waterfall: one turn on a time axis, a row for the reply and for each call."""
 
-from __future__ import annotations
-
 import time
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal

@@ -4,8 +4,6 @@ Compared are the runtimes of Prompty 2 for Python, TypeScript and C#. The others
 Python's, as Prompty's own specification does (Jinja Subset §1).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from studio.core.prompty.checks.portability.rendering import BOTH, TS, RuntimeDifference, report

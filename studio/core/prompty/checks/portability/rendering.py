@@ -9,8 +9,6 @@ Sources: the grammar of Prompty's Jinja Subset (C#) and Nunjucks 3.2.4 (TypeScri
 asks both.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

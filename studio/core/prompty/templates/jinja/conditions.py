@@ -3,8 +3,6 @@
 What is not there is null; what cannot be compared is false.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass

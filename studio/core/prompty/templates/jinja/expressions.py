@@ -1,7 +1,5 @@
 """Works out Jinja expressions within a budget."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

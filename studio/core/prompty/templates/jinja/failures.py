@@ -1,7 +1,5 @@
 """Reasons why an expression cannot be worked out with its values, in words that name no Python."""
 
-from __future__ import annotations
-
 import re
 
 from jinja2.exceptions import SecurityError

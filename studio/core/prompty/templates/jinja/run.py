@@ -3,8 +3,6 @@
 A Jinja template, read once for as long as its text stays the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass

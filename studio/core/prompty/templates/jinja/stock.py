@@ -6,8 +6,6 @@ Nunjucks' values are those of JavaScript, by the rules of ECMAScript's `ToBoolea
 true) and `ToString` (a list is its items with commas, an object is "[object Object]").
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from functools import cache

@@ -3,8 +3,6 @@
 Statements that Jinja's parser does not make, each with its place.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Which fields of its values a Jinja template reads, followed through loops and assignments.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 

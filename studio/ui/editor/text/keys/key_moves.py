@@ -4,8 +4,6 @@ To the right that is the end of a word, to the left its beginning; a run of sign
 a single sign before a word belongs to it.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from PySide6.QtCore import Qt
