@@ -3,7 +3,7 @@
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QRect, Signal
 
 from studio.application.document.reading import LoadedPart, loaded_parts
 from studio.application.editing.editor_context import editor_context_of
@@ -76,6 +76,8 @@ class DocumentCoordinator(QObject):
         self._trust = trust
         self._path: Path | None = None
         self._prompt: PromptDocument | None = None
+        preview_pane.messages.request_undo.connect(inputs.undo)
+        inputs.entered.connect(preview_pane.messages.setFocus)
         self._loading: LatestJob[tuple[LoadedPart, ...]] = LatestJob(self, preview_pane.show_loaded)
 
     def show_document(self, document: PromptDocument | None) -> None:
@@ -210,8 +212,10 @@ class DocumentCoordinator(QObject):
         self._window.status.set_trust(held)
         self.trust_changed.emit(held.is_trusted)
 
-    def focus_input(self, name: str) -> None:
-        """Bring an input's field into view."""
+    def focus_input(self, name: str, place: QRect | None = None) -> None:
+        """Edit an input's value over a place of the screen, or bring its field into view."""
+        if place is not None and self._inputs.edit_over(name, place):
+            return
         self._window.docks.show("inputs")
         self._inputs.focus_input(name)
 

@@ -8,14 +8,17 @@ from functools import partial
 from html import escape
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QColor, QPalette
+from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QColor, QKeyEvent, QPalette
 from PySide6.QtWidgets import (
     QFileDialog,
+    QFrame,
     QHBoxLayout,
     QInputDialog,
     QLabel,
+    QLineEdit,
     QMenu,
+    QPlainTextEdit,
     QSizePolicy,
     QStackedWidget,
     QToolButton,
@@ -23,15 +26,17 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.inputs.fields import FieldSpec, own_count
+from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue, own_count
 from studio.application.words import marked, tr
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import GivenInputs
 from studio.core.text.amounts import shortened
 from studio.core.text.source import Span
 from studio.core.text.values import Json
-from studio.ui.inputs.fields import JsonField
-from studio.ui.inputs.schema_form import SchemaForm
+from studio.ui.inputs.compound import make_editor
+from studio.ui.inputs.fields import FieldEditor, JsonField, TextField
+from studio.ui.inputs.row import HIGH
+from studio.ui.inputs.schema_form import SchemaForm, is_shown
 from studio.ui.parts.fields import FileDrop
 from studio.ui.parts.kit import column_of, icon_button, scroll_area, toned_label
 from studio.ui.style.theme import FollowsTheme, icon, paint_text, theme_in_use
@@ -148,10 +153,59 @@ _OF_THE_DOCK = 8
 """Pixels of a dock's height that its pane does not get (four, measured), in whole steps of four."""
 
 
+_NARROWEST = 200
+"""Pixels that a value gets where it is edited in place."""
+_MARGIN = 12
+"""Pixels between the edge of a field and its text, and a letter's width."""
+
+
+class ValueEditor(QFrame):
+    """A field over the place that shows its value: Enter takes what is written, Esc leaves."""
+
+    entered = Signal()  # the user changed the value
+
+    def __init__(self, field: FieldEditor, parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.Popup)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.field = field
+        """The editor of the value."""
+        self._before = field.value()
+        self._problem = toned_label("error", wraps=True, is_plain=True)
+        self._problem.hide()
+        if isinstance(field, TextField | JsonField):
+            field.text.is_sent_by_enter = True
+        column_of(field, self._problem, on=self, margins=0, spacing=0)
+        field.setFocus()
+        if isinstance(text := field.focusProxy(), QLineEdit | QPlainTextEdit):
+            text.selectAll()
+
+    def show_over(self, place: QRect) -> None:
+        """Show it over a place of the screen, at its right end where that is narrow."""
+        width = max(place.width() + _MARGIN, _NARROWEST)
+        self.setFixedWidth(width)
+        self.move(place.right() + 1 - width, place.top() - 4)
+        self.show()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Take the value, or leave; what cannot be read stays, with the reason below."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._problem.setText(self.field.problem())
+            self._problem.setVisible(bool(self._problem.text()))
+            self.adjustSize()
+            if self._problem.text():
+                return
+            if not is_shown(self.field, self._before):
+                self.entered.emit()
+        elif event.key() != Qt.Key.Key_Escape:
+            return
+        self.close()
+
+
 class InputsPane(FollowsTheme, QWidget):
     """A field for each input; what is left absent comes from defaults and samples."""
 
     given_changed = Signal(GivenInputs)  # what the user gave
+    entered = Signal()  # a value was edited where a card shows it
     request_declare = Signal(str)  # declare this variable in the front matter
     request_reveal = Signal(Span)
     refused = Signal(str)  # a set that could not be read or kept
@@ -170,6 +224,8 @@ class InputsPane(FollowsTheme, QWidget):
         self._summary = QLabel(textFormat=Qt.TextFormat.RichText)
         self._summary.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._names: tuple[str, ...] = ()
+        self._before: list[tuple[str, FieldValue]] = []
+        """Inputs edited over their cards, with the value before, the last one last."""
         self.fold_button = self._head()
         self.library = InputLibrary(self, memory)
         FileDrop(self, self.library.load, _OF_VALUES)  # beside the fields; others are the window's
@@ -195,6 +251,7 @@ class InputsPane(FollowsTheme, QWidget):
         self.before.clicked.connect(partial(self.library.step, -1))
         self.after.clicked.connect(partial(self.library.step, 1))
         self.library.changed.connect(self._describe)
+        self.library.changed.connect(self._before.clear)  # perhaps of another prompt
         self.sets.as_json.toggled.connect(self._switch)
         self.sets.clear.triggered.connect(self.clear)
         self.form.value_changed.connect(self._from_form)
@@ -266,6 +323,31 @@ class InputsPane(FollowsTheme, QWidget):
         if self.sets.as_json.isChecked():
             self.raw.set_value({})
             self.raw_problem.clear()
+
+    def edit_over(self, name: str, place: QRect) -> bool:
+        """Edit a value over the place that shows it; False where it takes more than a line."""
+        spec = next((each for each in self.library.specs if each.name == name), None)
+        if spec is None or spec.kind in HIGH or place.isNull():
+            return False
+        field, value = make_editor(spec), self.values().get(name, spec.fallback)
+        field.set_value(value)
+        if not is_shown(field, value):
+            field.deleteLater()
+            return False
+        editor = ValueEditor(field, self)
+        editor.entered.connect(lambda: self._enter(name, field.value()))
+        editor.show_over(place)
+        return True
+
+    def _enter(self, name: str, value: FieldValue) -> None:
+        self._before.append((name, self.values().get(name, ABSENT)))
+        self.library.give(name, value)
+        self.entered.emit()
+
+    def undo(self) -> None:
+        """Take back the last value that was edited over a card."""
+        if self._before:
+            self.library.give(*self._before.pop())
 
     def focus_input(self, name: str) -> None:
         """Put the keyboard into an input's field and bring it into view."""

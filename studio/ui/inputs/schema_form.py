@@ -175,10 +175,10 @@ class SchemaForm(FollowsTheme, QWidget):
         """Show values; fields not among them become absent."""
         for index, (name, row) in enumerate(self.rows.items()):
             value = values.get(name, ABSENT)
-            if _is_shown(row.editor, value):
+            if is_shown(row.editor, value):
                 continue
             row.set_value(value)
-            if not _is_shown(row.editor, value):
+            if not is_shown(row.editor, value):
                 self._discard(row)
                 self.rows[name] = self._make(row.spec, index, value)
         self._place()
@@ -234,7 +234,7 @@ class SchemaForm(FollowsTheme, QWidget):
         """Make a row that shows a value: as JSON where the field's own editor cannot show it."""
         editor = make_editor(spec)
         editor.set_value(value)
-        if not _is_shown(editor, value):
+        if not is_shown(editor, value):
             editor.deleteLater()
             editor = JsonField(spec)
             editor.set_value(value)
@@ -292,7 +292,7 @@ class SchemaForm(FollowsTheme, QWidget):
         )
 
 
-def _is_shown(editor: FieldEditor, value: FieldValue) -> bool:
+def is_shown(editor: FieldEditor, value: FieldValue) -> bool:
     """Return whether an editor shows this very value, so that its changes are those of the user."""
     shown = editor.value()
     return type(shown) is type(value) and shown == value

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from html import escape
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -202,7 +202,7 @@ class PreviewPane(QWidget):
 
     request_reveal = Signal(Span)  # bring this place of the source into view
     request_fix = Signal(Fix)  # make its edits
-    request_input = Signal(str)  # name: bring this input's field into view
+    request_input = Signal(str, QRect)  # name; where its value is edited, null: in its field
     request_compare = Signal(Pair)  # Pair, or None: no longer
     request_probe = Signal()  # try the inputs for holes
     request_bodies = Signal(tuple)  # of Provider: the bodies that are seen, from now on
@@ -294,7 +294,7 @@ class PreviewPane(QWidget):
         self.diff.pair_chosen.connect(self.request_compare)
         self.request.request_bodies.connect(self.request_bodies)
         self.request.place_chosen.connect(self.request_reveal)
-        self.request.input_chosen.connect(self.request_input)
+        self.request.input_chosen.connect(lambda name: self.request_input.emit(name, QRect()))
 
     def show_preview(self, preview: Preview | None) -> None:
         """Show a preview; `None` when no document is open."""

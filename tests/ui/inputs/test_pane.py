@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, Qt, QUrl
+from PySide6.QtCore import QMimeData, QRect, Qt, QUrl
 from PySide6.QtGui import QTextDocumentFragment
 from PySide6.QtWidgets import QInputDialog, QLabel
 from pytestqt.qtbot import QtBot
@@ -13,7 +13,7 @@ from studio.application.inputs.fields import FieldSpec
 from studio.core.prompty.parse import parse
 from studio.ui.inputs.compound import ListField, ObjectField, ThreadField, make_editor
 from studio.ui.inputs.fields import ChoiceField, FileField, TextField
-from studio.ui.inputs.pane import InputsPane
+from studio.ui.inputs.pane import InputsPane, ValueEditor
 from studio.ui.inputs.row import FieldRow
 from studio.ui.style.theme import DARK
 from tests.support.drop import drop_files
@@ -582,3 +582,57 @@ def test_the_chosen_set_is_remembered(qtbot: QtBot, tmp_path: Path) -> None:
     qtbot.addWidget(again)
     again.set_document(parse(DOC, prompt))
     assert (again.sets.text(), again.values()) == ("Italy", {"city": "Rome"})
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")  # a popup
+def test_a_value_is_edited_over_its_card(qtbot: QtBot, pane: InputsPane) -> None:
+    pane.set_document(
+        parse(
+            "---\ninputs:\n  city: {kind: string, sample: Lisbon}\n  days: {kind: integer}\n"
+            "  who: {kind: object, sample: {name: Ann}}\n---\nuser:\n{{ city }} {{ days }}\n"
+        )
+    )
+    place = QRect(60, 80, 300, 18)
+
+    def edit(name: str, text: str, key: Qt.Key) -> ValueEditor:
+        assert pane.edit_over(name, place)
+        editor = pane.findChildren(ValueEditor)[-1]
+        assert editor.isVisible()
+        assert place.intersects(editor.geometry())
+        target = editor.field.focusProxy()
+        assert target is not None
+        qtbot.keyClicks(target, text)  # in place of what is selected
+        qtbot.keyClick(target, key)
+        return editor
+
+    assert not edit("city", "Rome", Qt.Key.Key_Escape).isVisible()
+    assert not edit("city", "", Qt.Key.Key_Return).isVisible()
+    assert pane.values() == {}  # a sample that was looked at is no value
+    assert not edit("city", "Rome", Qt.Key.Key_Return).isVisible()
+    assert pane.values() == {"city": "Rome"}
+    assert pane.form.values() == {"city": "Rome"}
+    assert not edit("days", "3", Qt.Key.Key_Return).isVisible()
+    wrong = edit("days", "three", Qt.Key.Key_Return)
+    assert wrong.isVisible()
+    assert labels_shown(wrong)
+    wrong.close()
+    assert pane.values() == {"city": "Rome", "days": 3}
+    assert not pane.edit_over("who", place)
+    assert not pane.edit_over("city", QRect())
+    pane.undo()
+    assert pane.values() == {"city": "Rome"}
+    pane.undo()
+    assert pane.form.values() == pane.values() == {}
+    pane.undo()
+    edit("city", "Rome", Qt.Key.Key_Return)
+    pane.set_document(parse("---\ninputs: {city: {kind: string}}\n---\nuser:\n{{ city }}\n"), "b")
+    pane.undo()
+    assert pane.values() == {}  # the value before was another prompt's
+    pane.library.give("city", "Oslo")
+    pane.undo()
+    assert pane.values() == {"city": "Oslo"}
+
+
+def labels_shown(editor: ValueEditor) -> list[str]:
+    """The texts below the field."""
+    return [each.text() for each in editor.findChildren(QLabel) if each.isVisible()]

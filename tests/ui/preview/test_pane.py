@@ -5,8 +5,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, Qt, QUrl
-from PySide6.QtGui import QGuiApplication, QTextCursor
+from PySide6.QtCore import QPoint, QRect, Qt, QUrl
+from PySide6.QtGui import QAction, QGuiApplication, QKeySequence, QTextCursor
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel
 from pytestqt.qtbot import QtBot
 
@@ -61,10 +61,15 @@ class Desk:
         self.revealed: list[Span] = []
         self.inputs: list[str] = []
         self.pane.request_reveal.connect(self.revealed.append)
-        self.pane.request_input.connect(self.inputs.append)
+        self.places: list[QRect] = []
+        self.pane.request_input.connect(self._asked)
         qtbot.addWidget(self.pane)
         self.pane.resize(520, 700)
         self.pane.show()
+
+    def _asked(self, name: str, place: QRect) -> None:
+        self.inputs.append(name)
+        self.places.append(place)
 
     def write(self, text: str, **inputs: str) -> None:
         with self.bot.waitSignal(self.controller.previewed):
@@ -183,9 +188,20 @@ def test_places_are_reached_by_keyboard(desk: Desk) -> None:
     cursor.setPosition(body.toPlainText().index("Lisbon") + 2)
     body.setTextCursor(cursor)
     desk.bot.keyClick(body, Qt.Key.Key_Return)
-    assert DOC[desk.revealed[-1].start : desk.revealed[-1].end] == "{{ city }}"
+    shown = body.mapToGlobal(body.cursorRect(cursor).center())
+    assert desk.places[-1].contains(shown)
     desk.bot.keyClick(body, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-    assert desk.inputs == ["city"]
+    assert desk.inputs == ["city", "city"]
+    assert desk.places[-1].isNull()
+    undo = QAction(desk.pane, shortcut=QKeySequence(QKeySequence.StandardKey.Undo))
+    desk.pane.addAction(undo)
+    view, undone, others = desk.pane.messages, list[int](), list[int]()
+    view.request_undo.connect(lambda: undone.append(1))
+    undo.triggered.connect(lambda: others.append(1))
+    for target in (view, desk.pane):
+        target.setFocus()
+        desk.bot.keyClick(target, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert (undone, others) == ([1], [1])
 
 
 def test_the_caret_lights_the_card_that_holds_it(desk: Desk) -> None:

@@ -14,6 +14,7 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRect, QRectF, QSize,
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
+    QFont,
     QGuiApplication,
     QImage,
     QImageReader,
@@ -37,9 +38,9 @@ from studio.core.text.source import Span
 from studio.core.text.values import reason_of
 from studio.core.tokens.conversation import ConversationTokens
 from studio.ui.base.menus import ON_CARD, add_actions, add_own, own_menu
-from studio.ui.parts.kit import column_of, empty_layout, row_of, toned_label
+from studio.ui.parts.kit import column_of, empty_layout, named, row_of, toned_label
 from studio.ui.preview.cards.header import CardHeader, head_words
-from studio.ui.preview.cards.text_body import LinkedPart, TextBody, ToolCallView
+from studio.ui.preview.cards.text_body import LinkedPart, TextBody, pretty_json
 from studio.ui.style.theme import FollowsTheme, paint_text, role_color, theme_in_use
 from studio.viewmodels.app.jobs import LatestJob
 
@@ -172,11 +173,32 @@ def paint_card(painter: QPainter, room: QRect, stripe: str, *, strong: bool = Fa
     painter.drawRoundedRect(box.adjusted(5, 9, 8 - box.width(), -9), 2, 2)
 
 
+class ToolCallView(LinkedPart):
+    """A call that the assistant asked for: name, identifier, arguments."""
+
+    def __init__(self, part: ToolCallPart) -> None:
+        super().__init__()
+        theme = theme_in_use()
+        name = QLabel(tr("Calls {name}").format(name=part.name), textFormat=Qt.TextFormat.PlainText)
+        font = name.font()
+        font.setWeight(QFont.Weight.DemiBold)
+        name.setFont(font)
+        paint_text(name, role_color(theme, "tool"))
+        identifier = toned_label("muted", part.id, is_plain=True)
+        self.arguments = named(TextBody(), tr("Arguments of {name}").format(name=part.name))
+        self.arguments.place_clicked.connect(self.clicked)
+        self.arguments.show_runs((TextRun(pretty_json(part.arguments)),), {}, theme, raw=True)
+        layout = column_of(name, on=self, margins=(0, 4, 0, 4), spacing=2)
+        if part.id:
+            layout.addWidget(identifier)
+        layout.addWidget(self.arguments)
+
+
 class MessageCard(FollowsTheme, QWidget):
     """Role, attributes, content; everything on it leads back to where it was written."""
 
     place_clicked = Signal(Span)
-    input_clicked = Signal(str)  # input name
+    input_clicked = Signal(str, QRect)  # input name; where its value is edited
     whole_shown = Signal()  # the user asked for the whole of a long text
 
     def __init__(self, parent: QWidget | None = None) -> None:

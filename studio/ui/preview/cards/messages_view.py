@@ -10,6 +10,8 @@ from pathlib import Path
 from PySide6.QtCore import QEvent, QRect, Qt, Signal
 from PySide6.QtGui import (
     QColor,
+    QKeyEvent,
+    QKeySequence,
     QPainter,
     QPaintEvent,
     QPalette,
@@ -67,7 +69,7 @@ class CardColumn(QWidget):
     """Places slots one under the other; creates and drops their cards on demand."""
 
     place_clicked = Signal(Span)
-    input_clicked = Signal(str)  # input name
+    input_clicked = Signal(str, QRect)  # input name; where its value is edited
     request_place = Signal()  # a height changed: place again, and keep what is looked at
 
     def __init__(self) -> None:
@@ -333,7 +335,8 @@ class MessagesView(FollowsTheme, QScrollArea):
     """Cards of all messages, tools on top."""
 
     place_clicked = Signal(Span)
-    input_clicked = Signal(str)  # input name
+    input_clicked = Signal(str, QRect)  # input name; where its value is edited
+    request_undo = Signal()  # take back the last value that was edited here
     settled = Signal()  # every card that is seen, or nearly, stands
 
     def __init__(self) -> None:
@@ -444,6 +447,15 @@ class MessagesView(FollowsTheme, QScrollArea):
         """Forget where the caret led: a user who scrolls looks elsewhere."""
         self._goal = None
         super().wheelEvent(event)
+
+    def event(self, event: QEvent) -> bool:
+        """Take back an edited value at Ctrl+Z, which elsewhere takes back an edit of the text."""
+        if not (isinstance(event, QKeyEvent) and event.matches(QKeySequence.StandardKey.Undo)):
+            return super().event(event)
+        if event.type() == QEvent.Type.KeyPress:
+            self.request_undo.emit()
+        event.accept()
+        return True
 
     def _bring(self, slot: Slot) -> None:
         bar = self.verticalScrollBar()

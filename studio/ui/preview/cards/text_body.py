@@ -17,7 +17,7 @@ from functools import cache, partial
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QEvent, QPoint, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
@@ -30,16 +30,14 @@ from PySide6.QtGui import (
     QTextCursor,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QLabel, QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from studio.application.preview.value import TextRun
 from studio.application.words import tr
-from studio.core.prompty.document import ToolCallPart
 from studio.core.text.invisible import plain_tip
 from studio.core.text.source import SourceText, Span
 from studio.core.text.values import parse_json
 from studio.ui.base.menus import ON_CARD, add_actions, text_menu
-from studio.ui.parts.kit import column_of, named, toned_label
 from studio.ui.parts.text_views import ClosedText
 from studio.ui.style.theme import (
     SOFT_TINT,
@@ -48,9 +46,6 @@ from studio.ui.style.theme import (
     fixed_font,
     icon,
     input_color,
-    paint_text,
-    role_color,
-    theme_in_use,
 )
 
 if TYPE_CHECKING:
@@ -223,7 +218,7 @@ class TextBody(ClosedText):
     """Shows text without fetching anything: no file, no network, no link is followed."""
 
     place_clicked = Signal(Span)  # the source of what was clicked
-    input_clicked = Signal(str)  # input name: a colored value, with Ctrl held
+    input_clicked = Signal(str, QRect)  # input name; where its value is edited, null: in its field
 
     def __init__(self) -> None:
         super().__init__()
@@ -289,18 +284,20 @@ class TextBody(ClosedText):
         if not still and self.textCursor().hasSelection():
             self.setFocus(Qt.FocusReason.MouseFocusReason)  # Ctrl+C copies what is selected
         if event.button() == Qt.MouseButton.LeftButton and still:
-            held = event.modifiers() & Qt.KeyboardModifier.ControlModifier
-            self._click(place, to_input=bool(held))
+            self._click(place, to_input=_is_control_held(event))
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Edit the value under the pointer where it is; select a word of other text."""
+        if not self._edit(self.anchorAt(event.position().toPoint())):
+            super().mouseDoubleClickEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Go to where it was written, copy; then what the card offers."""
         menu = text_menu(self)
         before = menu.actions()[0]
-        value = self.run_at(event.pos())
-        if value is not None and value.value is not None and value.value.input:
-            name = value.value.input
+        if name := _input_of(self.run_at(event.pos())):
             field = menu.addAction(tr("Go to the field of {name}").format(name=name))
-            field.triggered.connect(partial(self.input_clicked.emit, name))
+            field.triggered.connect(partial(self.input_clicked.emit, name, QRect()))
             menu.insertAction(before, field)
         place = menu.addAction(icon("pencil"), tr("Go to its text"))
         place.triggered.connect(partial(self._click, event.pos(), to_input=False))
@@ -311,11 +308,12 @@ class TextBody(ClosedText):
         menu.popup(event.globalPos())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter does at the caret, or at the value that Tab went to, what a click does."""
+        """Edit at Enter the value that Tab went to; Enter does elsewhere what a click does."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            held = event.modifiers() & Qt.KeyboardModifier.ControlModifier
-            cursor = self.textCursor()
-            self._reveal(self._run_of(cursor.charFormat().anchorHref()), cursor, bool(held))
+            held, cursor = _is_control_held(event), self.textCursor()
+            anchor = cursor.charFormat().anchorHref()
+            if held or not self._edit(anchor):
+                self._reveal(self._run_of(anchor), cursor, held)
         else:
             super().keyPressEvent(event)
 
@@ -342,6 +340,19 @@ class TextBody(ClosedText):
             return runs[index] if index < len(runs) else None
         return None
 
+    def _edit(self, anchor: str) -> bool:
+        """Ask to edit the value of an anchor over its first line; False where it has no input."""
+        name, cursor = _input_of(self._run_of(anchor)), QTextCursor(self.document())
+        while name and cursor.charFormat().anchorHref() != anchor:
+            if not cursor.movePosition(QTextCursor.MoveOperation.NextCharacter):
+                return False
+        place = self.cursorRect(cursor)
+        place.setRight(self.viewport().width())
+        place.moveTopLeft(self.viewport().mapToGlobal(place.topLeft()))
+        if name:
+            self.input_clicked.emit(name, place)
+        return bool(name)
+
     def _click(self, place: QPoint, *, to_input: bool) -> None:
         self._reveal(self.run_at(place), self.cursorForPosition(place), to_input)
 
@@ -349,7 +360,7 @@ class TextBody(ClosedText):
         if run is not None and run.value is not None:
             span = run.value.span
             if run.value.input and (to_input or span is None):
-                self.input_clicked.emit(run.value.input)
+                self.input_clicked.emit(run.value.input, QRect())
                 return
         else:
             span = self._source_at(cursor)
@@ -424,6 +435,14 @@ def _value_style(theme: Theme, colors: dict[str, int], run: TextRun) -> ValueSty
     return ValueStyle(color, blend(color, theme.surface, 0.0 if is_long else 0.12))
 
 
+def _is_control_held(event: QKeyEvent | QMouseEvent) -> bool:
+    return bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+
+
+def _input_of(run: TextRun | None) -> str:
+    return run.value.input if run is not None and run.value is not None else ""
+
+
 def _tip(run: TextRun | None) -> str:
     if run is None or run.value is None:
         return ""
@@ -431,7 +450,7 @@ def _tip(run: TextRun | None) -> str:
         return run.value.warning
     if not run.value.input:
         return tr("Made by an expression")
-    return tr("Value of the input {input!r}; Ctrl+click edits it").format(input=run.value.input)
+    return tr("Value of the input {input!r}; a double click edits it").format(input=run.value.input)
 
 
 def _line_of_block(cursor: QTextCursor) -> int | None:
@@ -488,27 +507,6 @@ class LinkedPart(QWidget):
         """Go to the source at a click."""
         if event.button() == Qt.MouseButton.LeftButton:
             self.clicked.emit()
-
-
-class ToolCallView(LinkedPart):
-    """A call that the assistant asked for: name, identifier, arguments."""
-
-    def __init__(self, part: ToolCallPart) -> None:
-        super().__init__()
-        theme = theme_in_use()
-        name = QLabel(tr("Calls {name}").format(name=part.name), textFormat=Qt.TextFormat.PlainText)
-        font = name.font()
-        font.setWeight(QFont.Weight.DemiBold)
-        name.setFont(font)
-        paint_text(name, role_color(theme, "tool"))
-        identifier = toned_label("muted", part.id, is_plain=True)
-        self.arguments = named(TextBody(), tr("Arguments of {name}").format(name=part.name))
-        self.arguments.place_clicked.connect(self.clicked)
-        self.arguments.show_runs((TextRun(pretty_json(part.arguments)),), {}, theme, raw=True)
-        layout = column_of(name, on=self, margins=(0, 4, 0, 4), spacing=2)
-        if part.id:
-            layout.addWidget(identifier)
-        layout.addWidget(self.arguments)
 
 
 def pretty_json(text: str) -> str:
