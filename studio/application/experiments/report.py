@@ -273,6 +273,8 @@ def report_of(
     rows = ledger.rows(result, with_values=bool(gates.slices))
     row_totals = ledger.scans.row_totals(result)
     verdicts = _verdicts(row_totals, head, rows)
+    free = _unchecked(rows)
+    is_checked = len(free) < len(rows)
     totals = ledger.scans.variant_totals(result)
     by_variant: dict[int, list[RowTotal]] = {}
     for row_total in row_totals:
@@ -291,10 +293,10 @@ def report_of(
         subject = GateSubject(
             names[at],
             total,
-            by_variant.get(at, []),
-            verdicts.get(at, {}),
+            [each for each in by_variant.get(at, ()) if each.row not in free],
+            verdicts.get(at, {}) if is_checked else {},
             times,
-            gated.get(at),
+            gated.get(at) if is_checked else None,
             slices,
         )
         is_baseline = names[at] == title or names[at] in _own_bases(head, title).values()
@@ -367,11 +369,16 @@ def _verdicts(
 ) -> dict[int, dict[str, RowVerdict]]:
     """Return whether each row passes, by variant and key; not those without a check of many."""
     keys = {row.number: row.key for row in rows}
-    free = {row.number for row in rows if row.facts.get("unchecked")}
+    free = _unchecked(rows)
     if len(free) < len(rows):
         totals = [each for each in totals if each.row not in free]
     thresholds = {row.number: _number(row.facts.get("threshold")) for row in rows}
     return row_verdicts(totals, keys, pass_rule_of(head.spec), thresholds)
+
+
+def _unchecked(rows: Sequence[ResultRow]) -> set[int]:
+    """Return the numbers of the rows of which no assertion says whether an answer passes."""
+    return {row.number for row in rows if row.facts.get("unchecked")}
 
 
 def pass_rule_of(spec: Mapping[str, Json]) -> PassRule:

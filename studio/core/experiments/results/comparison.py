@@ -204,14 +204,16 @@ def check_gates(gates: Gates, subject: GateSubject) -> list[GateCheck]:
     total, name = subject.total, subject.name
     made: list[GateCheck] = []
     if gates.pass_rate is not None:
-        share = total.passed / total.done if total.done else 0.0
-        made.append(_least("pass_rate", name, share, gates.pass_rate))
+        done = sum(each.done for each in subject.rows)
+        passed = sum(each.passed for each in subject.rows)
+        made.append(_least("pass_rate", name, passed / done if done else None, gates.pass_rate))
     if gates.row_pass_rate is not None:
         made.append(_least("row_pass_rate", name, _row_rate(subject.verdicts), gates.row_pass_rate))
     if gates.pass_hat is not None:
         k, wanted = gates.pass_hat
         shares = [pass_hat(each.done, each.passed, k) for each in subject.rows if each.done >= k]
-        made.append(_least("pass_hat", name, sum(shares) / max(1, len(shares)), wanted))
+        share = sum(shares) / len(shares) if shares else None
+        made.append(_least("pass_hat", name, share, wanted))
     made += _compared(gates, subject)
     if gates.cost is not None:
         cost = None if total.unpriced else total.cost
@@ -246,8 +248,7 @@ def _sliced(gates: Gates, subject: GateSubject) -> Iterator[GateCheck]:
             yield _least(f"slices.{name}", subject.name, None, wanted)
         for value, keys in sorted(values.items()):
             verdicts = {key: each for key, each in subject.verdicts.items() if key in keys}
-            rate = _row_rate(verdicts) if verdicts else None
-            yield _least(f"slices.{name}={value}", subject.name, rate, wanted)
+            yield _least(f"slices.{name}={value}", subject.name, _row_rate(verdicts), wanted)
 
 
 def _least(name: str, variant: str, measured: float | None, wanted: float) -> GateCheck:
@@ -260,8 +261,8 @@ def _most(name: str, variant: str, measured: float | None, wanted: float) -> Gat
     return GateCheck(name, variant, held, measured, wanted, is_least=False)
 
 
-def _row_rate(verdicts: Mapping[str, RowVerdict]) -> float:
-    return sum(each.passed for each in verdicts.values()) / len(verdicts) if verdicts else 0.0
+def _row_rate(verdicts: Mapping[str, RowVerdict]) -> float | None:
+    return sum(each.passed for each in verdicts.values()) / len(verdicts) if verdicts else None
 
 
 # The statistics of experiments, in the standard library; the unit is the row.

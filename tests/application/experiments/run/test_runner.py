@@ -16,7 +16,7 @@ from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.values import ExperimentRow, SentCell
 from studio.core.runs.exchange import read_journal
 from studio.core.wire.wire_call import WireCall
-from tests.application.experiments.conftest import EXPERIMENT, PROMPT, Bench, answering
+from tests.application.experiments.conftest import CAPITALS, EXPERIMENT, PROMPT, Bench, answering
 from tests.support.chat_server import Exchange, chunk, events, failure, streamed
 from tests.support.patience import until
 
@@ -371,6 +371,29 @@ async def test_a_rubric_prompt_is_written_as_promptfoo_has_it(
     result, _ = await bench.run(ledger, variants=("main",))
     found = [ledger.outcome(result, CellKey(1, row, 0)) for row in (1, 2, 3)]
     assert [each.passed for each in found if each is not None] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("expected", "held", "words"),
+    [
+        (("", "Rome", ""), False, "0 (at least 0.5)"),  # Peru's and Norway's answers are unchecked
+        (("Oslo", "", ""), True, "1 (at least 0.5)"),
+        (("", "", ""), False, "could not be checked (at least 0.5)"),
+    ],
+)
+async def test_answers_without_a_check_are_no_passes_of_a_gate(
+    bench: Bench, ledger: ExperimentLedger, expected: tuple[str, ...], held: bool, words: str
+) -> None:
+    rows = "".join(f"{name},{each}\n" for name, each in zip(CAPITALS, expected, strict=True))
+    bench.write("rows.csv", f"country,__expected\n{rows}")
+    text = EXPERIMENT.split("defaultTest:")[0]
+    bench.write("capital.experiment.yaml", text + "gates: {pass_rate: 0.5, lost_rows: 0}\n")
+    answers = {"Norway": "Oslo", "Italy": "Milan", "Peru": "Cuzco"}
+    bench.server.always(answering(bench.asked, lambda text: answers[text]))
+    result, _ = await bench.run(ledger)
+    rate, lost = (each for each in report_of(ledger, result).gates if each.variant == "edit")
+    assert (rate.name, rate.held, rate.words) == ("pass_rate", held, words)
+    assert lost.held is any(expected)
 
 
 async def test_gates_hold_for_rows_by_the_value_of_an_input(

@@ -111,6 +111,9 @@ def test_gates_decide(gates: Gates, held: list[bool]) -> None:
 @pytest.mark.parametrize(
     "gates",
     [
+        Gates(pass_rate=0.0),
+        Gates(row_pass_rate=0.0),
+        Gates(pass_hat=(4, 0.0)),
         Gates(lost_rows=9),
         Gates(p_value=0.0),
         Gates(cost=9.0),
@@ -122,7 +125,9 @@ def test_gates_decide(gates: Gates, held: list[bool]) -> None:
 def test_a_gate_that_could_not_be_checked_does_not_hold(gates: Gates) -> None:
     total = replace(_subject().total, unpriced=1)
     slices = {"language": {"de": frozenset(("of no row",))}}
-    subject = replace(_subject(), total=total, times=(), comparison=None, slices=slices)
+    subject = replace(
+        _subject(), total=total, rows=(), verdicts={}, times=(), comparison=None, slices=slices
+    )
     (found,) = check_gates(gates, subject)
     assert not found.held
     assert found.words.startswith("could not be checked (at ")
