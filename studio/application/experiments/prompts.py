@@ -266,10 +266,14 @@ class Folder:
         Raises:
             ExperimentError: there is none, or it may not be read.
         """
-        path = (self.path / name).resolve()
+        try:
+            path = (self.path / name).resolve()
+            is_there = path.is_file()
+        except (ValueError, OSError, RuntimeError) as error:  # no name of a file; a loop of links
+            raise ExperimentError(f"{name}: {reason_of(error)}") from None
         if not self._allows(path.parent):
             raise _outside(name)
-        if not path.is_file():
+        if not is_there:
             raise ExperimentError(tr("{name}: there is no such file.").format(name=name))
         return path
 

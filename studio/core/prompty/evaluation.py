@@ -13,12 +13,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import BinaryIO, NoReturn, TypeVar
 
 from studio.core.text.amounts import size
-from studio.core.text.files import read_text
+from studio.core.text.files import open_regular
 from studio.core.text.source import Problem, Severity, Span
 
 MOST_MEMORY = 1_000_000_000
@@ -126,6 +127,13 @@ def _limited_by_thread(seconds: float) -> Iterator[None]:
         watcher.join()
 
 
+@cache
+def _sizes(_process: int) -> int:
+    """Return a handle on the sizes of this process: to open them twice was 6 % of an edit."""
+    with open_regular(Path("/proc/self/statm")) as sizes:
+        return os.dup(sizes.fileno())
+
+
 @contextmanager
 def _limited_memory(most: int) -> Iterator[None]:
     if sys.platform != "linux" or threading.current_thread() is not threading.main_thread():
@@ -133,7 +141,7 @@ def _limited_memory(most: int) -> Iterator[None]:
         return
     import resource
 
-    pages = int(read_text(Path("/proc/self/statm"), 1000).split()[0])
+    pages = int(os.pread(_sizes(os.getpid()), 1000, 0).split()[0])
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     known = [each for each in (soft, hard) if each != resource.RLIM_INFINITY]
     limit = min([pages * resource.getpagesize() + most, *known])

@@ -21,6 +21,8 @@ def nearest(word: str, known: Iterable[str], *, surely: bool = False) -> str:
         surely: Whether `word` may well be meant as it is: a word of a text, a key that is optional.
     """
     names = {name.lower(): name for name in reversed(list(known))}
+    if not names:
+        return ""
     near = difflib.get_close_matches(word.lower(), names, 1, _SURE if surely else _NEAR)
     return names[near[0]] if near else ""
 
