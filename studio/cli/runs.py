@@ -16,16 +16,20 @@ from typing import get_args
 
 from studio import __version__
 from studio.application.exchange.runs import kept_words, take_text
-from studio.application.history.find import call_of_step, filtered_runs, find_run, raw_reply
+from studio.application.history.find import (
+    call_of_step,
+    filtered_runs,
+    find_run,
+    kept_state,
+    raw_reply,
+)
 from studio.application.history.open_calls import open_calls
 from studio.application.history.rows import end_of
 from studio.application.run.past.again import PastRun, past_run
 from studio.cli.export import put_import
 from studio.cli.terminal import FINE, PROBLEMS, UsageError, amount, printable, tell, whole
-from studio.core.agent.loop.machine import fold
-from studio.core.agent.past.tree import branch_path
 from studio.core.agent.values.events import Event
-from studio.core.agent.values.state import Status, steps_of
+from studio.core.agent.values.state import RunState, Status, steps_of
 from studio.core.agent.values.step import Step
 from studio.core.imports.imported import ImportFailure
 from studio.core.masking.masker import Masker
@@ -81,6 +85,7 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--reply", type=whole(), metavar="N", help="write the raw reply of iteration N"
     )
+    _add_branch(show)
     _acts(show, _show)
     opening = kinds.add_parser("open", help="make a prompt file of a recorded model call")
     opening.add_argument("run", metavar="RUN", help="id of the run, or its beginning")
@@ -97,6 +102,7 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
         help="lay the calls of the same place in all runs of the recording over each other: what "
         "differs becomes inputs with their values as cases",
     )
+    _add_branch(opening)
     opening.add_argument("-o", "--out", type=Path, metavar="OUT", help="prompt file to write")
     opening.add_argument("--force", action="store_true", help="overwrite an existing file")
     _acts(opening, _open)
@@ -126,6 +132,15 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
         help="copy what is readable of a damaged history into a new file; keep the old one",
     )
     mending.set_defaults(action=_repair)
+
+
+def _add_branch(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--branch",
+        type=whole(1),
+        metavar="N",
+        help="branch of the run, from 1 as in the window (default: the newest)",
+    )
 
 
 def _acts(
@@ -184,17 +199,10 @@ def _events(store: RunStore, run: RunSummary) -> list[Event]:
     return list(store.events(run.id))
 
 
-def _show_call(store: RunStore, run: RunSummary, request: int | None, reply: int | None) -> int:
+def _show_call(store: RunStore, run: str, state: RunState, request: int | None, reply: int) -> int:
     """Write a request's body, its path and headers beside it; or a raw reply."""
-    state = store.open(run.id).state
-    try:
-        if state is None:
-            raise LookupError("nothing of the run is kept")
-        call = call_of_step(store, run.id, state, request if request is not None else reply or 0)
-        text, lacks = (call.body, "") if request is not None else raw_reply(call)
-    except LookupError as error:
-        tell(f"prompt-studio: {error}")
-        return PROBLEMS
+    call = call_of_step(store, run, state, reply if request is None else request)
+    text, lacks = (call.body, "") if request is not None else raw_reply(call)
     if request is not None:
         tell(f"POST {call.path}")
         tell("".join(f"{name}: {value}\n" for name, value in call.headers))
@@ -212,14 +220,16 @@ def _show_call(store: RunStore, run: RunSummary, request: int | None, reply: int
 
 def _show(options: argparse.Namespace, store: RunStore) -> int:
     run = found_run(store, options.run)
-    if options.request is not None or options.reply is not None:
-        return _show_call(store, run, options.request, options.reply)
-    return _show_steps(options, store, run)
-
-
-def _show_steps(options: argparse.Namespace, store: RunStore, run: RunSummary) -> int:
-    events = _events(store, run)
+    try:
+        past = store.open(run.id)
+        state = kept_state(past, options.branch and options.branch - 1)
+        if options.request is not None or options.reply is not None:
+            return _show_call(store, run.id, state, options.request, options.reply)
+    except LookupError as error:
+        tell(f"prompt-studio: {error}")
+        return PROBLEMS
     if options.json:
+        events = _events(store, run)
         sys.stdout.write(export_run(events, FORMS[1], __version__, hide=Masker(os.environ).mask))
         return FINE
     print(_line(run))
@@ -227,7 +237,8 @@ def _show_steps(options: argparse.Namespace, store: RunStore, run: RunSummary) -
         print(printable("Tags: " + ", ".join(run.tags)))
     if run.note:
         print(printable(f"Note: {run.note}"))
-    state = fold(branch_path(events, len(events)))
+    if len(past.tree.ends) > 1:
+        print(f"Branch: {options.branch or past.tree.branch + 1} of {len(past.tree.ends)}")
     for step in steps_of(state):
         _show_step(step)
     if state.answer is not None:

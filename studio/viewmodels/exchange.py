@@ -138,9 +138,11 @@ class RunExchange(QObject):
         with history_at(self._path) as store:
             return kept_words(store, run)
 
-    def open_call(self, run: str, number: int, *, alike: bool = False) -> None:
-        """Make a prompt file of a model call, or of those of its place in the recording."""
-        self._opening.submit(partial(opened_at, self._path, run, number, alike=alike))
+    def open_call(
+        self, run: str, number: int, *, alike: bool = False, upto: int | None = None
+    ) -> None:
+        """Make a prompt file of a model call, or of those of its place; `upto` names the branch."""
+        self._opening.submit(partial(opened_at, self._path, run, number, alike=alike, upto=upto))
 
     def import_files(self, files: Sequence[Path]) -> None:
         """Take journals into the history, all or none of them that are wrong."""

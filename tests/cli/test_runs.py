@@ -10,13 +10,14 @@ import pytest
 
 from studio.cli.main import run_command
 from studio.cli.terminal import FINE, PROBLEMS, USAGE
-from studio.core.agent.values.commands import Approve
+from studio.core.agent.values.commands import Approve, StopRun
 from studio.core.agent.values.events import ModelCalled
 from studio.core.agent.values.options import RunOptions
 from studio.core.paths import user_paths
 from studio.core.runs.store import RunFilter, RunStore
 from studio.core.wire.wire_call import WireCall
 from tests.core.agent.runs import NATIVE, Functions, Session, call, calling, run_of, search
+from tests.support.chat_server import chat_server, streamed
 
 CALLS = (
     WireCall(
@@ -248,3 +249,59 @@ async def test_a_damaged_history_is_repaired_from_its_good_pages(
     assert str(kept) in said
     assert kept.read_bytes() == bytes(data)
     assert run_command(["runs", "list"]) == FINE
+
+
+def test_every_branch_is_reached(
+    user_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    prompt = tmp_path / "a.prompty"
+    with chat_server() as server:
+        connection = json.dumps({"kind": "key", "endpoint": server.url})
+        text = f"---\nmodel: {{id: one, connection: {connection}}}\n---\nuser:\nHello\n"
+        prompt.write_text(text, encoding="utf-8")
+        assert run_command(["run", str(prompt), "--trust"]) == FINE
+        capsys.readouterr()
+        assert run_command(["runs", "list", "--json"]) == FINE
+        run = json.loads(capsys.readouterr().out)[0]["id"]
+        prompt.write_text(text.replace("one", "two"), encoding="utf-8")
+        server.always(streamed("Farewell."))
+        fork = ["--fork", f"{run}@1", "--fork-model", "prompt"]
+        assert run_command(["run", str(prompt), "--trust", *fork]) == FINE
+    capsys.readouterr()
+
+    def shown(*what: str) -> str:
+        assert run_command(["runs", "show", run, *what]) == FINE
+        return capsys.readouterr().out
+
+    first, second = ("--branch", "1"), ("--branch", "2")
+    for what, one, two in (
+        (("--request", "1"), '"model":"one"', '"model":"two"'),
+        (("--reply", "1"), "Hello fr", "Farewell"),
+        ((), "Answer: Hello from", "Answer: Farewell."),
+    ):
+        assert one in shown(*what, *first)
+        assert two not in shown(*what, *first)
+        assert two in shown(*what, *second)
+        assert shown(*what, *second) == shown(*what)
+    assert "Branch: 1 of 2" in shown(*first)
+    made = tmp_path / "made.prompty"
+    opening = ["runs", "open", run, "-o", str(made), "--force"]
+    for branch, name in ((first, "id: one"), (second, "id: two"), ((), "id: two")):
+        assert run_command([*opening, *branch]) == FINE
+        assert name in made.read_text("utf-8")
+    capsys.readouterr()
+    for command in (["runs", "show", run], opening):
+        assert run_command([*command, "--branch", "3"]) == PROBLEMS
+        assert "no such branch: the run has 2" in capsys.readouterr().err
+
+
+async def test_a_run_that_sent_nothing_says_so(
+    user_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = Session.over(NATIVE, ["ok"], options=RunOptions(stop_at_entry=True))
+    await session.until_still()
+    await session.send(StopRun())
+    with closing(RunStore(user_paths().data / "runs.sqlite")) as store:
+        store.add(session.run.events, "abc123", {})
+    assert run_command(["runs", "show", "abc", "--request", "1"]) == PROBLEMS
+    assert "Iteration 1 sent nothing." in capsys.readouterr().err

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from studio.application.run.inspector.tool import not_kept
+from studio.core.agent.past.tree import Past
 from studio.core.agent.values.expressions import NAMES as RUN_NAMES
 from studio.core.agent.values.expressions import environment_of, moments_of
 from studio.core.agent.values.state import RunState, steps_of
@@ -37,6 +38,28 @@ def find_run(store: RunStore, name: str) -> RunSummary:
     return found[0]
 
 
+def kept_state(past: Past, branch: int | None = None, upto: int | None = None) -> RunState:
+    """Return the end of a branch of a run; of the newest where none is named.
+
+    Args:
+        past: the run.
+        branch: number of the branch, from 0.
+        upto: last event of the branch, in place of its number.
+
+    Raises:
+        LookupError: there is no such branch, or nothing of the run is kept.
+    """
+    if branch is not None:
+        end = past.tree.ends.get(branch)
+        if end is None:
+            raise LookupError(f"no such branch: the run has {len(past.tree.ends)}")
+        upto = past.tree.branch_end(end.id, len(past.events))
+    state = past.state if upto is None else past.state_at(upto)
+    if state is None:
+        raise LookupError("nothing of the run is kept")
+    return state
+
+
 def call_of_step(store: RunStore, run: str, state: RunState, number: int) -> WireCall:
     """Return what an iteration of a run sent and received.
 
@@ -48,7 +71,7 @@ def call_of_step(store: RunStore, run: str, state: RunState, number: int) -> Wir
         raise LookupError(f"the run has no iteration {number}; it has {len(steps)}")
     call = store.call(run, steps[number - 1].called)
     if call is None:
-        raise LookupError(not_kept())
+        raise LookupError(not_kept(state, steps[number - 1]))
     return call
 
 

@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from studio.application.history.find import call_of_step
+from studio.application.history.find import call_of_step, kept_state
 from studio.core.agent.values.state import RunState, steps_of
 from studio.core.imports.imported import ImportFailure
 from studio.core.imports.recorded_calls import OpenedCalls, RecordedCall, prompt_of_calls
@@ -19,7 +19,15 @@ _RECORDING = ("recording ", "trace ")
 """Beginnings of the tag that the runs of one recording or trace share."""
 
 
-def open_calls(store: RunStore, run: str, number: int, *, alike: bool = False) -> OpenedCalls:
+def open_calls(
+    store: RunStore,
+    run: str,
+    number: int,
+    *,
+    alike: bool = False,
+    branch: int | None = None,
+    upto: int | None = None,
+) -> OpenedCalls:
     """Make a prompt file of one model call, or of all calls of its place in its recording.
 
     Args:
@@ -27,6 +35,8 @@ def open_calls(store: RunStore, run: str, number: int, *, alike: bool = False) -
         run: id of the run.
         number: iteration of the call.
         alike: whether calls of the same place in the other runs of the recording come along.
+        branch: number of the branch of the run, from 0; the newest where None.
+        upto: last event of the branch, in place of its number.
 
     Raises:
         LookupError: there is no such call, or its request was not kept.
@@ -36,10 +46,9 @@ def open_calls(store: RunStore, run: str, number: int, *, alike: bool = False) -
     answers: list[JsonObject] = []
     lost: list[str] = []
     for each in (run, *(_others(store, run) if alike else ())):
-        state = store.open(each).state
+        past = store.open(each)
         try:
-            if state is None:
-                raise LookupError("nothing of the run is kept")
+            state = kept_state(past, branch, upto) if each == run else kept_state(past)
             calls.append(_recorded(store, each, state, number, lost if each == run else []))
         except LookupError:
             if each == run:
@@ -72,7 +81,9 @@ def _recorded(
     return RecordedCall(name, kept.path, kept.body)
 
 
-def opened_at(history: Path, run: str, number: int, *, alike: bool) -> OpenedCalls:
+def opened_at(
+    history: Path, run: str, number: int, *, alike: bool, upto: int | None = None
+) -> OpenedCalls:
     """Do the same with the history of a file; differences are notes of the file that is made.
 
     Raises:
@@ -81,7 +92,7 @@ def opened_at(history: Path, run: str, number: int, *, alike: bool) -> OpenedCal
         StoreError: the history cannot be read.
     """
     with closing(RunStore(history)) as store:
-        opened = open_calls(store, run, number, alike=alike)
+        opened = open_calls(store, run, number, alike=alike, upto=upto)
     told = [f"{name}: {each}" for name, found in opened.differences.items() for each in found]
     told += [f"{name}: its messages or tools have another form." for name in opened.left_out]
     return replace(opened, made=replace(opened.made, notes=(*told, *opened.made.notes)))

@@ -9,10 +9,15 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
-from studio.application.history.find import call_of_step, filtered_runs, find_run, raw_reply
+from studio.application.history.find import (
+    call_of_step,
+    filtered_runs,
+    find_run,
+    kept_state,
+    raw_reply,
+)
 from studio.application.run.past.compare import CompareRow, RunSide, compare, figures_of
 from studio.application.run.text import plain_text
-from studio.core.agent.past.tree import Past
 from studio.core.agent.values.expressions import (
     NAMES,
     ExpressionError,
@@ -70,17 +75,20 @@ def _add_state(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
             int, Field(description="Also the request of this step, as it was sent", ge=0)
         ] = 0,
         reply: Annotated[int, Field(description="Also the raw reply of this step", ge=0)] = 0,
+        branch: Annotated[
+            int | None, Field(description="At the end of this branch, from 0", ge=0)
+        ] = None,
     ) -> Answer:
         """Return the state of a run, live or from the history: what is new since the last answer.
 
         A step has only the messages that it added.
         """
-        live = runs.get(run) if runs.drives(run) else None
+        live = runs.get(run) if branch is None and runs.drives(run) else None
         if live is not None:
             await live.settle(wait)
             at = live.run.state
         else:
-            line, _, at = _kept(folder, run)
+            line, at = _kept(folder, run, branch)
         first = from_step or max(1, at.iteration + 1 - MOST_STEPS)
         wanted = range(first, first + MOST_STEPS) if steps or from_step else None
         if live is not None:
@@ -211,31 +219,24 @@ def _row(row: CompareRow) -> Answer:
 
 def _side(folder: ServedFolder, name: str, branch: int | None) -> RunSide:
     """Return a run of the history, or a branch of it, at its end."""
-    run, past, state = _kept(folder, name)
-    if branch is None:
-        return RunSide(run, state)
-    end = past.tree.ends.get(branch)
-    if end is None:
-        raise ToolError(f"The run has no branch {branch}; it has {sorted(past.tree.ends)}.")
-    return RunSide(run, past.state_at(past.tree.branch_end(end.id, len(past.events))))
+    return RunSide(*_kept(folder, name, branch))
 
 
 def _state_of(folder: ServedFolder, runs: LiveRuns, name: str) -> RunState:
-    return runs.get(name).run.state if runs.holds(name) else _kept(folder, name)[2]
+    return runs.get(name).run.state if runs.holds(name) else _kept(folder, name)[1]
 
 
-def _kept(folder: ServedFolder, name: str) -> tuple[str, Past, RunState]:
-    """Return a run of the history, by its id, and its end; only of a prompt in the served folder.
+def _kept(folder: ServedFolder, name: str, branch: int | None = None) -> tuple[str, RunState]:
+    """Return the id of a run of the served folder's prompts, and its end or that of a branch.
 
     Raises:
         ToolError: there is none, or it cannot be read.
     """
     try:
         line = find_run(folder.history, name)
-        past = folder.history.open(line.id)
-        state = past.state
+        state = kept_state(folder.history.open(line.id), branch)
     except (LookupError, JournalError, StoreError) as error:
         raise ToolError(str(error)) from None
-    if state is None or not folder.name(folder.root / line.path):
+    if not folder.name(folder.root / line.path):
         raise ToolError(f"No run {name!r} of this folder is kept.")
-    return line.id, past, state
+    return line.id, state

@@ -295,7 +295,7 @@ class RunFiles(QObject):
         """Make a prompt file of a call of the run that the run pane shows."""
         past = self._run.past
         if past is not None:
-            self._exchange.open_call(past.setup.run, step, alike=alike)
+            self._exchange.open_call(past.setup.run, step, alike=alike, upto=past.last)
 
     def _on_call_opened(self, opened: OpenedCalls) -> None:
         past = self._run.past

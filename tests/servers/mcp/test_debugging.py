@@ -171,9 +171,11 @@ async def test_two_branches_of_a_run_are_compared(folder: Path) -> None:
         await told(client, "breakpoints", run=run, set=["step_end"])
         stands = await told(client, "continue", run=run)
         found = await told(client, "compare", run=run, branch=0, other_branch=1)
-        assert "no branch 7" in await refusal(client, "compare", run=run, branch=7)
+        assert "no such branch" in await refusal(client, "compare", run=run, branch=7)
+        first, second = [await told(client, "state", run=run, branch=at) for at in (0, 1)]
         assert "two branches" in await refusal(client, "compare", run=run)
     assert (stands["branch"], stands["branches"]) == (1, [0, 1])
+    assert (first["step"], second["step"]) == (4, 2)
     assert found["summary"].startswith("The first difference is in iteration 2")
     assert found["figures"]["Model"] == ["m (small)", "m (small)"]
     assert found["same_rows"] > 0

@@ -63,9 +63,7 @@ class InspectionSources:
             return sent
         if step is state.step and step.reply is None and self.model is not None:
             return self._next(state) if step.messages else None
-        if step.called:
-            return Block("note", (Piece(not_kept(), "muted"),))
-        return None
+        return Block("note", (Piece(not_kept(state, step), "muted"),)) if step.called else None
 
     def refused(self, state: RunState, step: Step) -> tuple[RefusedOption, ...]:
         """Return the options that the server did not take, or is known not to take."""
@@ -78,16 +76,22 @@ class InspectionSources:
         """Return the body that the model would be sent now."""
         assert self.model is not None
         if isinstance(self.model, RecordedModel):
-            text = tr("A replay sends nothing: the reply comes from the recorded run.")
-            return Block("note", (Piece(text, "muted"),))
+            return Block("note", (Piece(tr(_OF_A_REPLAY), "muted"),))
         try:
             return self.model.request_body(request_of(state))
         except ModelError as error:
             return Block("error", (Piece(f"{error.message} {error.hint}".strip()),))
 
 
-def not_kept() -> str:
+_OF_A_REPLAY = marked("A replay sends nothing: the reply comes from the recorded run.")
+
+
+def not_kept(state: RunState, step: Step) -> str:
     """Return the sentence in place of a request or reply of which nothing is kept."""
+    if state.setup.recorded_seconds is not None:
+        return tr(_OF_A_REPLAY)
+    if not step.called:
+        return tr("Iteration {number} sent nothing.").format(number=step.number)
     return tr("Not kept: an older version wrote the run, or its model answered in this program.")
 
 

@@ -269,9 +269,10 @@ def noted(before: RunState, after: RunState, event: Event) -> RunState:
     """
     if before.pause is not None and after.pause is None and not isinstance(event, Forked):
         # After going back, the time since that place first waited belongs to the other way.
-        spent = event.at - before.pause.at
-        if before.pause.at and spent > 0:
-            after = replace(after, waited=after.waited + spent)
+        spent = event.waited
+        if spent is None and before.pause.at:
+            spent = event.at - before.pause.at
+        after = replace(after, waited=after.waited + max(spent or 0.0, 0.0))
     if not isinstance(event, _TOUCHING) or after.step.number != before.step.number:
         return after
     touch = _model_touch(before, event) if isinstance(event, ModelChosen) else _touch_of(event)

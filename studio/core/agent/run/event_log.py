@@ -61,13 +61,19 @@ class EventLog:
         self._secrets = secrets
         self._journal = _Journal(plan.journal)
         self._reenactment = plan.reenactment
+        self._paused_at: float | None = None
 
     def add(self, event: Event) -> bool:
         """Write a fact and go where it leads; whether that is a place."""
         masked = self._secrets.fact(event, self.state)
-        fact = replace(masked, seq=len(self.events) + 1, at=round(time.time(), 4))
+        now, pause = time.monotonic(), self.state.pause
+        waited = None if self._paused_at is None else round(now - self._paused_at, 4)
+        at = round(time.time(), 4)
+        fact = replace(masked, seq=len(self.events) + 1, at=at, waited=waited)
         self._journal.write(fact)
         is_place = self._take(fact)
+        if self.state.pause is not pause:
+            self._paused_at = now if self.state.pause is not None else None
         if self._reenactment is not None:
             self._reenactment.saw(fact)
         return is_place

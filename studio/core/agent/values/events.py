@@ -35,6 +35,10 @@ class EventBase:
     at: float = 0.0
     """When, in seconds since 1970 UTC."""
 
+    waited: float | None = None
+    """Seconds since the pause that it met began, by a clock that nothing sets; None without a
+    pause, or if it began in another process."""
+
     released: tuple[str, ...] = ()
     """References of secrets that the prompt or the user put in here for the first time; their
     values may be sent from then on."""

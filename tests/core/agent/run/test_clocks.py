@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from studio.core.agent.loop.machine import advance
+from studio.core.agent.loop.machine import advance, fold
 from studio.core.agent.loop.steps import new_state
 from studio.core.agent.past.replay import RecordedModel, RecordedSpecs, RecordedTools, Reenactment
+from studio.core.agent.values.commands import Continue
 from studio.core.agent.values.events import (
     ModelCalled,
     ModelReplied,
@@ -27,7 +29,16 @@ from studio.core.models.base import ModelError
 from studio.core.models.scripted import ScriptedModel
 from studio.core.tools.source import ToolOutcome
 from studio.core.wire.reply import Reply
-from tests.core.agent.runs import NATIVE, Functions, call, calling, document, run_of, search
+from tests.core.agent.runs import (
+    NATIVE,
+    Functions,
+    Session,
+    call,
+    calling,
+    document,
+    run_of,
+    search,
+)
 from tests.support.start_run import start_run
 
 
@@ -146,3 +157,17 @@ async def test_an_exact_replay_has_its_own_time_and_knows_the_recorded_one():
     assert (state.status, state.setup.recorded_seconds) == ("done", 100.0)
     assert state.seconds < 20.0
     assert Reenactment(again.events).seconds == 100.0
+
+
+@pytest.mark.parametrize("jump", [0.0, 315_576_000.0, -315_576_000.0])
+async def test_a_clock_that_is_set_during_a_pause_changes_no_waiting(monkeypatch, jump):
+    clock = SimpleNamespace(set=1.8e9, own=50.0)
+    clock.time, clock.monotonic = lambda: clock.set, lambda: clock.own
+    monkeypatch.setattr("studio.core.agent.run.event_log.time", clock)
+    session = Session.over(NATIVE, ["ok"], options=RunOptions(stop_at_entry=True))
+    assert await session.until_still() == PausePoint.BEFORE_REQUEST
+    clock.own += 25.0
+    clock.set += 25.0 + jump
+    assert await session.send(Continue()) == "done"
+    assert session.run.state.waited == 25.0
+    assert fold(session.run.events) == session.run.state
