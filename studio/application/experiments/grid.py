@@ -136,13 +136,18 @@ class GridRow:
         """Facts by name."""
         return object_of(self.row.facts.get("metadata"))
 
+    @property
+    def stated(self) -> JsonObject:
+        """Texts of the columns `__expected…`, by column."""
+        return object_of(self.row.facts.get("stated"))
+
     def text(self, column: str) -> str:
-        """Return the text of a column: a value, `expected`, or a fact of the metadata."""
+        """Return the text of a column: a value, what is expected, or a fact of the metadata."""
         if column == "expected" and "expected" in self.row.facts:
             return text_or_json(self.row.facts["expected"])
         if column == "description":
             return str(self.row.facts.get("description", ""))
-        value = self.values.get(column, self.metadata.get(column))
+        value = self.values.get(column, self.stated.get(column, self.metadata.get(column)))
         return "" if value is None else text_or_json(value)
 
 

@@ -177,11 +177,11 @@ def new_case_file(document: PromptDocument, prompt: Path) -> Path:
     return prompt.with_name(f"{prompt.stem}.cases{'.csv' if is_flat else '.jsonl'}")
 
 
-def free_path(prompt: Path) -> Path:
-    """Return a free path for an experiment of a prompt."""
+def free_path(prompt: Path, ending: str = ".experiment.yaml") -> Path:
+    """Return a free path beside a prompt, for an experiment or another version of it."""
 
     def path(stem: str) -> Path:
-        return prompt.with_name(f"{stem}.experiment.yaml")
+        return prompt.with_name(f"{stem}{ending}")
 
     return path(free_name(prompt.stem, lambda stem: path(stem).exists(), "-{}"))
 

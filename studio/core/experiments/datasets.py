@@ -290,8 +290,11 @@ def _row(
     """Return a case of a line of text columns."""
     metric = cells.get("__metric", "")
     assertions: list[AssertionSpec] = []
+    stated: dict[str, Json] = {}
     for name, text in cells.items():
-        if not (name == "__expected" or _expected_number(name)) or not text.strip():
+        if name == "__expected" or _expected_number(name):
+            stated[name] = text
+        if name not in stated or not text.strip():
             continue
         try:
             spec = assertion_of_column(text)
@@ -326,6 +329,7 @@ def _row(
     case = ExperimentCase(
         variables=variables,
         assertions=tuple(assertions),
+        stated=stated or _NOTHING,
         description=cells.get("__description", ""),
         metadata=metadata or _NOTHING,
         threshold=_float(least, path, line) if least else None,

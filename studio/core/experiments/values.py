@@ -209,6 +209,9 @@ class ExperimentCase:
     expected: str | None = None
     """The expected answer, for `{{ expected }}` in assertions."""
 
+    stated: JsonObject = field(default_factory=dict)
+    """Texts of the columns `__expected…` of a table, by column; `assertions` has what they say."""
+
     options: JsonObject = field(default_factory=dict)
     """`disableDefaultAsserts`, `disableVarExpansion`, `prefix`, `suffix`."""
 

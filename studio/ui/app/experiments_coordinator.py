@@ -39,7 +39,7 @@ from studio.core.prompty.parse import parse
 from studio.core.runs.codec import JournalError
 from studio.core.runs.exchange import read_journal
 from studio.core.runs.store import RunStore, StoreError
-from studio.core.text.files import write_atomically
+from studio.core.text.files import read_text, write_atomically
 from studio.core.text.values import Json, named_reason
 from studio.core.wire.wire_call import WireCall
 from studio.ui.app.run_coordinator import RunCoordinator
@@ -137,6 +137,7 @@ class ExperimentsCoordinator(QObject):
         view.request_file.connect(self._window.tabs.open_text)
         view.request_experiment.connect(lambda: self._keep_cases(controller))
         if view.bar is not None:
+            view.bar.request_copy.connect(lambda: self._copy_prompt(view))
             view.bar.request_limit.connect(lambda cents: self._raise_limit(controller, cents))
         self._dialogs.join(view)
         controller.ended.connect(self._on_ended)
@@ -219,6 +220,18 @@ class ExperimentsCoordinator(QObject):
             self._run.refuse(tr("The cases cannot be run as they are."))
             return
         self._write_new(free_path(table.prompt), table.text(plan.variants[0].document))
+
+    def _copy_prompt(self, view: ExperimentView) -> None:
+        """Write the text of the prompt into a file beside it, open it, and make it a column."""
+        if view.controller.cases is None or view.bar is None:
+            return
+        prompt = view.controller.cases.prompt.resolve()
+        text = self._services_with_texts().drafts.get(prompt)
+        copy = free_path(prompt, prompt.suffix)
+        self._write_new(copy, read_text(prompt) if text is None else text)
+        if copy.is_file():
+            view.bar.add_file(copy)
+            self._window.docks.show("cases")  # beside the copy, too
 
     def keep(self, past: PastRun | None) -> None:
         """Add the values and the answer of a run to the cases of its prompt."""

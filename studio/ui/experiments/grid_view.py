@@ -153,10 +153,8 @@ class CellDelegate(QStyledItemDelegate):
         elif isinstance(cell, GridCell):
             self._paint_cell(painter, room, cell, index.data(ANSWER_ROLE))
         else:
-            is_plain = (
-                index.column() == 1
-                or index.model().headerData(index.column(), Qt.Orientation.Horizontal) == "expected"
-            )
+            head = str(index.model().headerData(index.column(), Qt.Orientation.Horizontal))
+            is_plain = index.column() == 1 or head.startswith("expected")
             painter.setPen(QColor(theme.text if is_plain else theme.muted))
             paint_lines(painter, room, str(index.data() or ""), _LINES)
         if option.state & QStyle.StateFlag.State_HasFocus:

@@ -203,6 +203,8 @@ class CasesBar(QWidget):
 
     request_table = Signal(CasesTable)  # another file, or other columns
     request_experiment = Signal()  # keep the table as an experiment
+    request_copy = Signal()  # write the text of the prompt into a file of its own, as a column
+    request_column = Signal(int)  # ask the cells of one column
     request_limit = Signal(int)  # US cents that cases may cost: they are asked then
 
     def __init__(self, table: CasesTable) -> None:
@@ -293,9 +295,13 @@ class CasesBar(QWidget):
         files = menu.addMenu(tr("Another file"))
         for path in sorted(prompt.parent.glob("*.prompty")):
             if path != prompt:
-                files.addAction(path.name, partial(self._add, CaseColumn(path.name, path.name)))
+                files.addAction(path.name, partial(self.add_file, path))
         menu.addAction(tr("Git revision…"), self._ask_revision)
+        menu.addAction(tr("A copy to edit"), self.request_copy.emit)
         menu.addSeparator()
+        asked = menu.addMenu(tr("Ask one column"))
+        for at, column in enumerate(self._table.columns):
+            asked.addAction(column.name, partial(self.request_column.emit, at))
         menu.addMenu(self.rows_menu)
         for column in self._table.columns[1:]:
             words = tr("Remove {name}").format(name=column.name)
@@ -334,6 +340,10 @@ class CasesBar(QWidget):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.textValueSelected.connect(self.add_revision)
         dialog.open()
+
+    def add_file(self, path: Path) -> None:
+        """Add the column of another prompt of the folder."""
+        self._add(CaseColumn(path.name, path.name))
 
     def add_revision(self, revision: str) -> None:
         """Add the column of the prompt as it is in a revision of git."""

@@ -1,7 +1,8 @@
 """An experiment in a tab: what its newest result says, the grid, and one cell in full."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
@@ -205,9 +206,17 @@ class ExperimentView(QWidget):
         if row is None or grid is None:
             return
         variant = index.column() - model.first_variant
-        columns = [variant] if variant >= 0 else range(len(grid.variants))
-        keys = frozenset(CellKey(n, row, at) for at in columns for n in range(1, grid.repeats + 1))
-        self.controller.run(keys=keys)
+        self._ask([row], [variant] if variant >= 0 else range(len(grid.variants)), grid.repeats)
+
+    def _run_column(self, variant: int) -> None:
+        """Ask the cells of one column."""
+        grid = self.controller.model.grid
+        if grid is not None:
+            self._ask(range(1, len(grid.rows) + 1), [variant], grid.repeats)
+
+    def _ask(self, rows: Iterable[int], columns: Sequence[int], repeats: int) -> None:
+        places = product(range(1, repeats + 1), rows, columns)
+        self.controller.run(keys=frozenset(CellKey(*place) for place in places))
 
     def _enter(self) -> None:
         """Fold a group, or go to the answer."""
@@ -406,6 +415,7 @@ class ExperimentView(QWidget):
         if self.bar is not None:
             self.bar.request_table.connect(controller.show_cases)
             self.bar.request_experiment.connect(self.request_experiment)
+            self.bar.request_column.connect(self._run_column)
             controller.request_agreement.connect(self.bar.ask_cost)
         self.row_button.clicked.connect(self._add_row)
         # Also where a filter or a button has the keyboard: the window's own run a prompt.

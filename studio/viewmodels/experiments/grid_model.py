@@ -175,10 +175,13 @@ class ExperimentGridModel(QAbstractTableModel):
         values = [name for row in rows for name in row.values]
         facts = [name for row in rows for name in row.metadata]
         names = dict.fromkeys((*self.inputs, *values, *facts))
-        has_expected = self.is_editable or any(row.text("expected") for row in rows)
+        stated = tuple(dict.fromkeys(name for row in rows for name in row.stated))
+        is_free = self.is_editable and not stated
+        has_expected = is_free or any(row.text("expected") for row in rows)
         return (
             *(("description",) if any(row.text("description") for row in rows) else ()),
             *(name for name in names if name not in _NO_COLUMN),
+            *stated,
             *(("expected",) if has_expected else ()),
         )
 
@@ -380,7 +383,7 @@ class ExperimentGridModel(QAbstractTableModel):
         variant = section - self.first_variant
         if role == Qt.ItemDataRole.DisplayRole:
             if variant < 0:
-                return ("#", *self.columns)[section]
+                return ("#", *self.columns)[section].removeprefix("__")
             name = grid.variants[variant]
             if names := ", ".join(grid.left_out.get(variant, ())):
                 name = tr("{name}  (without {names})").format(name=name, names=names)

@@ -548,3 +548,62 @@ def test_a_run_above_the_limit_of_cost_asks_for_the_limit_once(
     ran(qtbot, view)
     assert len(shop.asked) == 7
     assert workbench.window.services.settings.value.cases_cents == limit
+
+
+def test_a_copy_is_edited_as_a_column_and_asked_alone(
+    qtbot: QtBot, open_workbench: Callable[[], Workbench], shop: Shop
+) -> None:
+    workbench = open_workbench()
+    view = opened(qtbot, workbench, shop, (1440, 900))
+    page = workbench.window.tabs.current
+    assert page is not None
+    assert view.bar is not None
+    unsaved = page.editor.toPlainText().replace("outdoor shop", "outdoor store")
+    page.editor.setPlainText(unsaved)
+    view.bar.request_copy.emit()
+    copy = shop.folder / "triage-2.prompty"
+    qtbot.waitUntil(lambda: workbench.window.tabs.path == copy, timeout=patience.MS)
+    assert copy.read_text(encoding="utf-8") == unsaved
+    assert shop.prompt.read_text(encoding="utf-8") == PROMPT
+    own = workbench.window.tabs.current
+    assert own is not None
+    assert own is not page
+    qtbot.waitUntil(
+        lambda: workbench.window.docks.is_shown("cases") and view.isVisible(), timeout=patience.MS
+    )
+    own.editor.setPlainText(unsaved.replace("outdoor store", "brief outdoor store"))
+    assert own.save()
+    model = view.controller.model
+    qtbot.waitUntil(
+        lambda: model.grid is not None and len(model.grid.variants) == 2, timeout=patience.MS
+    )
+    view.bar.request_column.emit(1)
+    qtbot.waitUntil(lambda: len(shop.asked) == 7, timeout=patience.MS)
+    qtbot.waitUntil(lambda: not view.controller.is_running, timeout=patience.MS)
+    qtbot.waitUntil(
+        lambda: states(view, 1).count(DotState.FAILED) == 2, timeout=patience.MS
+    )  # the brief one
+    assert set(states(view, 0)) == {DotState.WAITING}
+    assert len(shop.asked) == 7
+
+
+def test_what_a_table_states_as_expected_is_shown_and_edited(
+    qtbot: QtBot, open_workbench: Callable[[], Workbench], shop: Shop
+) -> None:
+    shop.cases.write_text(
+        "ticket,__expected1,__expected2\nWhere?,contains: other,is-json\nAgain?,,\n",
+        encoding="utf-8",
+    )
+    view = opened(qtbot, open_workbench(), shop, (1440, 900))
+    model = view.controller.model
+    heads = [model.headerData(at, Qt.Orientation.Horizontal) for at in range(5)]
+    assert heads == ["#", "ticket", "plan", "expected1", "expected2"]
+    assert [model.index(0, at).data() for at in (3, 4)] == ["contains: other", "is-json"]
+    typed(view, 1, 3, "contains: nobody")
+    qtbot.waitUntil(
+        lambda: "Again?,contains: nobody,\n" in shop.cases.read_text("utf-8"), timeout=patience.MS
+    )
+    qtbot.waitUntil(lambda: model.index(1, 3).data() == "contains: nobody", timeout=patience.MS)
+    view.run_all()
+    ran(qtbot, view)
+    assert states(view, 0) == [DotState.PASSED, DotState.FAILED]

@@ -255,6 +255,7 @@ def row_facts(row: ExperimentRow, mask: Callable[[str], str]) -> dict[str, Json]
         "metadata": dict(case.metadata),
         "threshold": case.threshold,
         "expected": case.expected,
+        "stated": _masked(dict(case.stated), mask),
         "unchecked": all(each.weight == 0 for each in case.assertions),
     }
     kept = {name: value for name, value in others.items() if value}
