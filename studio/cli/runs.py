@@ -137,7 +137,7 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
 def _add_branch(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--branch",
-        type=whole(1),
+        type=lambda text: whole(1)(text) - 1,
         metavar="N",
         help="branch of the run, from 1 as in the window (default: the newest)",
     )
@@ -222,7 +222,7 @@ def _show(options: argparse.Namespace, store: RunStore) -> int:
     run = found_run(store, options.run)
     try:
         past = store.open(run.id)
-        state = kept_state(past, options.branch and options.branch - 1)
+        state = kept_state(past, options.branch)
         if options.request is not None or options.reply is not None:
             return _show_call(store, run.id, state, options.request, options.reply)
     except LookupError as error:
@@ -238,7 +238,8 @@ def _show(options: argparse.Namespace, store: RunStore) -> int:
     if run.note:
         print(printable(f"Note: {run.note}"))
     if len(past.tree.ends) > 1:
-        print(f"Branch: {options.branch or past.tree.branch + 1} of {len(past.tree.ends)}")
+        shown = past.tree.branch if options.branch is None else options.branch
+        print(f"Branch: {shown + 1} of {len(past.tree.ends)}")
     for step in steps_of(state):
         _show_step(step)
     if state.answer is not None:
@@ -311,7 +312,9 @@ def _import(options: argparse.Namespace, store: RunStore) -> int:
 def _open(options: argparse.Namespace, store: RunStore) -> int:
     run = found_run(store, options.run)
     try:
-        opened = open_calls(store, run.id, options.request, alike=options.alike)
+        opened = open_calls(
+            store, run.id, options.request, alike=options.alike, branch=options.branch
+        )
     except (LookupError, ImportFailure) as error:
         tell(f"prompt-studio: {error}")
         return PROBLEMS

@@ -136,7 +136,7 @@ def test_a_run_is_replayed_with_what_the_person_did_in_it(
     bodies: list[InspectorView] = []
     controller.inspector_changed.connect(bodies.append)
     controller.inspect(Inspection(1, "request"))
-    assert "Not kept" in plain_text(bodies[-1].blocks)
+    assert "A replay sends nothing" in plain_text(bodies[-1].blocks)
 
 
 def test_a_replay_stops_at_a_breakpoint_and_goes_its_own_way_from_there(
