@@ -30,7 +30,7 @@ from studio.ui.tools.offers_dialog import OffersDialog
 from studio.ui.tools.pane import ConsentDialog
 from studio.ui.tools.questions import InputDialog
 from studio.ui.tools.traffic_dialog import TrafficDialog
-from studio.viewmodels.connections.downloads import WeightsState
+from studio.viewmodels.connections.controller import WeightsState
 from studio.viewmodels.experiments.result_answers import AnswerPair
 from studio.viewmodels.tools.calls import InputQuestion
 

@@ -13,7 +13,7 @@ import pytest
 from studio.application.exchange.export import make_export
 from studio.application.preview.build import build_preview
 from studio.application.preview.requests import request_of
-from studio.application.preview.value import PreviewJob
+from studio.application.preview.variables import PreviewJob
 from studio.cli.main import run_command
 from studio.cli.terminal import FINE
 from studio.core.agent.loop.setup import make_setup

@@ -88,7 +88,7 @@ def add_connections(parser: argparse.ArgumentParser) -> None:
 
 def _prices(options: argparse.Namespace) -> int:
     from studio.core.models.base import ModelError
-    from studio.core.models.prices import fetch_prices, table_name
+    from studio.core.models.capabilities import fetch_prices, table_name
 
     if options.update:
         try:

@@ -6,8 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import get_args
 
-from studio.application.document.checked_file import merged
-from studio.application.document.reading import loaded_parts, read_document
+from studio.application.document.checked_file import loaded_parts, merged, read_document
 from studio.application.preview.diff import request_as_json
 from studio.application.preview.requests import preview_target, request_preview
 from studio.cli.arguments import add_inputs, add_trust, read_text, report, trust_of

@@ -13,7 +13,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from studio.application.history.find import find_run
+from studio.application.history.rows import find_run
 from studio.cli.run.step import add_stepping, ask, breakpoints_of, pause_words
 from studio.cli.terminal import (
     FINE,

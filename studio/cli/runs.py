@@ -16,15 +16,15 @@ from typing import get_args
 
 from studio import __version__
 from studio.application.exchange.runs import kept_words, take_text
-from studio.application.history.find import (
+from studio.application.history.open_calls import open_calls
+from studio.application.history.rows import (
     call_of_step,
+    end_of,
     filtered_runs,
     find_run,
     kept_state,
     raw_reply,
 )
-from studio.application.history.open_calls import open_calls
-from studio.application.history.rows import end_of
 from studio.application.run.past.again import PastRun, past_run
 from studio.cli.export import put_import
 from studio.cli.terminal import FINE, PROBLEMS, UsageError, amount, printable, tell, whole

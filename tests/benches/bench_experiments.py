@@ -30,9 +30,14 @@ from studio.application.experiments.grid import (  # noqa: E402
 from studio.application.experiments.plan import ExperimentServices, plan_experiment  # noqa: E402
 from studio.application.experiments.report import report_of  # noqa: E402
 from studio.application.experiments.run.runner import ExperimentRunner  # noqa: E402
-from studio.core.experiments.results.cells import CellKey, CellState, NewResult, ResultRow  # noqa: E402  # noqa: E402
+from studio.core.experiments.results.cells import (  # noqa: E402  # noqa: E402
+    CellKey,
+    CellState,
+    NewResult,
+    ResultRow,
+    sum_up,
+)
 from studio.core.experiments.results.ledger import ExperimentLedger  # noqa: E402
-from studio.core.experiments.results.scans import sum_up  # noqa: E402
 from studio.core.models.connections import (  # noqa: E402
     EMBEDDED,
     Connection,

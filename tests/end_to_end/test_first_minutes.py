@@ -14,7 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from studio.application.connections import provider_start
+from studio.application.connections import model as model_choice
 from studio.core.models.connections import PRESETS, Preset, read_connections
 from studio.core.paths import user_paths
 from studio.core.settings import load_settings
@@ -271,7 +271,7 @@ def test_a_server_of_this_computer_is_offered_at_once_and_never_chosen(
 ) -> None:
     server.models = [{"id": "small"}, {"id": "large"}]
     server.script(streamed("From my own machine."))
-    monkeypatch.setattr(provider_start, "PRESETS", presets_at(server.url))
+    monkeypatch.setattr(model_choice, "PRESETS", presets_at(server.url))
     person = user()
     person.press(Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
     person.qtbot.waitUntil(lambda: person.bench.is_settled)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from studio.application.inputs.sets import read_sets
-from studio.application.run.debugging.memory import DebugStore
+from studio.application.run.debugging.console import DebugStore
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.step import PausePoint
 from studio.core.models.base import Capabilities, ModelError, ModelRequest

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from studio.application.connections.provider_start import ProviderAnswers, ProviderStart
+from studio.application.connections.model import ProviderAnswers, ProviderStart
 from studio.application.words import tr
-from studio.core.models.capabilities import ModelFacts, facts_of
+from studio.core.models.capabilities import ModelFacts, facts_of, is_loaded
 from studio.core.models.choice import ModelChoice
 from studio.core.models.connections import (
     EMBEDDED,
@@ -19,8 +19,7 @@ from studio.core.models.connections import (
     origin,
 )
 from studio.core.models.embedded.weights import Weights
-from studio.core.models.prices import is_loaded
-from studio.core.models.remote.offers import FoundServer
+from studio.core.models.remote.openai_client import FoundServer
 from studio.core.models.secrets import KEYRING, environment_name
 from studio.core.text.amounts import counted, money, size
 from studio.core.text.values import JsonObject

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from studio.core.project_file import OWN_FILE, SettingsError, sections
-from studio.core.prompty.checks.echoes import without_echoes
+from studio.core.prompty.checks.dialects import without_echoes
 from studio.core.prompty.checks.portability import CODES, GROUP, check_portability
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.runtimes.prompty1 import refusals

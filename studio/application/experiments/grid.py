@@ -16,8 +16,14 @@ from studio.application.experiments.plan import ExperimentPlan
 from studio.application.experiments.report import pass_rule_of
 from studio.core.experiments.datasets import table_rows
 from studio.core.experiments.results.cells import (
+    FAILED,
+    LACKS_ANSWER,
+    PASSED,
+    UNDECIDED,
+    WAITS,
     CellKey,
     CellOutcome,
+    CellStanding,
     CellState,
     ResultRow,
     RowTotal,
@@ -25,14 +31,6 @@ from studio.core.experiments.results.cells import (
 )
 from studio.core.experiments.results.comparison import row_passes
 from studio.core.experiments.results.ledger import ExperimentLedger
-from studio.core.experiments.results.scans import (
-    FAILED,
-    LACKS_ANSWER,
-    PASSED,
-    UNDECIDED,
-    WAITS,
-    CellStanding,
-)
 from studio.core.experiments.values import PassRule
 from studio.core.text.values import JsonObject, object_of, parse_json, text_or_json
 

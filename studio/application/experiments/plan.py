@@ -27,7 +27,7 @@ from studio.application.experiments.prompts import (
 )
 from studio.application.experiments.providers import unpriced
 from studio.application.experiments.report import GIT
-from studio.application.run.start.readiness import refusal_of
+from studio.application.run.start.session import refusal_of
 from studio.application.words import tr
 from studio.core.experiments.assertions.marking import judged_by, lacks_judge
 from studio.core.experiments.datasets import read_dataset, unread_columns

@@ -15,7 +15,7 @@ from studio.core.experiments.values import ProviderEntry
 from studio.core.imports.compose import OPTION_WORDS
 from studio.core.models.base import Capabilities, ModelRequest
 from studio.core.models.bodies import request_body
-from studio.core.models.capabilities import facts_of
+from studio.core.models.capabilities import Price, facts_of
 from studio.core.models.choice import ModelChoice, provider_connection
 from studio.core.models.connections import (
     BUILT_IN,
@@ -25,7 +25,6 @@ from studio.core.models.connections import (
     origin,
     provider_at,
 )
-from studio.core.models.prices import Price
 from studio.core.prompty.document import Message, ModelDeclaration, PromptDocument, TextPart
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.values import Json, JsonObject, object_of, objects_of, parse_json

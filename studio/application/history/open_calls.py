@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from studio.application.history.find import call_of_step, kept_state
+from studio.application.history.rows import call_of_step, kept_state
 from studio.core.agent.values.state import RunState, steps_of
 from studio.core.imports.imported import ImportFailure
 from studio.core.imports.recorded_calls import OpenedCalls, RecordedCall, prompt_of_calls

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from studio.application.document.checked_file import merged, provider_problems
-from studio.application.preview.value import Preview, PreviewJob
-from studio.application.preview.variables import cards, marked_cards
-from studio.application.run.start.readiness import refusal_of
+from studio.application.preview.variables import Preview, PreviewJob, cards, marked_cards
+from studio.application.run.start.session import refusal_of
 from studio.application.trust import is_trusted, references_of
 from studio.core.agent.loop.setup import (
     choice_before_run,

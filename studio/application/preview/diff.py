@@ -13,7 +13,7 @@ from studio.application.preview.requests import (
     request_of,
     request_preview,
 )
-from studio.application.preview.value import Preview, PreviewJob
+from studio.application.preview.variables import Preview, PreviewJob
 from studio.application.words import tr
 from studio.core.export.request_script import ApiEndpoint, curl_command, endpoint_of, python_script
 from studio.core.prompty.document import Message, PromptDocument

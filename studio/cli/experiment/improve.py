@@ -7,25 +7,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from studio.application.experiments.improve.accept import (
+    MOST_PROPOSALS,
+    ImproveChoices,
+    ImproveError,
+    Improvement,
+    ImproveProgress,
     acceptance,
     candidate_words,
     improvement_diff,
     improvement_sentences,
     progress_words,
     section_diff,
+    variant_to_improve,
     with_variants,
 )
 from studio.application.experiments.improve.candidates import section_text
 from studio.application.experiments.improve.score import MOST_TEXTS, propose_texts, rows_to_show
 from studio.application.experiments.improve.search import SectionSearch
-from studio.application.experiments.improve.values import (
-    MOST_PROPOSALS,
-    ImproveChoices,
-    ImproveError,
-    Improvement,
-    ImproveProgress,
-    variant_to_improve,
-)
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices, plan_experiment
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.providers import choice_for

@@ -12,8 +12,7 @@ from typing import Any, get_args
 
 from studio.application.connections.model import Answerers, tool_session
 from studio.application.run.past.again import PastRun, exactly
-from studio.application.run.start.readiness import Refusal, refusal_of
-from studio.application.run.start.session import begin_run, tool_scores_of
+from studio.application.run.start.session import Refusal, begin_run, refusal_of, tool_scores_of
 from studio.application.run.text_commands import CommandError, target_of
 from studio.application.trust import references_of
 from studio.cli.arguments import (
@@ -65,8 +64,7 @@ from studio.core.runs.rows import RunWriter
 from studio.core.runs.store import RunStore, StoreError
 from studio.core.text.values import Json, named_reason, text_or_json
 from studio.core.tools.registry import ToolRegistry
-from studio.core.tools.trust.definitions import change_text
-from studio.core.tools.trust.store import TrustStore
+from studio.core.tools.trust.store import TrustStore, change_text
 from studio.core.wire.reply import Reply, ReplyDelta
 
 

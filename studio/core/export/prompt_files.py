@@ -19,7 +19,7 @@ from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.prompty.runtimes.prompty2 import CannotRender, RuntimeRefusal, render_chevron
 from studio.core.prompty.templates import render_template
-from studio.core.prompty.templates.faults import LIMIT
+from studio.core.prompty.templates.writer import LIMIT
 from studio.core.text.source import Problem, Severity, Span
 from studio.core.text.values import Json, object_of
 

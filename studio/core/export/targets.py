@@ -10,7 +10,7 @@ from studio.core.export.markdown import markdown_document
 from studio.core.export.prompt_files import dialect_file, prompt_file
 from studio.core.export.promptfoo import promptfoo_config
 from studio.core.export.python.script import python_script
-from studio.core.export.requests import LABELS, CurlCommand, messages_jsonl, request_body
+from studio.core.export.sent import LABELS, CurlCommand, messages_jsonl, request_body
 from studio.core.export.target import ExportResult, ExportSource, ExportTarget, FileTarget
 from studio.core.plugins import Plugin, fault, installed
 from studio.core.prompty.document import Dialect

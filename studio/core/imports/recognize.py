@@ -52,7 +52,7 @@ from studio.core.prompty.reference_values import (
     UnresolvedReference,
     confined_path,
 )
-from studio.core.prompty.templates.faults import VALUE
+from studio.core.prompty.templates.writer import VALUE
 from studio.core.prompty.yaml.reader import read_yaml, write_yaml
 from studio.core.text.amounts import counted
 from studio.core.text.files import files_matching, read_bounded, read_text

@@ -1,21 +1,34 @@
-"""Facts about models: windows, abilities and prices, from a data file, servers and users."""
+"""Facts about models: windows, abilities and prices, from data files, servers and users.
+
+A price, from the table of genai-prices, is that of one provider and one model: an id that the
+table does not name is unknown, never that of a model whose id begins alike.
+"""
+
+from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from studio.core.known_models import model_table
-from studio.core.models.base import Capabilities
-from studio.core.models.connections import Connection
-from studio.core.models.prices import (
-    EnteredPrice,
-    Price,
-    entered_price,
-    listed_price,
-    listed_window,
-)
-from studio.core.text.values import Json, JsonObject, object_of
+from studio.core.models.base import Capabilities, ModelError, answering_model
+from studio.core.models.connections import Connection, ConnectionKind, address_of
+from studio.core.models.proxies import transport_to
+from studio.core.paths import user_paths
+from studio.core.text.files import read_bounded, write_private
+from studio.core.text.values import Json, JsonObject, object_of, parse_json
+from studio.core.whole_imports import import_whole
+from studio.core.wire.reply import ReplyDelta, Usage, UsageDelta
+
+if TYPE_CHECKING:
+    from genai_prices.data_snapshot import DataSnapshot
+    from genai_prices.types import ModelInfo, Provider
+
 
 _MILLION = 1_000_000
 _WINDOW_KEYS = (
@@ -190,3 +203,300 @@ def _with(able: Capabilities, said: JsonObject) -> Capabilities:
         if isinstance(value, wanted) and not (wanted is int and isinstance(value, bool)):
             changes[each.name] = value
     return replace(able, **changes)
+
+
+# The table of prices and windows: genai-prices' own snapshot, or a newer one that was fetched.
+
+ADDRESS = (
+    "https://raw.githubusercontent.com/pydantic/genai-prices/refs/heads/main/prices/new_data/v2/"
+    "data.json"
+)
+"""Address at which genai-prices publishes its table."""
+
+_MOST_BYTES = 64 * 1024**2
+_SECONDS = 30.0
+
+
+def kept_table() -> Path:
+    """Return the file of the table that was fetched last."""
+    return user_paths().cache / "prices.json"
+
+
+@cache
+def price_table() -> DataSnapshot:
+    """Return the table; a fetched one that cannot be read counts as missing."""
+    import_whole("genai_prices.data_snapshot")
+    from genai_prices.data_snapshot import get_snapshot
+
+    try:
+        return _read(read_bounded(kept_table()))
+    except (OSError, ValueError):
+        return get_snapshot()
+
+
+def is_loaded() -> bool:
+    """Return whether prices are loaded, so that asking for one takes no time."""
+    return price_table.cache_info().currsize > 0
+
+
+def table_name() -> str:
+    """Return the table's name, as shown."""
+    try:
+        fetched = datetime.fromtimestamp(kept_table().stat().st_mtime, UTC)
+    except OSError:
+        return f"genai-prices {version('genai-prices')}"
+    return f"genai-prices of {fetched:%Y-%m-%d}"
+
+
+async def fetch_prices(address: str = ADDRESS) -> str:
+    """Fetch the newest table, keep it, and use it from now on; gives its name.
+
+    Raises:
+        ModelError: it cannot be fetched or read; the one before stays.
+    """
+    data = await _fetched(address)
+    try:
+        _read(data)
+    except ValueError:
+        message = "What came is not a table of prices."
+        raise ModelError("bad-reply", message, "The one before is used.") from None
+    path = kept_table()
+    try:
+        write_private(path, data)
+    except OSError as error:
+        message = f"The table of prices cannot be kept: {error.strerror or error}."
+        raise ModelError("unwritten", message, f"Make room in {path.parent}.") from None
+    price_table.cache_clear()
+    price_table()
+    return table_name()
+
+
+async def _fetched(address: str) -> bytes:
+    import httpx2
+
+    transport, _ = transport_to(address)
+    data = bytearray()
+    try:
+        async with (
+            httpx2.AsyncClient(transport=transport, timeout=_SECONDS) as client,
+            client.stream("GET", address) as reply,
+        ):
+            reply.raise_for_status()
+            async for piece in reply.aiter_bytes():
+                data += piece
+                if len(data) > _MOST_BYTES:
+                    raise ModelError("too-large", "The table of prices is too large to be one.")
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+        raise ModelError(
+            "unreachable",
+            f"The table of prices cannot be fetched ({type(error).__name__}).",
+            "The one that is here is used; try again later.",
+        ) from None
+    return bytes(data)
+
+
+def _read(data: bytes) -> DataSnapshot:
+    """Read the table of a published file.
+
+    Raises:
+        ValueError: it is none.
+    """
+    from genai_prices.data_snapshot import DataSnapshot
+    from genai_prices.types import _providers_from_raw  # its own way from a file to a table
+
+    raw = parse_json(data.decode("utf-8"))
+    if not isinstance(raw, list) or not raw:
+        raise ValueError("a table of prices is a list of providers")
+    return DataSnapshot(_providers_from_raw(raw), from_auto_update=True)
+
+
+_PROVIDERS: Mapping[ConnectionKind, str] = {
+    "openai": "openai",
+    "azure": "azure",
+    "anthropic": "anthropic",
+    "gemini": "google",
+}
+_MAKERS = ("openai", "anthropic", "google", "mistral", "x-ai", "deepseek", "cohere")
+
+_COUNTED: Mapping[str, str] = {
+    "input_tokens": "input_tokens",
+    "output_tokens": "output_tokens",
+    "cached_tokens": "cache_read_tokens",
+    "cache_write_tokens": "cache_write_tokens",
+    "cache_write_1h_tokens": "cache_write_1h_tokens",
+    "reasoning_tokens": "output_reasoning_tokens",
+    "input_audio_tokens": "input_audio_tokens",
+    "output_audio_tokens": "output_audio_tokens",
+    "input_image_tokens": "input_image_tokens",
+}
+"""Our figures by the names of genai-prices."""
+
+
+class Price(Protocol):
+    """The price of a model's tokens."""
+
+    @property
+    def source(self) -> str:
+        """Return the source of the price, for people."""
+        ...
+
+    def of(self, usage: Usage) -> float | None:
+        """Return a call's price in US dollars; None where the figures cannot be priced."""
+        ...
+
+    def per_million(self) -> tuple[float, float, float | None]:
+        """Return US dollars per million tokens of requests, replies, and cached input."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class EnteredPrice:
+    """US dollars for a million tokens, as the user entered them or a server lists them."""
+
+    input: float
+    """Of the request."""
+
+    output: float
+    """Of the reply."""
+
+    cached: float | None = None
+    """Of the request, where the provider had it in its cache; `None`: as `input`."""
+
+    source: str = "your corrections"
+    """Source of the price."""
+
+    def of(self, usage: Usage) -> float:
+        """Return the cost of a call."""
+        cached = min(usage.cached_tokens, usage.input_tokens)
+        cheap = self.input if self.cached is None else self.cached
+        return (
+            (usage.input_tokens - cached) * self.input
+            + cached * cheap
+            + usage.output_tokens * self.output
+        ) / _MILLION
+
+    def per_million(self) -> tuple[float, float, float | None]:
+        """Return the prices as entered."""
+        return self.input, self.output, self.cached
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPrice:
+    """The price of one model of one provider in the snapshot."""
+
+    asked: str
+    """The id that the price was looked up for."""
+
+    provider: str
+    """The provider whose price it is."""
+
+    model: str
+    """The id that the snapshot has for it."""
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether the ids are the same, and not an alias or a dated version of the other."""
+        return self.asked.rpartition("/")[2].lower() == self.model.rpartition("/")[2].lower()
+
+    @property
+    def source(self) -> str:
+        """Whose price it is; an id that is not the same is marked."""
+        mark = "" if self.is_equal else f" ≠ {self.asked}"
+        return f"genai-prices: {self.provider}/{self.model}{mark}"
+
+    def of(self, usage: Usage) -> float | None:
+        """Return the cost of a call."""
+        from genai_prices import Usage as Counted
+
+        counted = {
+            theirs: value for ours, theirs in _COUNTED.items() if (value := getattr(usage, ours))
+        }
+        try:
+            found = price_table().calc(Counted(**counted), self.model, self.provider, None, None)
+        except (LookupError, ValueError):  # figures that contradict each other
+            return None
+        return float(found.total_price)
+
+    def per_million(self) -> tuple[float, float, float | None]:
+        """Return the prices of small requests; large ones may cost more."""
+        ways = ({"input_tokens": 1}, {"output_tokens": 1}, {"input_tokens": 1, "cached_tokens": 1})
+        into, out, cached = (
+            self.of(Usage(**{k: v * 1000 for k, v in way.items()})) for way in ways
+        )
+        return (into or 0.0) * 1000, (out or 0.0) * 1000, None if cached is None else cached * 1000
+
+
+def listed_price(model_id: str, connection: Connection) -> ListedPrice | None:
+    """Return the price of a model where a connection leads; None where it is not known."""
+    found = _find(model_id, connection)
+    if found is None:
+        return None
+    provider, model = found
+    return ListedPrice(model_id, provider.id, model.id)
+
+
+def listed_window(model_id: str, connection: Connection | None = None) -> int | None:
+    """Return the tokens of the model's window; None where it is not known."""
+    found = _find(model_id, connection)
+    return found[1].context_window if found is not None else None
+
+
+def _find(model_id: str, connection: Connection | None) -> tuple[Provider, ModelInfo] | None:
+    """Find the provider and the model; another server is only asked about its maker's models."""
+    if not model_id:
+        return None
+    provider = _PROVIDERS.get(connection.kind) if connection is not None else None
+    if provider is not None:
+        return _look_up(model_id, provider, None)
+    address = address_of(connection) if connection is not None else ""
+    if address and (found := _look_up(model_id, None, address)) is not None:
+        return found
+    maker, _, name = model_id.rpartition("/")
+    makers = (maker,) if maker in _MAKERS else () if maker else _MAKERS
+    return next((item for each in makers if (item := _look_up(name, each, None))), None)
+
+
+def _look_up(
+    model_id: str, provider: str | None, address: str | None
+) -> tuple[Provider, ModelInfo] | None:
+    try:
+        return price_table().find_provider_model(model_id, None, provider, address)
+    except LookupError:
+        return None
+
+
+@runtime_checkable
+class PricedModel(Protocol):
+    """A model whose tokens cost something, known or not; any other costs nothing."""
+
+    @property
+    def price(self) -> Price | None:
+        """Return the price of its tokens; None if it is not known."""
+        ...
+
+
+def priced(delta: ReplyDelta, price: Price | None) -> ReplyDelta:
+    """Return figures with their cost, where the server says none and the price is known."""
+    if price is None or not isinstance(delta, UsageDelta) or delta.usage.cost is not None:
+        return delta
+    return UsageDelta(replace(delta.usage, cost=price.of(delta.usage)))
+
+
+def price_source(model: object) -> str:
+    """Return the source of a model's price; empty for a free model."""
+    model = answering_model(model)
+    if not isinstance(model, PricedModel):
+        return ""
+    return model.price.source if model.price is not None else "unknown"
+
+
+def entered_price(value: object) -> EnteredPrice | None:
+    """Return the price in a connection's corrections."""
+    if not isinstance(value, Mapping):
+        return None
+    into, out, cached = value.get("input"), value.get("output"), value.get("cached")
+    if not isinstance(into, int | float) or not isinstance(out, int | float):
+        return None
+    return EnteredPrice(
+        float(into), float(out), float(cached) if isinstance(cached, int | float) else None
+    )

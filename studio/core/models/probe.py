@@ -16,8 +16,7 @@ from studio.core.models.connections import Api, Connection
 from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.models.remote.faults import Endpoint
 from studio.core.models.remote.model import RemoteModel, shown_address
-from studio.core.models.remote.offers import listed_models
-from studio.core.models.remote.openai_client import KeySource, OpenAIClient
+from studio.core.models.remote.openai_client import KeySource, OpenAIClient, listed_models
 from studio.core.models.secrets import SecretStore
 from studio.core.prompty.document import MediaPart, Message, Part, TextPart, ToolSpec
 from studio.core.text.amounts import counted, duration

@@ -30,8 +30,7 @@ from studio.core.prompty.reference_values import (
 )
 from studio.core.prompty.references import resolve_document, resolve_rendering
 from studio.core.prompty.templates import render_template
-from studio.core.prompty.templates.faults import SYNTAX, VALUE
-from studio.core.prompty.templates.writer import UnreadText
+from studio.core.prompty.templates.writer import SYNTAX, VALUE, UnreadText
 from studio.core.text.source import Problem, Severity, Span
 from studio.core.text.values import Json
 

@@ -51,8 +51,7 @@ from studio.core.tools.sources.opening import (
     source_path,
 )
 from studio.core.tools.toolbox import AskUser, Toolbox
-from studio.core.tools.trust.definitions import ToolChange
-from studio.core.tools.trust.store import WHOLE_FOLDER, Approval, ToolReview, TrustStore
+from studio.core.tools.trust.store import WHOLE_FOLDER, Approval, ToolChange, ToolReview, TrustStore
 
 
 class DocumentTools:

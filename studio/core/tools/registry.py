@@ -15,8 +15,7 @@ from studio.core.text.amounts import counted
 from studio.core.text.naming import free_name
 from studio.core.text.values import Json, JsonObject, text_or_json
 from studio.core.tools.source import ServerOffer, ToolOutcome
-from studio.core.tools.trust.definitions import ToolChange
-from studio.core.tools.trust.store import Approval, Doubt, Want, stricter
+from studio.core.tools.trust.store import Approval, Doubt, ToolChange, Want, stricter
 
 # Mocks of tools: fixed, in sequence, from a template, recorded, or answered by the user.
 

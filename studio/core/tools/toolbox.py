@@ -24,7 +24,7 @@ from studio.core.tools.source import (
     limited,
     tool_asked,
 )
-from studio.core.tools.trust.definitions import change_text
+from studio.core.tools.trust.store import change_text
 
 AskUser: TypeAlias = Callable[[str, JsonObject], Awaitable[ToolOutcome]]
 """(tool, arguments) → the user's answer, for the mock "ask me"."""

@@ -14,8 +14,7 @@ from typing import Literal, TypeAlias
 
 from lsprotocol import types
 
-from studio.application.document.checked_file import findings_of
-from studio.application.document.reading import read_document
+from studio.application.document.checked_file import findings_of, read_document
 from studio.application.editing.editor_context import EditorContext, editor_context_of
 from studio.application.editing.experiment.names import files_named
 from studio.application.editing.hover import hover

@@ -50,7 +50,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from studio import __version__
-from studio.application.run.start.readiness import refusal_of
+from studio.application.run.start.session import refusal_of
 from studio.application.trust import references_of
 from studio.core.prompty.document import TEXT_KINDS, InputDeclaration, PromptDocument
 from studio.core.prompty.parse import parse

@@ -9,7 +9,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
-from studio.application.history.find import (
+from studio.application.history.rows import (
     call_of_step,
     filtered_runs,
     find_run,
@@ -18,7 +18,7 @@ from studio.application.history.find import (
 )
 from studio.application.run.past.compare import CompareRow, RunSide, compare, figures_of
 from studio.application.run.text import plain_text
-from studio.core.agent.values.expressions import (
+from studio.core.agent.values.breakpoints import (
     NAMES,
     ExpressionError,
     at_step,
@@ -31,8 +31,7 @@ from studio.core.prompty.templates.jinja.conditions import ConditionError
 from studio.core.runs.codec import JournalError
 from studio.core.runs.store import RunFilter, StoreError
 from studio.servers.mcp.debug_tools import READS, Answer, RunName, Wait
-from studio.servers.mcp.live_runs import LiveRuns
-from studio.servers.mcp.run_news import MOST_STEPS, NO_ANSWER, KnownState, news_of
+from studio.servers.mcp.live_runs import MOST_STEPS, NO_ANSWER, KnownState, LiveRuns, news_of
 from studio.servers.mcp.served_folder import ServedFolder
 
 Expression: TypeAlias = Annotated[

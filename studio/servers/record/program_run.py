@@ -39,8 +39,8 @@ from studio.core.masking.masker import Masker
 from studio.core.masking.redact import DOTS
 from studio.core.models.base import Capabilities, ModelPlace, ModelRequest, TellOpening
 from studio.core.models.bodies import as_sent
+from studio.core.models.capabilities import Price, listed_price, priced
 from studio.core.models.connections import Connection
-from studio.core.models.prices import Price, listed_price, priced
 from studio.core.prompty.document import Message, ToolResultPart, ToolSpec
 from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import ReferenceContext

@@ -25,8 +25,8 @@ from starlette.types import Message as AsgiMessage
 
 from studio.core.agent.values.options import RunOptions
 from studio.core.masking.masker import Masker
+from studio.core.models.capabilities import price_table
 from studio.core.models.connections import ConnectionKind
-from studio.core.models.prices import price_table
 from studio.core.runs.store import RunStore
 from studio.core.text.values import reason_of
 from studio.servers.record.exchange import (

@@ -259,7 +259,7 @@ def _compared(
     now: str, path: Path | None, values: Mapping[str, Json], pair: Pair, *, trusted: bool
 ) -> PromptComparison:
     """Return both sides, and what a model would get of each; in the pool."""
-    from studio.application.preview.value import PreviewJob
+    from studio.application.preview.variables import PreviewJob
     from studio.core.prompty.parse import parse
 
     job = PreviewJob(parse(now, path), values, trusted=trusted)

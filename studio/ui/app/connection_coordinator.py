@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from studio.application.connections.editing import stand_ins
-from studio.application.connections.model import RequestedModel, choice_words
+from studio.application.connections.model import ProviderStart, RequestedModel, choice_words
 from studio.application.connections.model_list import PromptSize, RunMeans, UseModel, price_of
-from studio.application.connections.provider_start import ProviderStart
-from studio.application.preview.count import PreviewCount
+from studio.application.preview.requests import PreviewCount
 from studio.application.words import marked, tr
 from studio.core.models.base import ModelError
 from studio.core.models.choice import ModelChoice

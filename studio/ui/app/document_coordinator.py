@@ -5,13 +5,11 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QRect, Signal
 
-from studio.application.document.reading import LoadedPart, loaded_parts
+from studio.application.document.checked_file import LoadedPart, loaded_parts
 from studio.application.editing.editor_context import editor_context_of
 from studio.application.inputs.sets import sample_edits
-from studio.application.preview.count import PreviewCount, meter
-from studio.application.preview.requests import preview_target
-from studio.application.preview.value import Preview, PreviewTarget
-from studio.application.preview.variables import InlineValue
+from studio.application.preview.requests import PreviewCount, meter, preview_target
+from studio.application.preview.variables import InlineValue, Preview, PreviewTarget
 from studio.application.trust import folder_trust, is_trusted, shown_before_trust
 from studio.application.words import tr
 from studio.core.models.choice import ModelChoice

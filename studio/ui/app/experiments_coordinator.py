@@ -11,17 +11,14 @@ from studio.application.connections.model import RequestedModel
 from studio.application.experiments.generate import (
     AcceptedAnswer,
     AcceptError,
-    GeneratedRows,
-    changed_rows,
-)
-from studio.application.experiments.improve.accept import acceptance
-from studio.application.experiments.improve.values import ImproveError, Improvement
-from studio.application.experiments.make import (
     CasesTable,
+    GeneratedRows,
     case_files,
+    changed_rows,
     free_path,
     new_case_file,
 )
+from studio.application.experiments.improve.accept import ImproveError, Improvement, acceptance
 from studio.application.experiments.plan import ExperimentServices
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.report import ExperimentReport

@@ -145,7 +145,7 @@ class PageCoordinator(QObject):
         page.editor.reveal(page.editor.problems[0].span)
 
     def _show_problems(self) -> None:
-        from studio.core.prompty.checks.echoes import without_echoes
+        from studio.core.prompty.checks.dialects import without_echoes
 
         page, document = self._window.tabs.current, self._window.tabs.document
         if page is None or document is None:

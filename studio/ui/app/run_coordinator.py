@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QInputDialog, QLineEdit
 from studio.application.connections.model import RequestedModel, asked_by
 from studio.application.experiments.stepping import SteppedCell
 from studio.application.run.offers.offer import is_of_model
-from studio.application.run.start.readiness import Refusal, refusal_of
-from studio.application.run.start.session import open_tools
+from studio.application.run.start.session import Refusal, open_tools, refusal_of
 from studio.application.trust import references_of
 from studio.application.words import tr
 from studio.core.agent.loop.setup import run_model_of

@@ -7,9 +7,9 @@ from uuid import uuid4
 from PySide6.QtCore import QObject
 
 from studio.application.connections.model import tool_connection
-from studio.application.preview.value import PreviewTarget
+from studio.application.preview.variables import PreviewTarget
 from studio.application.run.cards.timeline import first_sent
-from studio.application.run.debugging.memory import DebugStore
+from studio.application.run.debugging.console import DebugStore
 from studio.application.run.displayed_run import RunView
 from studio.application.run.past.record import StoreJournal
 from studio.application.words import tr

@@ -26,7 +26,7 @@ from studio.core.text.values import Json, JsonObject
 from studio.ui.parts.fields import Choices, ComboBox, FieldForm, FileDrop
 from studio.ui.parts.kit import column_of, named, push_button, row_of, toned_label
 from studio.ui.style.theme import icon, paint_text
-from studio.viewmodels.connections.downloads import WeightsState
+from studio.viewmodels.connections.controller import WeightsState
 from studio.viewmodels.connections.trials import KeyState
 
 _KEPT = {

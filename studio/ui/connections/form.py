@@ -29,10 +29,9 @@ from studio.application.connections.editing import (
     warnings_of,
 )
 from studio.application.words import tr
-from studio.core.models.capabilities import facts_of
+from studio.core.models.capabilities import facts_of, is_loaded, table_name
 from studio.core.models.connections import EMBEDDED, Connection, address_of
 from studio.core.models.embedded.policy import LEVELS
-from studio.core.models.prices import is_loaded, table_name
 from studio.core.models.remote.faults import kept_refusals
 from studio.core.models.remote.model import shown_address
 from studio.core.text.values import Json, JsonObject

@@ -9,6 +9,16 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, 
 from PySide6.QtGui import QHideEvent, QKeyEvent
 from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QListWidget, QListWidgetItem, QWidget
 
+from studio.application.connections.model import (
+    Ask,
+    ProviderAnswers,
+    ProviderStart,
+    connection_of,
+    missing,
+    next_step,
+    offered_models,
+    tidied_key,
+)
 from studio.application.connections.model_list import (
     AllowFolder,
     AskFor,
@@ -19,16 +29,6 @@ from studio.application.connections.model_list import (
     model_offers,
     passport,
     price_of,
-)
-from studio.application.connections.provider_start import (
-    Ask,
-    ProviderAnswers,
-    ProviderStart,
-    connection_of,
-    missing,
-    next_step,
-    offered_models,
-    tidied_key,
 )
 from studio.application.words import marked, tr
 from studio.core.models.base import PROTOCOLS

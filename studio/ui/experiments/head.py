@@ -26,8 +26,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.experiments.charts import ChartKind, chart_of
 from studio.application.experiments.cluster.dispatch import WorkersAddress, WorkersError
-from studio.application.experiments.generate import ROW_KINDS
-from studio.application.experiments.make import CaseColumn, CasesTable, case_files
+from studio.application.experiments.generate import ROW_KINDS, CaseColumn, CasesTable, case_files
 from studio.application.experiments.report import ExperimentReport
 from studio.application.experiments.run.spending import ExperimentProgress, progress_line
 from studio.application.words import marked, tr

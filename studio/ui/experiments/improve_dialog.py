@@ -13,6 +13,9 @@ from PySide6.QtWidgets import (
 
 from studio.application.comparison import compare_texts
 from studio.application.experiments.improve.accept import (
+    ImproveChoices,
+    Improvement,
+    ImproveProgress,
     candidate_words,
     improvement_sentences,
     lineage_figure,
@@ -20,11 +23,6 @@ from studio.application.experiments.improve.accept import (
 )
 from studio.application.experiments.improve.candidates import ProposedText
 from studio.application.experiments.improve.score import MOST_TEXTS
-from studio.application.experiments.improve.values import (
-    ImproveChoices,
-    Improvement,
-    ImproveProgress,
-)
 from studio.application.words import tr
 from studio.ui.experiments.chart import ExperimentChart
 from studio.ui.parts.fields import ComboBox, FieldForm

@@ -19,9 +19,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.history.find import NAMES
 from studio.application.history.rows import (
     GROUP_NAMES,
+    NAMES,
     STATUS_NAMES,
     group_name,
     status_name,

@@ -7,7 +7,7 @@ from PySide6.QtCore import QElapsedTimer, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPaintEvent, QPen, QShowEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from studio.application.preview.value import CUT_CHARACTERS, TextRun
+from studio.application.preview.variables import CUT_CHARACTERS, TextRun
 from studio.application.run.answer import OutputRow, RunAnswer, answer_of_run
 from studio.application.run.displayed_run import RunView
 from studio.application.run.inspector.reply import markdown_parts

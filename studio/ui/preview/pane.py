@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.document.reading import LoadedPart
+from studio.application.document.checked_file import LoadedPart
 from studio.application.preview.build import tool_choice
 from studio.application.preview.diff import (
     Pair,
@@ -28,7 +28,7 @@ from studio.application.preview.diff import (
     messages_as_markdown,
 )
 from studio.application.preview.probe import ProbeReport
-from studio.application.preview.value import Preview
+from studio.application.preview.variables import Preview
 from studio.application.words import marked, tr
 from studio.core.text.source import Fix, Span
 from studio.core.tokens.conversation import ConversationTokens

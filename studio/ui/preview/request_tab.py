@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from studio.application.preview.diff import request_as_curl, request_as_json, request_as_python
 from studio.application.preview.places import ValueSource, source_of
 from studio.application.preview.requests import PROVIDERS, RequestPreview, provider_for
-from studio.application.preview.value import Preview, PreviewTarget
+from studio.application.preview.variables import Preview, PreviewTarget
 from studio.application.words import tr
 from studio.core.text.amounts import by_count, size
 from studio.core.text.invisible import plain_tip

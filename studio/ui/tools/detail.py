@@ -30,7 +30,7 @@ from studio.core.text.invisible import plain_tip, reveal
 from studio.core.text.values import JsonObject
 from studio.core.tools.forms import tool_forms
 from studio.core.tools.registry import ToolEntry
-from studio.core.tools.trust.definitions import ToolChange
+from studio.core.tools.trust.store import ToolChange
 from studio.ui.parts.fields import ComboBox
 from studio.ui.parts.kit import (
     Chip,

@@ -7,7 +7,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from studio.application.inputs.fields import ABSENT, read_json
-from studio.application.tools.recorded import ToolRecording
+from studio.application.tools.saved_calls import ToolRecording
 from studio.application.words import marked, tr
 from studio.core.text.amounts import by_count
 from studio.core.text.values import Json, text_or_json

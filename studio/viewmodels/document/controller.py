@@ -162,8 +162,8 @@ class DocumentReading(QObject):
 
 def _parse(text: str, path: Path | None) -> tuple[PromptDocument, ProjectFindings, float]:
     """Parse the document; also return its project's findings and the CPU time in seconds."""
+    from studio.application.document.checked_file import read_document
     from studio.application.document.project_settings import project_findings
-    from studio.application.document.reading import read_document
 
     began = thread_time()
     document = read_document(text, path)

@@ -14,6 +14,7 @@ from PySide6.QtCore import QObject, Signal
 from studio.application.experiments.cluster.dispatch import WorkersAddress, WorkersError
 from studio.application.experiments.exports.forms import FORMS
 from studio.application.experiments.facets import RowFacets, facets_of
+from studio.application.experiments.generate import CasesTable, plan_cases
 from studio.application.experiments.grid import (
     ExperimentGrid,
     dot_of,
@@ -21,7 +22,6 @@ from studio.application.experiments.grid import (
     planned_grid,
     table_grid,
 )
-from studio.application.experiments.make import CasesTable, plan_cases
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices, plan_experiment
 from studio.application.experiments.planned_variants import PlannedVariant
 from studio.application.experiments.prompts import ExperimentError
@@ -39,10 +39,9 @@ from studio.core.tools.source import ToolSourceError
 from studio.viewmodels.app.background import Background, LatestTask
 from studio.viewmodels.app.jobs import repeating_timer
 from studio.viewmodels.app.saved_files import SavedFiles
-from studio.viewmodels.experiments.cases import CasesEditor
 from studio.viewmodels.experiments.dialog_tasks import failure_words
 from studio.viewmodels.experiments.grid_model import ExperimentGridModel
-from studio.viewmodels.experiments.result_answers import ResultAnswers, ShownResult
+from studio.viewmodels.experiments.result_answers import CasesEditor, ResultAnswers, ShownResult
 from studio.viewmodels.experiments.started_run import CostQuestion, StartedRun
 
 _DRAW_MS = 33

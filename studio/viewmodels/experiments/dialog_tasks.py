@@ -19,17 +19,17 @@ from studio.application.experiments.generate import (
     generate_rows,
     generator_choice,
 )
-from studio.application.experiments.improve.accept import with_variants
-from studio.application.experiments.improve.candidates import ProposedText, section_text
-from studio.application.experiments.improve.score import propose_texts, rows_to_show
-from studio.application.experiments.improve.search import SectionSearch
-from studio.application.experiments.improve.values import (
+from studio.application.experiments.improve.accept import (
     ImproveChoices,
     ImproveError,
     Improvement,
     ImproveProgress,
     is_improvable,
+    with_variants,
 )
+from studio.application.experiments.improve.candidates import ProposedText, section_text
+from studio.application.experiments.improve.score import propose_texts, rows_to_show
+from studio.application.experiments.improve.search import SectionSearch
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.planned_variants import PlannedVariant
 from studio.application.experiments.prompts import ExperimentError, section_titles

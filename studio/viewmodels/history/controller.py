@@ -12,13 +12,14 @@ from PySide6.QtCore import QObject, Qt, QThreadPool, Signal
 from PySide6.QtGui import QFont
 
 from studio.application.connections.model_list import RunMeans
-from studio.application.history.find import HistoryFilter, holds_of
 from studio.application.history.rows import (
     HEADS,
     GroupBy,
+    HistoryFilter,
     HistoryRow,
     column_head,
     grouped,
+    holds_of,
     row_of,
     when,
 )

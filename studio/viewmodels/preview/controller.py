@@ -12,12 +12,15 @@ from typing import Any, TypeVar
 from PySide6.QtCore import QObject, Signal
 
 from studio.application.preview.build import build_preview, keep_last_good, preview_problems
-from studio.application.preview.count import PreviewCount, count_preview
 from studio.application.preview.diff import ConversationComparison, Pair, compare
 from studio.application.preview.probe import ProbeReport, probe
-from studio.application.preview.requests import RequestPreview, request_of
-from studio.application.preview.value import Preview, PreviewJob, PreviewTarget
-from studio.application.preview.variables import inline_values
+from studio.application.preview.requests import (
+    PreviewCount,
+    RequestPreview,
+    count_preview,
+    request_of,
+)
+from studio.application.preview.variables import Preview, PreviewJob, PreviewTarget, inline_values
 from studio.core.models.base import ProtocolName
 from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.prompty.document import Message, PromptDocument, ToolSpec

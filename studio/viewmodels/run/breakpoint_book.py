@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from studio.application.run.breakpoints import BreakpointSet
-from studio.application.run.debugging.memory import DebugStore, FileDebugging
+from studio.application.run.debugging.console import DebugStore, FileDebugging
 from studio.application.words import tr
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.options import ExceptionFilter

@@ -11,7 +11,6 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Qt, Signal
 
 from studio.application.tools.pasted_server import PastedServer, list_pasted
-from studio.application.tools.recorded import ToolRecording, find_recordings
 from studio.application.tools.rows import (
     COLUMNS,
     cell_text,
@@ -20,6 +19,7 @@ from studio.application.tools.rows import (
     column_tip,
     sort_key,
 )
+from studio.application.tools.saved_calls import ToolRecording, find_recordings
 from studio.core.masking.masker import Masker
 from studio.core.prompty.document import HoistedTool, PromptDocument, ToolId, ToolSpec
 from studio.core.text.invisible import plain_tip, reveal

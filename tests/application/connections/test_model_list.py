@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from studio.application.connections.model import provider_starts
 from studio.application.connections.model_list import (
     AskFor,
     ModelSources,
@@ -16,11 +17,10 @@ from studio.application.connections.model_list import (
     passport,
     price_of,
 )
-from studio.application.connections.provider_start import provider_starts
+from studio.core.models.capabilities import price_table
 from studio.core.models.choice import choose_connection
 from studio.core.models.connections import EMBEDDED, Connection, Connections
-from studio.core.models.prices import price_table
-from studio.core.models.remote.offers import FoundServer
+from studio.core.models.remote.openai_client import FoundServer
 from studio.core.prompty.document import ModelDeclaration
 
 LAB = Connection("lab", "compatible", model="lab-1", base_url="http://127.0.0.1:7001/v1")

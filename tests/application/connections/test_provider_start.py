@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.application.connections.provider_start import (
+from studio.application.connections.model import (
     ProviderAnswers,
     ProviderStart,
     connection_of,

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from studio.application.document.checked_file import findings_of
+from studio.application.document.checked_file import findings_of, read_document
 from studio.application.document.project_settings import project_findings
-from studio.application.document.reading import read_document
 from studio.application.preview.build import build_preview, preview_problems
-from studio.application.preview.value import PreviewJob
+from studio.application.preview.variables import PreviewJob
 from studio.core.paths import resource
 from studio.core.tools.trust.store import TrustStore
 

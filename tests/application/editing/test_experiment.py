@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
-from studio.application.document.reading import read_document
+from studio.application.document.checked_file import read_document
 from studio.application.editing.editor_context import EditorContext
 from studio.application.editing.experiment.names import file_at, rename_everywhere, write_all
 from studio.application.editing.hover import hover

@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import replace
 
 from studio.application.experiments.asking import CellProgress
+from studio.application.experiments.generate import CaseColumn, CasesTable
 from studio.application.experiments.grid import (
     DotState,
     answer_fields,
@@ -13,7 +14,6 @@ from studio.application.experiments.grid import (
     grid_of,
     planned_grid,
 )
-from studio.application.experiments.make import CaseColumn, CasesTable
 from studio.application.experiments.plan import (
     ExperimentChoices,
     ExperimentPlan,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from studio.application.experiments.make import (
+from studio.application.experiments.generate import (
     CaseColumn,
     CasesTable,
     case_files,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.application.history.find import HistoryFilter, filtered_runs, holds_of
+from studio.application.history.rows import HistoryFilter, filtered_runs, holds_of
 from studio.core.agent.values.options import RunOptions
 from studio.core.prompty.templates.jinja.conditions import ConditionError
 from studio.core.runs.rows import RunSummary

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from studio.application.preview.build import build_preview, keep_last_good, sent_now
-from studio.application.preview.count import count_preview
-from studio.application.preview.requests import PROVIDERS, preview_target, request_of
-from studio.application.preview.value import PreviewJob, PreviewTarget
+from studio.application.preview.requests import PROVIDERS, count_preview, preview_target, request_of
+from studio.application.preview.variables import PreviewJob, PreviewTarget
 from studio.core.agent.loop.setup import make_setup
 from studio.core.agent.values.options import RunOptions
 from studio.core.models.base import Capabilities, ModelRequest

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from studio.application.preview.build import build_preview
 from studio.application.preview.requests import request_of
-from studio.application.preview.value import CardData, PreviewJob, TextRun, cut_runs, same_ends
+from studio.application.preview.variables import CardData, PreviewJob, TextRun, cut_runs, same_ends
 from studio.core.prompty.document import TextPart
 from studio.core.prompty.parse import parse
 

@@ -20,7 +20,7 @@ from studio.application.preview.diff import (
     request_as_python,
 )
 from studio.application.preview.requests import PROVIDERS, RequestPreview, request_of
-from studio.application.preview.value import Preview, PreviewJob, PreviewTarget
+from studio.application.preview.variables import Preview, PreviewJob, PreviewTarget
 from studio.core.prompty.parse import parse
 from studio.core.wire.request import Provider
 from tests.support import patience

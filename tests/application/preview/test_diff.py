@@ -9,7 +9,7 @@ from studio.application.preview.diff import (
     compare,
     compare_whole,
 )
-from studio.application.preview.value import PreviewJob
+from studio.application.preview.variables import PreviewJob
 from studio.core.prompty.parse import parse
 
 NOW = ConversationSide("now")

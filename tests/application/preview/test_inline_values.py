@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from studio.application.preview.build import build_preview
-from studio.application.preview.value import PreviewJob
-from studio.application.preview.variables import inline_values, short_value
+from studio.application.preview.variables import PreviewJob, inline_values, short_value
 from studio.core.prompty.parse import parse
 from studio.core.text.values import Json
 

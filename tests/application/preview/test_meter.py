@@ -4,9 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from studio.application.preview.build import build_preview, sent_now
-from studio.application.preview.count import count_preview, meter
-from studio.application.preview.requests import preview_target
-from studio.application.preview.value import PreviewJob, PreviewTarget
+from studio.application.preview.requests import count_preview, meter, preview_target
+from studio.application.preview.variables import PreviewJob, PreviewTarget
 from studio.core.models.choice import ModelChoice
 from studio.core.models.connections import Connection
 from studio.core.prompty.document import ModelDeclaration

@@ -10,8 +10,13 @@ import pytest
 from studio.application.preview.build import build_preview
 from studio.application.preview.places import ValueSource, source_of
 from studio.application.preview.requests import PROVIDERS, request_of
-from studio.application.preview.value import Preview, PreviewJob, PreviewTarget
-from studio.application.preview.variables import MASK, unmasked_place
+from studio.application.preview.variables import (
+    MASK,
+    Preview,
+    PreviewJob,
+    PreviewTarget,
+    unmasked_place,
+)
 from studio.core.masking.redact import without_keys
 from studio.core.prompty.parse import parse
 from studio.core.text.values import Json

@@ -11,7 +11,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from studio.application.run.past.record import StoreJournal
-from studio.application.tools.recorded import find_recordings
+from studio.application.tools.saved_calls import find_recordings
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.step import Limits

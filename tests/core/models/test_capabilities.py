@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from studio.core.models.base import Capabilities
-from studio.core.models.capabilities import facts_of
-from studio.core.models.prices import EnteredPrice
+from studio.core.models.capabilities import EnteredPrice, facts_of
 from studio.core.wire.reply import Usage
 
 

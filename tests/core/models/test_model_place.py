@@ -6,8 +6,8 @@ import pytest
 
 from studio.application.connections.model import SwitchedModel
 from studio.core.models.base import ModelPlace, place_of
+from studio.core.models.capabilities import price_source
 from studio.core.models.connections import Connection, ConnectionKind
-from studio.core.models.prices import price_source
 from studio.core.models.remote.model import RemoteModel
 from studio.core.models.scripted import RecordingModel, ScriptedModel
 

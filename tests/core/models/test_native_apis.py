@@ -15,8 +15,7 @@ from studio.core.models.capabilities import facts_of
 from studio.core.models.connections import Connection, address_of, provider_at
 from studio.core.models.remote.faults import Endpoint
 from studio.core.models.remote.model import RemoteModel
-from studio.core.models.remote.offers import listed_models
-from studio.core.models.remote.openai_client import OpenAIClient
+from studio.core.models.remote.openai_client import OpenAIClient, listed_models
 from studio.core.models.secrets import Secret
 from studio.core.prompty.document import (
     MediaPart,

@@ -14,15 +14,15 @@ from pathlib import Path
 import pytest
 
 from studio.core.models.base import ModelError
-from studio.core.models.capabilities import facts_of
-from studio.core.models.connections import Connection
-from studio.core.models.prices import (
+from studio.core.models.capabilities import (
+    facts_of,
     fetch_prices,
     kept_table,
     listed_price,
     price_table,
     table_name,
 )
+from studio.core.models.connections import Connection
 from studio.core.wire.reply import Usage
 
 OPENAI = Connection("OpenAI", "openai")

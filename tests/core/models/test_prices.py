@@ -8,9 +8,14 @@ import pytest
 from genai_prices import Usage as Counted
 from genai_prices import calc_price
 
-from studio.core.models.capabilities import facts_of
+from studio.core.models.capabilities import (
+    EnteredPrice,
+    ListedPrice,
+    facts_of,
+    listed_price,
+    listed_window,
+)
 from studio.core.models.connections import Connection
-from studio.core.models.prices import EnteredPrice, ListedPrice, listed_price, listed_window
 from studio.core.wire.reply import Usage, read_usage
 
 OPENAI = Connection("OpenAI", "openai")

@@ -115,7 +115,7 @@ async def test_a_fault_that_is_not_the_lists_ends_it(
 async def test_a_list_that_never_comes_ends_in_time(
     server: ChatServer, connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("studio.core.models.remote.offers._SECONDS", 0.2)
+    monkeypatch.setattr("studio.core.models.remote.openai_client._SECONDS", 0.2)
     server.list_answer = silent()
     found = await probe(connection, SECRETS)
     assert not found.works

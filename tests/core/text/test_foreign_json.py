@@ -37,7 +37,7 @@ READS_ITS_OWN = {
     "application/experiments/exports/forms.py": "journals that it wrote",
     "core/experiments/results/database.py": "what it wrote",
     "core/experiments/results/ledger.py": "what it wrote",
-    "core/experiments/results/scans.py": "what it wrote",
+    "core/experiments/results/cells.py": "what it wrote",
     "core/models/embedded/child.py": "settings from the studio",
     "core/models/embedded/server.py": "the embedded server, its own child",
     "core/models/embedded/policy.py": "numbers of at most 16 digits",

@@ -15,8 +15,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QInputDialog, QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
+from studio.application.experiments.generate import CaseColumn
 from studio.application.experiments.grid import DotState, LazyRows, table_grid
-from studio.application.experiments.make import CaseColumn
 from studio.ui.app.workbench import Workbench
 from studio.ui.experiments.grid_view import ExperimentTable
 from studio.ui.experiments.view import ExperimentView

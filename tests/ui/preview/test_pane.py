@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction, QGuiApplication, QKeySequence, QTextCursor
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel
 from pytestqt.qtbot import QtBot
 
-from studio.application.document.reading import loaded_parts, read_document
+from studio.application.document.checked_file import loaded_parts, read_document
 from studio.application.preview.requests import request_of
 from studio.core.prompty.parse import parse
 from studio.core.text.source import Fix, Span, apply_edits

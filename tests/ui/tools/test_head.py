@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pytestqt.qtbot import QtBot
 
-from studio.core.tools.trust.definitions import ToolChange, ToolDefinition
+from studio.core.tools.trust.store import ToolChange, ToolDefinition
 from studio.ui.style.theme import DARK
 from studio.ui.tools.detail import ChangeNote
 from tests.support.themes import wear

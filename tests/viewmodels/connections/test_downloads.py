@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 from pytestqt.qtbot import QtBot
 
-from studio.core.models.prices import is_loaded
+from studio.core.models.capabilities import is_loaded
 from studio.viewmodels.app.background import Background
-from studio.viewmodels.connections.downloads import PricesFetch
+from studio.viewmodels.connections.controller import PricesFetch
 
 
 @pytest.fixture

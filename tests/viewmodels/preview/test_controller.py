@@ -6,7 +6,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.application.preview.probe import ProbeReport
 from studio.application.preview.requests import request_of
-from studio.application.preview.value import PreviewTarget
+from studio.application.preview.variables import PreviewTarget
 from studio.core.prompty.document import ToolSpec
 from studio.core.prompty.parse import parse
 from studio.viewmodels.preview.controller import PreviewController

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from studio.application.experiments.asking import Asker
+from studio.application.experiments.improve.accept import ImproveChoices, ImproveError, Spending
 from studio.application.experiments.improve.candidates import (
     AnsweredRow,
     ProposedText,
@@ -13,7 +14,6 @@ from studio.application.experiments.improve.candidates import (
     section_text,
     with_section,
 )
-from studio.application.experiments.improve.values import ImproveChoices, ImproveError, Spending
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.planned_variants import PlannedVariant
 from studio.application.experiments.run.runner import ExperimentRunner, OnCell

@@ -15,14 +15,7 @@ from functools import partial
 from types import ModuleType
 from typing import Any, Protocol
 
-from studio.application.experiments.improve.candidates import (
-    AnsweredRow,
-    ProposedText,
-    SectionProposer,
-    section_text,
-)
-from studio.application.experiments.improve.score import RowScorer, SpentError
-from studio.application.experiments.improve.values import (
+from studio.application.experiments.improve.accept import (
     Candidate,
     CandidateState,
     ImproveChoices,
@@ -32,6 +25,13 @@ from studio.application.experiments.improve.values import (
     check_choices,
     split_rows,
 )
+from studio.application.experiments.improve.candidates import (
+    AnsweredRow,
+    ProposedText,
+    SectionProposer,
+    section_text,
+)
+from studio.application.experiments.improve.score import RowScorer, SpentError
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.report import report_of
 from studio.application.words import tr

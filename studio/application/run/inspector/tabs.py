@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from studio.application.run.cards.timeline import StepCard, Tab, step_at
-from studio.application.run.debugging.console import LiveOutput
-from studio.application.run.debugging.memory import WatchRow, watch_rows
+from studio.application.run.debugging.console import LiveOutput, WatchRow, watch_rows
 from studio.application.run.inspector.reply import legend_of, reply_blocks, streaming_blocks
 from studio.application.run.inspector.tool import (
     InspectionSources,

@@ -5,8 +5,8 @@ from collections.abc import Set as AbstractSet
 from typing import Any, Protocol
 
 from studio.core.agent.protocols.findings import SKIPPED, bad_call, rejected, unknown_tool
+from studio.core.agent.values.breakpoints import ExpressionError, environment_of, parse_expression
 from studio.core.agent.values.events import CallCheck, CallDecided, CallsChecked, ToolEnded
-from studio.core.agent.values.expressions import ExpressionError, environment_of, parse_expression
 from studio.core.agent.values.json_text import json_text
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import RunState

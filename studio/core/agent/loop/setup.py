@@ -16,7 +16,7 @@ from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Final, Limits, Reading, RunModel, RunSetup, Step
 from studio.core.models.base import PROTOCOLS, ChatModel, ProtocolName, place_of
-from studio.core.models.prices import price_source
+from studio.core.models.capabilities import price_source
 from studio.core.prompty.checks.secrets import source_without_secrets
 from studio.core.prompty.document import PromptDocument, ToolSpec
 from studio.core.prompty.front.declarations import output_schema

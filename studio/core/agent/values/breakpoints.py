@@ -1,24 +1,309 @@
-"""Breakpoints: places at which a run pauses or writes a line, with conditions."""
+"""Breakpoints and their expressions, which guards, watches, the console and history share.
+
+One grammar, Jinja's, in its sandbox and within a budget; nothing of it runs code or changes a run.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Generic, TypeAlias, TypeVar
 
-from studio.core.agent.values.expressions import (
-    Environment,
-    ExpressionError,
-    check_message,
-    environment_of,
-    fill,
-    parse_expression,
-)
-from studio.core.agent.values.state import RunState
-from studio.core.agent.values.step import PausePoint
+from studio.core.agent.values.json_text import json_text
+from studio.core.agent.values.state import LazySequence, RunState, steps_of
+from studio.core.agent.values.step import Call, FormatError, PausePoint, Step
 from studio.core.prompty.document import named_messages
 from studio.core.prompty.parse import parse
+from studio.core.prompty.templates.jinja.conditions import (
+    Condition,
+    ConditionError,
+    compile_condition,
+)
+from studio.core.text.values import Json
+
+Environment: TypeAlias = Mapping[str, Json]
+"""Values by name."""
+
+ExpressionError: TypeAlias = ConditionError
+"""An expression that cannot be read, or has no value; the text says what and where."""
+
+_HOLE = re.compile(r"\{\{(.+?)\}\}|\{([^{}]+)\}")
+
+T = TypeVar("T")
+
+
+@lru_cache(maxsize=256)
+def parse_expression(source: str) -> Condition:
+    """Read an expression.
+
+    Raises:
+        ExpressionError: it is empty, too long, or malformed.
+    """
+    return compile_condition(source, NAMES)
+
+
+def check_message(template: str) -> None:
+    """Read the expressions of a log point's message.
+
+    Raises:
+        ExpressionError: one cannot be read.
+    """
+    for found in _HOLE.finditer(template):
+        parse_expression(found[1] or found[2])
+
+
+def fill(template: str, environment: Environment) -> str:
+    """Return a log point's message with each `{expression}` replaced by its value.
+
+    Raises:
+        ExpressionError: one of the expressions cannot be read, or has no value.
+    """
+
+    def value(found: re.Match[str]) -> str:
+        result = parse_expression(found[1] or found[2]).value(environment)
+        return result if isinstance(result, str) else json_text(result)
+
+    return _HOLE.sub(value, template)
+
+
+class _Place(str):
+    """The word of a place, which equals its older code, too (`P3`)."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, str) and PausePoint.of(other) is PausePoint.of(self)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+
+class _Listed(LazySequence[Json], Generic[T]):
+    """Values that are made where an expression looks at them, each once."""
+
+    __slots__ = ("_encode", "_items", "_made")
+
+    def __init__(self, items: Sequence[T], encode: Callable[[T], Json]) -> None:
+        self._items, self._encode = items, encode
+        self._made: dict[int, Json] = {}
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def _make(self, index: int) -> Json:
+        if index not in self._made:
+            self._made[index] = self._encode(self._items[index])
+        return self._made[index]
+
+
+class _Named(Mapping[str, Json]):
+    """Values by name that are made where an expression looks at them, each once."""
+
+    def __init__(self, table: Mapping[str, Callable[[RunState], Json]], of: RunState) -> None:
+        self._table, self._of = table, of
+        self._made: dict[str, Json] = {}
+
+    def __getitem__(self, name: str) -> Json:
+        if name not in self._made:
+            self._made[name] = self._table[name](self._of)
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._table)
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+
+def _messages(state: RunState) -> Json:
+    return _Listed(state.step.messages, lambda each: {"role": each.role, "text": each.text})
+
+
+def _current_call(state: RunState) -> Call | None:
+    """Return the call that the place is about; of several, the first."""
+    calls = state.step.calls
+    at = state.call if state.call is not None and state.call < len(calls) else 0
+    return calls[at] if calls else None
+
+
+def _of_call(state: RunState, name: str) -> Json:
+    call = _current_call(state)
+    return _call(call)[name] if call is not None else None
+
+
+def _call(call: Call) -> dict[str, Json]:
+    outcome = call.outcome
+    failed = outcome.status if outcome is not None and outcome.is_error else None
+    return {
+        "tool": call.tool,
+        "args": call.arguments,
+        "observation": call.observation,
+        "status": call.status,
+        "error": call.error or failed,
+        "elapsed": outcome.duration if outcome is not None else None,
+    }
+
+
+def _call_at(state: RunState) -> Json:
+    """Return the call at hand; where it is the model's, `elapsed` alone is known."""
+    call = _current_call(state)
+    if call is None or state.place is PausePoint.REPLY:
+        seconds = state.step.seconds_model if state.step.reply is not None else None
+        return {**dict.fromkeys(_call(Call("", "", None))), "elapsed": seconds}
+    return _call(call)
+
+
+def _elapsed(state: RunState) -> float:
+    """Return the seconds of the call that the place shows the result of; elsewhere the run's."""
+    call = _current_call(state)
+    if state.place is PausePoint.OBSERVATION and call is not None and call.outcome is not None:
+        return call.outcome.duration
+    return state.step.seconds_model if state.place is PausePoint.REPLY else state.seconds
+
+
+def _errors(state: RunState) -> Json:
+    """Return what went wrong in the step, as words: `timeout`, `bad_args`, `schema`."""
+    reading = state.step.reading
+    found: list[Json] = [reading.code if isinstance(reading, FormatError) else None]
+    found += [_call(each)["error"] for each in state.step.calls]
+    found.append(state.error.code if state.error is not None else None)
+    return list(dict.fromkeys(filter(None, found)))
+
+
+def _text(state: RunState) -> Json:
+    """Return what the place shows, as one text."""
+    call = _current_call(state)
+    match state.place:
+        case PausePoint.BEFORE_REQUEST:
+            return _prompt(state)
+        case PausePoint.TOOL_CALL:
+            return f"{call.tool}({json_text(call.arguments)})" if call is not None else None
+        case PausePoint.OBSERVATION:
+            return call.observation if call is not None else None
+        case PausePoint.ANSWER:
+            return state.answer
+        case PausePoint.ERROR:
+            return state.error.message if state.error is not None else None
+        case PausePoint.REPLY | PausePoint.STEP_END:
+            return state.step.reply.text if state.step.reply is not None else None
+        case None:
+            return "\n".join(_said(state))
+
+
+def _said(state: RunState) -> Iterator[str]:
+    """Yield all that was said in the step; of the request only what the first one holds."""
+    step = state.step
+    if step.number == 1:
+        yield from (message.text for message in step.messages)
+    yield from step.said
+    if step.reply is not None:
+        yield step.reply.text
+    for call in step.calls:
+        yield f"{call.tool}({json_text(call.arguments)})"
+        yield call.observation or ""
+    if state.error is not None:
+        yield state.error.message
+
+
+def _prompt(state: RunState) -> Json:
+    return "\n".join(message.text for message in state.step.messages)
+
+
+@lru_cache(maxsize=8)
+def _defaults(source: str) -> dict[str, Json]:
+    """Return the values of the inputs that a prompt gives where the user gives none."""
+    return {each.name: each.default for each in parse(source).inputs if each.has_default}
+
+
+def _request(state: RunState) -> Json:
+    setup = state.setup
+    return {
+        "model": state.answered_by.id or state.answered_by.name,
+        "messages": _messages(state),
+        "tools": [tool.name for tool in setup.tools],
+        "options": dict(setup.options),
+        "stop": list(setup.stop),
+    }
+
+
+_OF_STEP: Mapping[str, Callable[[RunState], Json]] = {
+    "iteration": lambda state: state.step.number,
+    "messages": _messages,
+    "thought": lambda state: state.step.reading.thought if state.step.reading else None,
+    "reply": lambda state: state.step.reply.text if state.step.reply is not None else None,
+    "tool": lambda state: _of_call(state, "tool"),
+    "args": lambda state: _of_call(state, "args"),
+    "observation": lambda state: _of_call(state, "observation"),
+    "calls": lambda state: [_call(each) for each in state.step.calls],
+    "warnings": lambda state: [warning.code for warning in state.step.warnings],
+    "errors": _errors,
+    "attempt": lambda state: state.step.attempt,
+    "elapsed": lambda state: state.step.seconds_model,
+    "model": lambda state: (state.step.model or state.setup.answered_by).name,
+}
+"""Names of an item of `steps`; its `elapsed` is that of the model call, and of several calls its
+`tool`, `args` and `observation` are those of the first."""
+
+_OF_RUN: Mapping[str, Callable[[RunState], Json]] = {
+    **_OF_STEP,
+    "iteration": lambda state: state.iteration,
+    "place": lambda state: _Place(state.place.word) if state.place is not None else None,
+    "call": _call_at,
+    "calls": lambda state: len(state.past_calls) + len(state.step.calls),
+    "elapsed": _elapsed,
+    "text": _text,
+    "answer": lambda state: state.answer,
+    "error": lambda state: state.error.code if state.error is not None else None,
+    "model": lambda state: state.answered_by.name,
+    "tokens": lambda state: {
+        "input": state.usage.input_tokens,
+        "output": state.usage.output_tokens,
+        "total": state.usage.total_tokens,
+    },
+    "cost": lambda state: state.usage.cost or 0.0,
+    "inputs": lambda state: _defaults(state.setup.source) | dict(state.setup.inputs),
+    "question": lambda state: state.setup.question,
+    "left": lambda state: (
+        max(0, state.limits.iterations - state.iteration) if state.limits.iterations else None
+    ),
+    "prompt": _prompt,
+    "request": _request,
+    "steps": lambda state: _Listed(
+        steps_of(state), lambda step: _Named(_OF_STEP, at_step(state, step))
+    ),
+}
+
+NAMES = tuple(_OF_RUN)
+"""Names of a run in expressions."""
+
+
+def environment_of(state: RunState) -> Environment:
+    """Return the values of `NAMES` at a moment of a run; each is made where it is looked at."""
+    return _Named(_OF_RUN, state)
+
+
+def at_step(state: RunState, step: Step, call: int | None = None) -> RunState:
+    """Return a run as it was in one of its steps, with one of its calls at hand."""
+    return replace(
+        state,
+        step=step,
+        steps=state.steps.upto(step.number - 1),
+        iteration=step.number,
+        call=call,
+        place=None,
+        error=state.error if step.number == state.step.number else None,
+    )
+
+
+def moments_of(state: RunState) -> Iterator[RunState]:
+    """Yield a run as it was at each call of each step, or in the step where it has none."""
+    for step in steps_of(state):
+        for call in range(len(step.calls)) or (None,):
+            yield at_step(state, step, call)
+
 
 HERE = "here"
 """Id of the breakpoint that is met once: the place that the user wants to run to."""

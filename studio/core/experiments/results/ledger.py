@@ -21,9 +21,13 @@ from studio.core.experiments.results.cells import (
     CellKey,
     CellOutcome,
     CellState,
+    LedgerScans,
     NewResult,
     ResultHead,
     ResultRow,
+    add_outcome,
+    begin_totals,
+    sum_up,
 )
 from studio.core.experiments.results.database import (
     LedgerDatabase,
@@ -36,7 +40,6 @@ from studio.core.experiments.results.database import (
     unpacked,
 )
 from studio.core.experiments.results.ratings import RatingStore
-from studio.core.experiments.results.scans import LedgerScans, add_outcome, begin_totals, sum_up
 from studio.core.runs.store import LockFile, is_held
 from studio.core.text.values import Json, reason_of
 

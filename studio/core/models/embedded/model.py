@@ -17,17 +17,15 @@ from dataclasses import dataclass, replace
 
 from studio.core.models.base import Capabilities, ModelError, ModelRequest, TellOpening
 from studio.core.models.bodies import as_sent
-from studio.core.models.embedded.bounded_schema import (
-    STRING_CHARACTER,
-    bounded,
-    json_rule,
-    object_schema,
-)
 from studio.core.models.embedded.policy import (
+    STRING_CHARACTER,
     CallOffer,
     Finding,
     GrammarLevel,
     StepChoices,
+    bounded,
+    json_rule,
+    object_schema,
     step_choices,
 )
 from studio.core.models.embedded.server import EmbeddedServer, EmbeddedSettings, LlamaClient

@@ -15,8 +15,8 @@ from studio.core.models.base import (
     nothing_asked,
 )
 from studio.core.models.bodies import as_sent, request_body
+from studio.core.models.capabilities import Price
 from studio.core.models.connections import Connection, address_of, provider_at
-from studio.core.models.prices import Price
 from studio.core.models.remote.faults import (
     Endpoint,
     LearnedRefusal,
@@ -25,8 +25,7 @@ from studio.core.models.remote.faults import (
     UnsupportedParameterError,
     without_refused,
 )
-from studio.core.models.remote.offers import vectors_of
-from studio.core.models.remote.openai_client import KeySource, OpenAIClient
+from studio.core.models.remote.openai_client import KeySource, OpenAIClient, vectors_of
 from studio.core.models.remote.reply_stream import ReplyStream
 from studio.core.models.remote.sdk import EventStream
 from studio.core.models.secrets import Secret

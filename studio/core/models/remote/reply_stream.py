@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequenc
 from dataclasses import replace
 
 from studio.core.models.base import ModelError
-from studio.core.models.prices import Price, priced
+from studio.core.models.capabilities import Price, priced
 from studio.core.models.remote.faults import Endpoint, RetryLaterError, stream_fault
 from studio.core.models.remote.openai_client import OpenAIClient
 from studio.core.models.remote.sdk import EventStream

@@ -6,11 +6,8 @@ from itertools import islice
 
 from studio.core.plugins import Plugin, fault, installed
 from studio.core.prompty.checks.declarations import check_inputs, check_tools
-from studio.core.prompty.checks.dialects import check_dialect
-from studio.core.prompty.checks.echoes import without_echoes
-from studio.core.prompty.checks.front_matter import check_front_matter, check_written_values
-from studio.core.prompty.checks.keys import check_keys
-from studio.core.prompty.checks.loops import check_loop_prompt
+from studio.core.prompty.checks.dialects import check_dialect, check_loop_prompt, without_echoes
+from studio.core.prompty.checks.keys import check_front_matter, check_keys, check_written_values
 from studio.core.prompty.checks.markers import check_attributes, check_markers, check_media
 from studio.core.prompty.checks.secrets import check_secrets
 from studio.core.prompty.checks.variables import check_fields, check_variables, meant_as_fstring

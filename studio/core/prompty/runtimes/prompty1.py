@@ -18,7 +18,7 @@ from studio.core.prompty.runtimes.prompty2 import (
     render_chevron,
     render_jinja,
 )
-from studio.core.prompty.templates.faults import LIMIT
+from studio.core.prompty.templates.writer import LIMIT
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.source import Problem, Severity, Span
 from studio.core.text.values import Json, JsonObject

@@ -13,7 +13,7 @@ from studio.core.prompty.foreign import split_front_matter
 from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.reference_values import whole_reference
 from studio.core.prompty.templates import render_template
-from studio.core.prompty.templates.faults import LIMIT
+from studio.core.prompty.templates.writer import LIMIT
 from studio.core.prompty.threads import read_thread
 from studio.core.text.values import Json, JsonObject
 

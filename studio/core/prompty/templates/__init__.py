@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import assert_never
 
 from studio.core.prompty.document import FieldUse, Rendering, TemplateFormat, Variable
-from studio.core.prompty.templates.faults import limit_problem
 from studio.core.prompty.templates.fstring import (
     find_fstring_fields,
     find_fstring_variables,
@@ -15,7 +14,7 @@ from studio.core.prompty.templates.mustache.template import (
     find_mustache_variables,
     render_mustache,
 )
-from studio.core.prompty.templates.writer import DEFAULT_BOUNDS, Bounds
+from studio.core.prompty.templates.writer import DEFAULT_BOUNDS, Bounds, limit_problem
 from studio.core.text.source import Problem, Span
 from studio.core.text.values import Json
 

@@ -6,21 +6,19 @@ from dataclasses import dataclass
 from itertools import islice
 
 from studio.core.prompty.document import EACH, MOST_PARTS, FieldUse, Rendering, Variable
-from studio.core.prompty.templates.faults import (
-    MOST_FAULTS,
-    FaultList,
-    limit_problem,
-    syntax_problem,
-    value_problem,
-)
 from studio.core.prompty.templates.jinja.failures import reason
 from studio.core.prompty.templates.writer import (
+    MOST_FAULTS,
     BoundExceededError,
     Bounds,
     Budget,
+    FaultList,
     SegmentWriter,
+    limit_problem,
     merge,
     plain_text,
+    syntax_problem,
+    value_problem,
 )
 from studio.core.text.source import Fix, Problem, Span, TextEdit
 from studio.core.text.values import Json

@@ -223,7 +223,7 @@ class ParseTracker:
             return self.document
         if len(text) > _LONG:
             return None
-        from studio.application.document.reading import read_document
+        from studio.application.document.checked_file import read_document
 
         return read_document(text, self.document.source.path)
 

@@ -27,7 +27,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from studio.application.preview.value import CUT_CHARACTERS, CUT_LINES, CardData, TextRun
+from studio.application.preview.variables import CUT_CHARACTERS, CUT_LINES, CardData, TextRun
 from studio.application.words import tr
 from studio.core.prompty.document import MediaPart, Part, TextPart, ToolCallPart, ToolResultPart
 from studio.core.text import amounts

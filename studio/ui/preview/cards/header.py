@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
-from studio.application.preview.value import CardData
+from studio.application.preview.variables import CardData
 from studio.application.words import tr
 from studio.core.text.amounts import by_count
 from studio.core.text.invisible import plain_tip

@@ -21,7 +21,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
-from studio.application.preview.value import CardData, same_ends
+from studio.application.preview.variables import CardData, same_ends
 from studio.application.words import tr
 from studio.core.prompty.document import HoistedTool, MediaPart, ToolCallPart, ToolSpec
 from studio.core.text.source import Span

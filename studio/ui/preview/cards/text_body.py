@@ -32,7 +32,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from studio.application.preview.value import TextRun
+from studio.application.preview.variables import TextRun
 from studio.application.words import tr
 from studio.core.text.invisible import plain_tip
 from studio.core.text.source import SourceText, Span

@@ -23,8 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.run.cards.timeline import Tab
-from studio.application.run.debugging.console import names_for
-from studio.application.run.debugging.memory import HINT, WatchRow
+from studio.application.run.debugging.console import HINT, WatchRow, names_for
 from studio.application.run.inspector.tabs import InspectorView, UsageRow, usage_heads
 from studio.application.run.text import whole_text
 from studio.application.words import marked, tr

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from studio.application.experiments.improve.search import SectionSearch
-from studio.application.experiments.improve.values import (
+from studio.application.experiments.improve.accept import (
     ImproveChoices,
     Improvement,
     ImproveProgress,
 )
+from studio.application.experiments.improve.search import SectionSearch
 from studio.application.experiments.providers import choice_for
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.values import ProviderEntry

@@ -6,8 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from studio.application.experiments.improve.accept import acceptance, with_variants
-from studio.application.experiments.improve.values import ImproveError, Improvement, Spending
+from studio.application.experiments.improve.accept import (
+    ImproveError,
+    Improvement,
+    Spending,
+    acceptance,
+    with_variants,
+)
 from studio.application.experiments.prompts import ExperimentError
 from studio.core.prompty.parse import parse
 from studio.core.text.source import apply_edits

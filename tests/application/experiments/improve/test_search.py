@@ -10,19 +10,17 @@ import pytest
 
 from studio.application.experiments.grid import grid_of
 from studio.application.experiments.improve.accept import (
+    ImproveError,
+    ImproveProgress,
     candidate_words,
     improvement_diff,
     improvement_sentences,
     lineage_figure,
-)
-from studio.application.experiments.improve.candidates import with_section
-from studio.application.experiments.improve.score import _LastingAsker
-from studio.application.experiments.improve.values import (
-    ImproveError,
-    ImproveProgress,
     split_rows,
     variant_to_improve,
 )
+from studio.application.experiments.improve.candidates import with_section
+from studio.application.experiments.improve.score import _LastingAsker
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.report import report_of
 from studio.core.experiments.results.ledger import ExperimentLedger

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from studio.application.run.breakpoints import BreakpointSet, describe
-from studio.application.run.debugging.memory import DebugStore, FileDebugging
+from studio.application.run.debugging.console import DebugStore, FileDebugging
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.viewmodels.run.breakpoint_book import FileBreakpoints
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from studio.application.run.debugging.memory import watch_rows
+from studio.application.run.debugging.console import watch_rows
 from tests.application.run.examples import at_call, done
 
 

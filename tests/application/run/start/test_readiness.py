@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.application.run.start.readiness import refusal_of
+from studio.application.run.start.session import refusal_of
 from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import references_beside
 from studio.core.text.values import Json

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from studio.application.preview.build import build_preview, tool_choice
-from studio.application.preview.value import PreviewJob
+from studio.application.preview.variables import PreviewJob
 from studio.core.agent.loop.setup import chosen_tools, make_setup
 from studio.core.agent.values.options import RunOptions
 from studio.core.models.scripted import ScriptedModel

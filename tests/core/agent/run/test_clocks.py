@@ -12,6 +12,7 @@ import pytest
 from studio.core.agent.loop.machine import advance, fold
 from studio.core.agent.loop.steps import new_state
 from studio.core.agent.past.replay import RecordedModel, RecordedSpecs, RecordedTools, Reenactment
+from studio.core.agent.values.breakpoints import environment_of
 from studio.core.agent.values.commands import Continue
 from studio.core.agent.values.events import (
     ModelCalled,
@@ -21,7 +22,6 @@ from studio.core.agent.values.events import (
     ToolCalled,
     ToolEnded,
 )
-from studio.core.agent.values.expressions import environment_of
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Action, PausePoint, RequestedCall, RunSetup

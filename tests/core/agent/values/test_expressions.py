@@ -6,15 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from studio.core.agent.values.breakpoints import Breakpoint, HitCounter, problem_of
-from studio.core.agent.values.expressions import (
+from studio.core.agent.values.breakpoints import (
     NAMES,
+    Breakpoint,
     ExpressionError,
+    HitCounter,
     check_message,
     environment_of,
     fill,
     moments_of,
     parse_expression,
+    problem_of,
 )
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Call, PausePoint, RunSetup, Step

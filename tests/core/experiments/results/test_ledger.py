@@ -12,6 +12,7 @@ import pytest
 from studio.application.experiments.grid import dot_state, grid_of
 from studio.core.experiments.assertions.result import AssertionResult, MadeCall
 from studio.core.experiments.results.cells import (
+    TOTALS,
     CellKey,
     CellOutcome,
     CellState,
@@ -23,7 +24,6 @@ from studio.core.experiments.results.cells import (
 )
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
-from studio.core.experiments.results.scans import TOTALS
 from studio.core.text.source import Span
 
 

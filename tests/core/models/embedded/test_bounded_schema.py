@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from studio.core.models.embedded.bounded_schema import bounded, is_followed, json_rule
+from studio.core.models.embedded.policy import bounded, is_followed, json_rule
 from tests.core.models.embedded.grammar_reader import generates, sample
 
 SCHEMAS: list[dict[str, Any]] = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from studio.core.models.connections import Connection
-from studio.core.models.remote.offers import found_servers
+from studio.core.models.remote.openai_client import found_servers
 from tests.support import patience
 from tests.support.chat_server import chat_server, failure
 from tests.support.ports import refusing_port

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from studio.application.preview.value import TextRun, ValueReference
+from studio.application.preview.variables import TextRun, ValueReference
 from studio.ui.preview.cards.text_body import ValueStyle, markdown_to_html
 
 

@@ -5,8 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
-from studio.application.run.debugging.console import names_for
-from studio.application.run.debugging.memory import watch_rows
+from studio.application.run.debugging.console import names_for, watch_rows
 from studio.ui.run.inspector.tabs import WatchTable
 from studio.ui.run.state.variables import ExpressionField
 from tests.application.run.examples import at_call

@@ -21,7 +21,6 @@ from jinja2 import Undefined, UndefinedError, nodes
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.front.declarations import RICH_KINDS
 from studio.core.prompty.inputs import RESERVED_SAMPLES, resolve_inputs
-from studio.core.prompty.templates.faults import FaultList
 from studio.core.prompty.templates.jinja.expressions import Expressions
 from studio.core.prompty.templates.jinja.program import Program
 from studio.core.prompty.templates.jinja.run import FAILURES, Runner, read_template
@@ -29,7 +28,7 @@ from studio.core.prompty.templates.jinja.sandbox import Scope, Value, root_scope
 from studio.core.prompty.templates.jinja.stock import as_javascript, written
 from studio.core.prompty.templates.jinja.tokens import Interpolation, Literal, PlainExpression
 from studio.core.prompty.templates.nunjucks import FILTERS, TESTS
-from studio.core.prompty.templates.writer import DEFAULT_BOUNDS, Budget, SegmentWriter
+from studio.core.prompty.templates.writer import DEFAULT_BOUNDS, Budget, FaultList, SegmentWriter
 from studio.core.text.amounts import shortened
 from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
 from studio.core.text.values import JsonObject

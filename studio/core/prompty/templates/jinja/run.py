@@ -13,14 +13,6 @@ from jinja2.exceptions import TemplateRuntimeError
 from jinja2.runtime import LoopContext
 
 from studio.core.prompty.document import FieldUse, Rendering, Variable
-from studio.core.prompty.templates.faults import (
-    FaultList,
-    key_problem,
-    limit_problem,
-    syntax_problem,
-    unsupported_problem,
-    value_problem,
-)
 from studio.core.prompty.templates.jinja.expressions import (
     Expressions,
     Macro,
@@ -43,9 +35,15 @@ from studio.core.prompty.templates.writer import (
     BoundExceededError,
     Bounds,
     Budget,
+    FaultList,
     RenderedText,
     SegmentWriter,
+    key_problem,
+    limit_problem,
     merge,
+    syntax_problem,
+    unsupported_problem,
+    value_problem,
 )
 from studio.core.text.amounts import counted
 from studio.core.text.source import Problem, Span

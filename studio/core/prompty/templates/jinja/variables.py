@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 from jinja2 import TemplateSyntaxError, nodes
 
 from studio.core.prompty.document import EACH, LOOP, MOST_PARTS, FieldUse, Variable
-from studio.core.prompty.templates.faults import UNKNOWN_FILTER, UNKNOWN_TEST, unknown_name_problem
 from studio.core.prompty.templates.jinja.program import Program, ProgramParser
 from studio.core.prompty.templates.jinja.sandbox import environment, names_in
 from studio.core.prompty.templates.jinja.tokens import (
@@ -18,6 +17,7 @@ from studio.core.prompty.templates.jinja.tokens import (
     Literal,
     PlainExpression,
 )
+from studio.core.prompty.templates.writer import UNKNOWN_FILTER, UNKNOWN_TEST, unknown_name_problem
 from studio.core.text.source import Problem, Span
 
 DataPath: TypeAlias = tuple[str, ...]

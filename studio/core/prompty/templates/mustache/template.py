@@ -14,21 +14,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from studio.core.prompty.document import MOST_PARTS, FieldUse, Rendering, Variable
-from studio.core.prompty.templates.faults import (
+from studio.core.prompty.templates.writer import (
     MOST_FAULTS,
     UNSUPPORTED,
-    FaultList,
-    escaped_hint,
-    limit_problem,
-    syntax_problem,
-)
-from studio.core.prompty.templates.writer import (
     BoundExceededError,
     Bounds,
     Budget,
+    FaultList,
     SegmentWriter,
+    escaped_hint,
+    limit_problem,
     merge,
     plain_text,
+    syntax_problem,
 )
 from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
 from studio.core.text.values import Json

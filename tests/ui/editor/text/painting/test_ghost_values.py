@@ -12,8 +12,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from studio.application.preview.build import build_preview
-from studio.application.preview.value import PreviewJob
-from studio.application.preview.variables import inline_values
+from studio.application.preview.variables import PreviewJob, inline_values
 from studio.core.prompty.parse import parse
 from studio.core.settings import Settings
 from studio.ui.editor.page.page import EditorPage
