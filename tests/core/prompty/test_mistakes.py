@@ -10,6 +10,7 @@ from studio.application.document.checked_file import findings_of
 from studio.core.prompty.parse import parse
 from studio.core.text.source import Severity, apply_edits
 from studio.core.tools.trust.store import TrustStore
+from tests.support.soon import soon
 
 FRONT = "---\nname: Trip\ninputs:\n  city:\n    kind: string\n    default: Oslo\n---\n"
 BODY = "system:\nHelp with {{ city }}.\n\nuser:\nHello\n"
@@ -390,9 +391,10 @@ def test_a_number_of_any_length_is_told_in_plain_words(written: str) -> None:
 
 
 def test_long_lines_with_a_slip_are_read_in_linear_time() -> None:
-    digits = parse(f'{FRONT}user:\n{{{{ city b "{"1" * 100_000}" }}}}\n')
+    with soon():
+        digits = parse(f'{FRONT}user:\n{{{{ city b "{"1" * 100_000}" }}}}\n')
+        references = parse(f"---\ntags: [b {'${x} ' * 100_000}\nname: x\n---\nuser:\nHi\n")
     assert ["a word too many" in each.message for each in digits.problems] == [True]
-    references = parse(f"---\ntags: [b {'${x} ' * 100_000}\nname: x\n---\nuser:\nHi\n")
     assert "never closed" in references.problems[0].message
 
 

@@ -185,10 +185,12 @@ def _unquoted_reference(what: str, place: Span, text: str) -> Mistake | None:
     if whole := _TEMPLATE.match(text, start, end):
         span, words = Span(*whole.span("value")), "a value with {{ … }} is put in quotes"
         return fixable(words, span, "Put it in quotes", in_quotes(whole["value"]))
+    depth = dict.fromkeys(_CLOSERS, 0)
     for found in _REFERENCE.finditer(text, start, end):
-        before = text[start : found.start()]
-        is_inside = any(before.count(each) > before.count(_CLOSERS[each]) for each in _CLOSERS)
-        if is_inside and before.rstrip()[-1:] in (":", ",", "["):
+        gap, start = text[start : found.start()], found.start()
+        for opener, closer in _CLOSERS.items():
+            depth[opener] += gap.count(opener) - gap.count(closer)
+        if any(count > 0 for count in depth.values()) and gap.rstrip()[-1:] in (":", ",", "["):
             words = f"between brackets, {found[0]} is put in quotes: its braces are YAML's own"
             span = Span(*found.span())
             return fixable(words, span, "Put it in quotes", in_quotes(found[0]))
