@@ -211,6 +211,7 @@ def test_the_calls_grow_with_the_length() -> None:
         "---\ntemplate: {format: {kind: mustache}}\n---\n" + "{{a " * 50_000 + "}}",
         "`![image] (x)`" * 20_000,
         "user[" * 100_000,
+        "user[" + "0x" * 100_000 + "]:\nx\n",
         ("user[" + "a=1," * 1000 + "\n") * 200,
         " " * 400_000,
         " \n" * 200_000,

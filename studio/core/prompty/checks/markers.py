@@ -328,7 +328,7 @@ _LINE = re.compile(
 )
 _CURLY = "“”„‘’"
 _STRAIGHT = str.maketrans(_CURLY, '"""' + "''")
-_COLON = re.compile(r"(?P<key>\w+)[ \t]*:[ \t]*(?=[\w\"'])")
+_COLON = re.compile(r"\b(?P<key>\w+)[ \t]*:[ \t]*(?=[\w\"'])")
 
 
 def check_attributes(document: PromptDocument) -> Iterator[Problem]:
