@@ -38,6 +38,7 @@ _LIKELY = (
 """Patterns that are foreign syntax if nothing else inserts the value of that input; each with
 the characters that exclude it before, which are checked last: a look-behind is slow."""
 _OPENING = re.compile(r"\{%[-+]?[ \t]*(?P<raw>raw)[ \t]*[-+]?%\}|\{\{|\{%|\{#")
+_END_TAG = re.compile(r"</([^<>\n]+)>")
 _RAW_END = re.compile(r"\{%[-+]?[ \t]*endraw\b")
 _CLOSES = {"{{": "}}", "{%": "%}", "{#": "#}"}
 _SPLIT_TAG = re.compile(
@@ -104,12 +105,12 @@ def placeholders_of(document: PromptDocument) -> Iterator[tuple[str, re.Match[st
     if not found:
         return
     tags, fences, done = list(_template_code(body)), fenced_ranges(body), 0
-    pairs = {each[1]: f"</{each[1]}>" in body for each in found if each[0].startswith("<")}
+    pairs = {*_END_TAG.findall(body)}
     for each in sorted(found, key=lambda each: (each.start(), -each.end())):
         start, is_in_code = each.start(), is_inside(fences, each.start())
         if start < done or is_inside(tags, start) or (is_in_code and each[0][0] != "{"):
             continue  # in one that is told, or in code
-        if each[0].startswith("<") and pairs[each[1]]:
+        if each[0].startswith("<") and each[1] in pairs:
             continue  # a tag around something
         done = each.end()
         yield each[1], each
