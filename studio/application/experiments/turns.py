@@ -255,8 +255,9 @@ class BatchedEmbeddings:
 # Find the number of parallel requests that a connection accepts while it is used.
 #
 # The number grows by one a round trip until a request is refused (429), then shrinks by 15 %,
-# once a round trip; above the number that was refused it grows slowly. Only the refused request
-# waits as long as the server asks; all wait only where even one at a time is too much.
+# once a round trip; above the number that was refused it grows slowly, and goes back by one where
+# that is refused. Only the refused request waits as long as the server asks; all wait only where
+# even one at a time is too much.
 
 
 START = 8.0
@@ -324,7 +325,9 @@ class ConnectionLimiter:
             if refused:
                 self.refused += 1
                 if began >= self._cut:
-                    self._roof = self.limit = max(_LEAST, self.limit * _SHRINK)
+                    is_probe = self.limit > self._roof
+                    less = int(self.limit) - 1 if is_probe else self.limit * _SHRINK
+                    self._roof = self.limit = max(_LEAST, less)
                     self._cut = now
                 elif int(self.limit) <= _LEAST:
                     self._until = now + after

@@ -34,6 +34,9 @@ _HINTS = (
     "PRIVATE KEY",
 )
 
+_SHORTEST = 20
+"""Length of the shortest key, `AKIA` and 16 characters."""
+
 _FORMS = re.compile(
     r"\b(?:"
     r"sk-(?:proj-|ant-|or-)?[A-Za-z0-9_-]{20,200}"
@@ -135,7 +138,7 @@ def looks_like_key(value: str) -> bool:
 
 def _may_hold_key(text: str) -> bool:
     """Return whether to look for keys in a text: the pattern is slow on long ones."""
-    return any(hint in text for hint in _HINTS)
+    return len(text) >= _SHORTEST and any(hint in text for hint in _HINTS)
 
 
 def holds_login(value: str) -> bool:

@@ -183,16 +183,6 @@ class ModelPlace:
     """Its address, without credentials; empty for a model in this process."""
 
 
-@runtime_checkable
-class PlacedModel(Protocol):
-    """A model on a server."""
-
-    @property
-    def place(self) -> ModelPlace:
-        """Which model, and where."""
-        ...
-
-
 TellOpening: TypeAlias = Callable[[str], None]
 """Takes a sentence on the opening of a model, for the user."""
 
@@ -239,36 +229,20 @@ def answering_model(model: object) -> object:
     return model
 
 
-@runtime_checkable
-class PreparedModel(Protocol):
-    """A model with something to open before its first request."""
-
-    async def prepare(self, tell: TellOpening) -> None:
-        """Open the client or start the process, so that this takes no time of a call.
-
-        Args:
-            tell: takes a sentence on what takes long.
-
-        Raises:
-            ModelError: it cannot be opened, for example because its key is missing.
-        """
-        ...
-
-
 async def prepare_model(model: object, tell: TellOpening) -> None:
     """Open what a model needs before its clock starts; does nothing the second time.
 
     Raises:
         ModelError: it cannot be opened.
     """
-    if isinstance(model, PreparedModel):
+    if hasattr(model, "prepare"):
         await model.prepare(tell)
 
 
 def place_of(model: object) -> ModelPlace:
     """Return which model answers, and where; empty of one that is on no server."""
-    model = answering_model(model)
-    return model.place if isinstance(model, PlacedModel) else ModelPlace()
+    place = getattr(answering_model(model), "place", None)
+    return place if isinstance(place, ModelPlace) else ModelPlace()
 
 
 @runtime_checkable

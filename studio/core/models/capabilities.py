@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol
 
 from studio.core.known_models import model_table
 from studio.core.models.base import Capabilities, ModelError, answering_model
@@ -465,16 +465,6 @@ def _look_up(
         return None
 
 
-@runtime_checkable
-class PricedModel(Protocol):
-    """A model whose tokens cost something, known or not; any other costs nothing."""
-
-    @property
-    def price(self) -> Price | None:
-        """Return the price of its tokens; None if it is not known."""
-        ...
-
-
 def priced(delta: ReplyDelta, price: Price | None) -> ReplyDelta:
     """Return figures with their cost, where the server says none and the price is known."""
     if price is None or not isinstance(delta, UsageDelta) or delta.usage.cost is not None:
@@ -485,7 +475,7 @@ def priced(delta: ReplyDelta, price: Price | None) -> ReplyDelta:
 def price_source(model: object) -> str:
     """Return the source of a model's price; empty for a free model."""
     model = answering_model(model)
-    if not isinstance(model, PricedModel):
+    if not hasattr(model, "price"):
         return ""
     return model.price.source if model.price is not None else "unknown"
 

@@ -22,6 +22,7 @@ T = TypeVar("T")
 Encoder = Callable[[Any], Json]
 Decoder = Callable[[Any], Any]
 
+_SCALARS = frozenset((str, int, float, bool, type(None)))
 _EVENTS: Mapping[str, type] = {item.__name__: item for item in typing.get_args(Event)}
 
 
@@ -140,9 +141,11 @@ def _plan(hint: object) -> Encoder:
 
 def _plain(value: object) -> Json:
     """Return a plain value; mappings and sequences as JSON has them."""
+    if type(value) in _SCALARS:  # most values: what follows is slow
+        return value  # type: ignore[return-value]
     if isinstance(value, Enum):
         return _plain(value.value)
-    if value is None or isinstance(value, str | int | float | bool):
+    if isinstance(value, str | int | float):
         return value
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}

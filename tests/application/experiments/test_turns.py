@@ -59,3 +59,13 @@ async def test_one_at_a_time_that_is_still_too_much_lets_all_wait() -> None:
     assert limiter.limit == 1
     await limiter.give(began)
     assert limiter.limit > 1
+
+
+async def test_a_refused_step_beyond_what_was_refused_before_goes_back_by_one() -> None:
+    limiter = ConnectionLimiter(start=10)
+    await limiter.give(await limiter.take(), refused=True)
+    assert limiter.limit == 8.5
+    while limiter.limit < 10:
+        await limiter.give(await limiter.take())
+    await limiter.give(await limiter.take(), refused=True)
+    assert limiter.limit == 9

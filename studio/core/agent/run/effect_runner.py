@@ -414,13 +414,10 @@ class EffectTask:
             is_given_up: asked whenever the run was told something.
         """
         task = self._task = asyncio.ensure_future(effect)
+        task.add_done_callback(lambda _: self._wake.set())
         while not task.done():
             self._wake.clear()
-            waker = asyncio.ensure_future(self._wake.wait())
-            try:
-                await asyncio.wait({task, waker}, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                waker.cancel()
+            await self._wake.wait()
             if is_given_up():
                 await self.cancel()
                 break

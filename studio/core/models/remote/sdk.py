@@ -214,10 +214,11 @@ class EventStream:
     async def close(self) -> None:
         """Close the stream: the server sees the connection close, unless it has sent all."""
         if self._reading is not None:
-            if self.is_done:
+            if self.is_done and not self._reading.done():
                 await asyncio.wait({self._reading}, timeout=_LAST_BYTES_SECONDS)
-            self._reading.cancel()
-            await asyncio.wait({self._reading})
+            if not self._reading.done():
+                self._reading.cancel()
+                await asyncio.wait({self._reading})
             if not self._reading.cancelled():
                 self._reading.exception()  # looked at: nobody waits for it any more
         await self._stream.close()
