@@ -303,9 +303,9 @@ class CellDetail(FollowsTheme, QWidget):
         column_of(self.checks, 1, on=self._inner, margins=0)
         area = scroll_area(self._inner)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        unseen = QWidget(self, visible=False)
         for part in (self.edit_button, self.rating):
-            part.setParent(self)
-            part.setFixedSize(0, 0)
+            part.setParent(unseen)
         body = row_of((self.answer, 2), (area, 1), spacing=12)
         column_of(head, (body, 1), on=self, margins=(0, 4, 0, 0), spacing=4)
 

@@ -105,7 +105,8 @@ class RunBar(QWidget):
         self.choice_shown.emit(waiting and any(each.is_primary for each in view.offers.offers))
         self.pause.setEnabled(busy)
         self.stop.setEnabled(goes_on)
-        self.restart.setEnabled(not goes_on and view.state is not None)
+        is_own = view.state is not None and not view.state.setup.program
+        self.restart.setEnabled(not goes_on and is_own)
         self.branches.setVisible(len(view.branches) > 1)
         self.branches.setEnabled(len(view.branches) > 1)
         for part in (self.search, self.filter, self.times, self.export):

@@ -121,6 +121,8 @@ def test_a_paused_run_has_its_room_at_every_size(bench: Workbench, qtbot: QtBot)
             letters = console.fontMetrics()
             assert console.height() >= 8 * letters.lineSpacing(), size
             assert console.width() >= letters.horizontalAdvance("0" * 42), size
+        values = pane.state_panel.variables
+        assert values.columnWidth(1) >= 1.5 * values.columnWidth(0), size
         heads = pane.diagram.height() + pane.head.height() + pane.played.height()
         assert heads <= 132, size
         assert text.horizontalScrollBar().maximum() == 0, size

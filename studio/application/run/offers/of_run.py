@@ -359,9 +359,29 @@ def offers_for(
     if is_pausing:
         return _while_pausing(state)
     made = _without_model_asked(state, is_record=is_record)
+    if state.setup.program:
+        return _of_program(state, made)
     if asked is not None and (state.pause is not None or ChooseModel in allowed(state)):
         return _with_model_asked(made, state, asked, can_keep=can_keep)
     return made
+
+
+_OF_A_PROMPT = frozenset(("resume", "rerun", "replay", "switch", "steer", "send_back"))
+"""Requests and edits that the run of a program has no use for: it brings its own messages."""
+
+
+def _of_program(state: RunState, made: Offers) -> Offers:
+    kept = (
+        each
+        for each in made.offers
+        if not {each.ask, each.edit.kind if each.edit is not None else ""} & _OF_A_PROMPT
+    )
+    words = tr("A program made these calls. Start it again for another run.")
+    return replace(
+        made,
+        detail=made.detail or (words if state.is_over else ""),
+        offers=tuple(kept),
+    )
 
 
 def _without_model_asked(state: RunState, *, is_record: bool) -> Offers:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QStringListModel, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QKeyEvent
+from PySide6.QtGui import QColor, QFont, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCompleter,
@@ -22,6 +22,8 @@ from studio.ui.parts.kit import style_table
 from studio.ui.style.theme import FollowsTheme, fixed_font, theme_in_use
 
 _ROW = 24
+_MOST_NAME = 0.38
+"""Share of the width that names get: their tip has the whole."""
 
 
 class VariablesTable(FollowsTheme, QTableWidget):
@@ -45,14 +47,23 @@ class VariablesTable(FollowsTheme, QTableWidget):
         )
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.horizontalHeader().hide()
-        self.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
-        self.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.horizontalHeader().setStretchLastSection(True)
         self.itemChanged.connect(self._on_changed)
         self.follow_theme()
 
     def recolor(self) -> None:
         """Take the colors of the theme in use."""
         self._fill()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give the values most of another width."""
+        super().resizeEvent(event)
+        self._fit_names()
+
+    def _fit_names(self) -> None:
+        most = int(self.viewport().width() * _MOST_NAME)
+        self.setColumnWidth(0, min(self.sizeHintForColumn(0), most))
 
     def show_rows(self, rows: Sequence[RunVariable], moment: object) -> None:
         """Show a moment's values, marked where they differ from those of the moment before.
@@ -80,9 +91,11 @@ class VariablesTable(FollowsTheme, QTableWidget):
             name = QTableWidgetItem(f"• {one.name}" if one.is_changed else one.name)
             name.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable)
             name.setForeground(QColor(theme.text if one.is_changed else theme.muted))
+            name.setToolTip(one.name)
             if one.is_changed:
                 name.setFont(strong)
-                name.setToolTip(tr("Changed since the previous moment"))
+                changed = tr("Changed since the previous moment")
+                name.setToolTip(f"{one.name}\n{changed}")
             value = QTableWidgetItem(one.value)
             value.setFont(code)
             value.setForeground(QColor(self._ink(one)))
@@ -97,6 +110,7 @@ class VariablesTable(FollowsTheme, QTableWidget):
             self.setItem(index, 1, value)
         if 0 <= row < len(self.rows):
             self.setCurrentCell(row, 1)
+        self._fit_names()
         self._filling = False
 
     def _ink(self, row: RunVariable) -> str:

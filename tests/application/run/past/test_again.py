@@ -19,7 +19,7 @@ from studio.core.agent.past.tree import state_at, walk
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.commands import Continue
 from studio.core.agent.values.events import CallEdited, ObservationEdited
-from studio.core.agent.values.step import PausePoint
+from studio.core.agent.values.step import PausePoint, RunModel
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.run.controller import RunController
 from tests.application.run.world import CALCULATE, FINAL, LOOKUP, ListJournal, LocalTools, plan
@@ -256,6 +256,12 @@ def test_what_is_offered_after_a_run(qtbot: QtBot, controller: RunController) ->
     assert live == ["Go on with a message…", "Run again with these results", "Replay exactly"]
     kept = [offer.ask for offer in offers_for(state, is_record=True).offers]
     assert kept == ["resume", "rerun", "replay"]
+    recorded = replace(state, setup=replace(state.setup, program="python agent.py"))
+    for is_record in (False, True):
+        made = offers_for(recorded, is_record=is_record, asked=RunModel("other"))
+        assert made.offers == ()
+        assert made.detail == "A program made these calls. Start it again for another run."
+        assert made.title
 
 
 def test_a_run_is_run_again_with_its_own_inputs_and_its_own_prompt(
