@@ -242,7 +242,8 @@ def put_import(out: Path | None, made: Imported, *, force: bool) -> None:
             tell(f"{beside}: {counted(len(sets), 'input set')}")
         if made.experiment:
             write_atomically(asked, made.experiment_text(out))
-            tell(f"{asked}: what the tests assert, as an experiment")
+            words = "what the tests assert, as an experiment"
+            tell(f"{asked}: {words if made.experiment.get('tests') else 'an experiment of them'}")
         if made.answers:
             write_atomically(calls, made.answers_text())
             tell(f"{calls}: {counted(len(made.answers), 'answer')} of tools, for mocks")

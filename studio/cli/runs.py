@@ -16,7 +16,7 @@ from typing import get_args
 
 from studio import __version__
 from studio.application.exchange.runs import kept_words, take_text
-from studio.application.history.open_calls import open_calls
+from studio.application.history.open_calls import known_values, open_calls, row_of_call
 from studio.application.history.rows import (
     call_of_step,
     end_of,
@@ -34,6 +34,8 @@ from studio.core.agent.values.step import Step
 from studio.core.imports.imported import ImportFailure
 from studio.core.masking.masker import Masker
 from studio.core.paths import user_paths
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.parse import parse
 from studio.core.prompty.templates.jinja.conditions import ConditionError
 from studio.core.runs.codec import JournalError
 from studio.core.runs.database import repair
@@ -42,7 +44,7 @@ from studio.core.runs.rows import WAITING, RunSummary
 from studio.core.runs.store import RunFilter, RunStore, StoreError
 from studio.core.text.amounts import counted, one_line, whole_number
 from studio.core.text.files import MOST_RECORD_BYTES, read_text, write_atomically
-from studio.core.text.values import named_reason, reason_of
+from studio.core.text.values import Json, named_reason, reason_of
 
 _DAY = 86_400
 _MOST_DAYS = 1_000_000
@@ -100,7 +102,13 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
         "--alike",
         action="store_true",
         help="lay the calls of the same place in all runs of the recording over each other: what "
-        "differs becomes inputs with their values as cases",
+        "differs becomes inputs with their values as cases, and an experiment of them",
+    )
+    opening.add_argument(
+        "--case",
+        type=Path,
+        metavar="FILE",
+        help="make the call a case of this prompt, which was made of calls like it",
     )
     _add_branch(opening)
     opening.add_argument("-o", "--out", type=Path, metavar="OUT", help="prompt file to write")
@@ -311,6 +319,8 @@ def _import(options: argparse.Namespace, store: RunStore) -> int:
 
 def _open(options: argparse.Namespace, store: RunStore) -> int:
     run = found_run(store, options.run)
+    if options.case is not None:
+        return _keep_case(store, run.id, options.request, options.case)
     try:
         opened = open_calls(
             store, run.id, options.request, alike=options.alike, branch=options.branch
@@ -364,6 +374,45 @@ def past_to_fork(store: RunStore, where: str) -> PastRun:
         last = max((item.iteration for item in read.tree.checkpoints), default=0)
         raise UsageError(f"the run has no step {step}; it has {last}")
     return _known(past_run(read, place.id), name)
+
+
+def results_of(
+    store: RunStore | None, named: str, document: PromptDocument
+) -> tuple[PastRun | None, dict[str, Json]]:
+    """Return the run that `--results RUN[@STEP]` names, and its values of a prompt's inputs.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if not named or store is None:
+        return None, {}
+    name, _, step = named.partition("@")
+    past = past_to_replay(store, name)
+    try:
+        number = whole_number(step or "1")
+        of_call = past.setup.program and number is not None
+        row = row_of_call(store, past.setup.run, number or 1) if of_call else past.setup.inputs
+    except (LookupError, ImportFailure) as error:
+        raise UsageError(str(error)) from None
+    return past, known_values(row, document)
+
+
+def _keep_case(store: RunStore, run: str, number: int, prompt: Path) -> int:
+    """Add a recorded call to the cases of a prompt."""
+    from studio.application.experiments.generate import AcceptError, kept_case
+
+    try:
+        document = parse(read_text(prompt, encoding="utf-8-sig"), prompt.resolve())
+        row = row_of_call(store, run, number)
+        own = {"expected": row["expected"], **known_values(row, document)}
+        change = kept_case(document, prompt.resolve(), own)
+        change.write()
+    except (LookupError, ImportFailure, AcceptError) as error:
+        raise UsageError(str(error)) from None
+    except OSError as error:
+        raise UsageError(f"{prompt}: {error.strerror or error}") from None
+    print(f"{change.path}: one more case")
+    return FINE
 
 
 def _known(past: PastRun | None, name: str) -> PastRun:

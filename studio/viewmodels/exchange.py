@@ -10,7 +10,7 @@ from studio.application.comparison import ComparedPart, compare_texts
 from studio.application.exchange.export import NoJudgeError, difference, make_export
 from studio.application.exchange.judge import Judgment, judge_export
 from studio.application.exchange.runs import history_at, kept_words, read_files, write_run
-from studio.application.history.open_calls import opened_at
+from studio.application.history.open_calls import opened_at, row_at
 from studio.application.words import tr
 from studio.core.agent.values.events import Event
 from studio.core.export.target import ExportResult, ExportSource, ExportTarget
@@ -20,6 +20,7 @@ from studio.core.runs.codec import JournalError
 from studio.core.runs.exchange import RunForm
 from studio.core.runs.store import StoreError
 from studio.core.text.files import write_atomically, write_bytes_atomically
+from studio.core.text.values import JsonObject
 from studio.viewmodels.app.jobs import LatestJob
 
 
@@ -118,6 +119,9 @@ class RunExchange(QObject):
         self._opening: LatestJob[OpenedCalls] = LatestJob(
             self, self.call_opened.emit, self._on_failed
         )
+        self._rows: LatestJob[tuple[Callable[[JsonObject], None], JsonObject]] = LatestJob(
+            self, lambda done: done[0](done[1]), self._on_failed
+        )
 
     def export_run(
         self,
@@ -144,6 +148,10 @@ class RunExchange(QObject):
         """Make a prompt file of a model call, or of those of its place; `upto` names the branch."""
         self._opening.submit(partial(opened_at, self._path, run, number, alike=alike, upto=upto))
 
+    def read_call(self, run: str, number: int, then: Callable[[JsonObject], None]) -> None:
+        """Read a recorded call as a case of its prompt, and do something with it."""
+        self._rows.submit(lambda: (then, row_at(self._path, run, number)))
+
     def import_files(self, files: Sequence[Path]) -> None:
         """Take journals into the history, all or none of them that are wrong."""
         if self._reading.is_busy:
@@ -156,6 +164,7 @@ class RunExchange(QObject):
         self._writing.drop()
         self._reading.drop()
         self._opening.drop()
+        self._rows.drop()
 
     def _is_free(self) -> bool:
         if self._writing.is_busy:

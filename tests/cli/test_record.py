@@ -124,6 +124,28 @@ def test_calls_of_a_recording_become_a_prompt_with_its_cases(tmp_path: Path) -> 
     again = prompt_studio(home, None, *opening)
     assert again.returncode == 2
     assert "is there already" in again.stderr
+
+    with chat_server() as server:
+        server.always(json_body(said("Three.")))
+        asking = ("run", str(out.with_suffix(".experiment.yaml")), "--trust", "--yes")
+        done = prompt_studio(home, server, "experiment", *asking)
+        cells = {json.dumps(each.body["messages"]) for each in server.requests}
+        assert cells == {json.dumps(each["messages"]) for each in sent}, done.stdout + done.stderr
+
+        text = out.read_text(encoding="utf-8")
+        out.write_text(text.replace("Order:", "Which order is"), encoding="utf-8")
+        edited = ("run", str(out), "--trust", "--results", f"{second['id']}@1")
+        mine = prompt_studio(home, server, *edited)
+        assert mine.stdout == "Three.\n", mine.stderr
+        assert server.requests[-1].body["messages"][0]["content"] == "Which order is 18"
+        assert "compared with the run before: The first difference is" in mine.stderr
+    keeping = ("runs", "open", second["id"], "--case", str(out))
+    assert prompt_studio(home, None, *keeping).returncode == 0
+    kept = (tmp_path / "order.cases.csv").read_text(encoding="utf-8").splitlines()
+    assert sorted(zip(*(line.split(",") for line in kept), strict=True)) == [
+        ("expected", "Two."),
+        ("order", "18"),
+    ]
     none = prompt_studio(home, None, "runs", "open", first["id"], "--request", "2")
     assert (none.returncode, "no iteration 2" in none.stderr) == (1, True)
 

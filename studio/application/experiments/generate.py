@@ -32,7 +32,7 @@ from studio.application.words import tr
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.options import RunOptions
 from studio.core.experiments.assertions.structure import objects_in
-from studio.core.experiments.datasets import DatasetError
+from studio.core.experiments.datasets import DatasetError, is_set_file
 from studio.core.experiments.file.cases import plain_expected
 from studio.core.experiments.file.read import read_experiment
 from studio.core.experiments.results.cells import ResultRow
@@ -190,6 +190,8 @@ def case_files(prompt: Path) -> list[Path]:
     others: list[Path] = []
     for path in sorted(prompt.parent.iterdir()):
         is_own = path.name.startswith(f"{prompt.stem}.") and ".experiment." not in path.name
+        if path.name.endswith(".calls.jsonl"):
+            continue  # the answers of tools
         if path.suffix.lower() in (_TABLES + _OF_THE_PROMPT if is_own else _TABLES):
             (own if is_own else others).append(path)
     return [*own, *others]
@@ -344,6 +346,18 @@ def changed_rows(path: Path, change: Callable[[str], str]) -> AcceptedAnswer:
         raise AcceptError(f"{path.name}: {error.strerror or error}") from None
     except (UnicodeDecodeError, DatasetError) as error:
         raise AcceptError(reason_of(error)) from None
+
+
+def kept_case(document: PromptDocument, prompt: Path, row: JsonObject) -> AcceptedAnswer:
+    """Return the change that adds a row to the cases of a prompt, of which it may be the first.
+
+    Raises:
+        AcceptError: the file of its cases cannot be read, or the row has no place in it.
+    """
+    own = (each for each in case_files(prompt) if each.name.startswith(f"{prompt.stem}."))
+    file = next((each for each in own if not is_set_file(each)), None)
+    file = file or new_case_file(document, prompt)
+    return changed_rows(file, lambda text: with_rows(text, file, [row]))
 
 
 ROW_KINDS: Mapping[str, str] = MappingProxyType(

@@ -8,11 +8,12 @@ from pathlib import Path
 
 from studio.application.history.rows import call_of_step, kept_state
 from studio.core.agent.values.state import RunState, steps_of
+from studio.core.experiments.file.cases import plain_expected
 from studio.core.imports.imported import ImportFailure
 from studio.core.imports.recorded_calls import OpenedCalls, RecordedCall, prompt_of_calls
-from studio.core.prompty.document import ModelDeclaration
+from studio.core.prompty.document import ModelDeclaration, PromptDocument
 from studio.core.runs.store import RunFilter, RunStore
-from studio.core.text.values import JsonObject
+from studio.core.text.values import Json, JsonObject
 from studio.core.wire.request import to_request
 
 _RECORDING = ("recording ", "trace ")
@@ -56,15 +57,36 @@ def open_calls(
             continue
         answers += _answers(state)
     opened = prompt_of_calls(calls)
+    asked = {"description": f"Calls like request {number} of {run}"} if alike else {}
     made = replace(opened.made, notes=(*opened.made.notes, *lost), answers=tuple(answers))
-    return replace(opened, made=made)
+    return replace(opened, made=replace(made, experiment=asked))
+
+
+def row_of_call(store: RunStore, run: str, number: int) -> dict[str, Json]:
+    """Return a recorded call as a case of the prompt that it and the calls like it become.
+
+    Raises:
+        LookupError: there is no such call, or its request was not kept.
+        ImportFailure: its request cannot be read.
+    """
+    alike = bool(_tag(store, run))
+    sets = open_calls(store, run, number, alike=alike).made.input_sets
+    state = store.open(run).state
+    replies = [step.reply for step in steps_of(state) if step.number == number] if state else []
+    text = replies[0].text if replies and replies[0] is not None else ""
+    return {**sets.get(_name(run, number), {}), "expected": plain_expected(text)}
+
+
+def known_values(row: JsonObject, document: PromptDocument) -> dict[str, Json]:
+    """Return the values of a row for the inputs that a prompt declares."""
+    return {name: value for name, value in row.items() if document.input(name) is not None}
 
 
 def _recorded(
     store: RunStore, run: str, state: RunState, number: int, notes: list[str]
 ) -> RecordedCall:
     """Return a call as it was sent; that of a trace is made of its messages."""
-    name, path = f"{run}, request {number}", "/chat/completions"
+    name, path = _name(run, number), "/chat/completions"
     try:
         kept = call_of_step(store, run, state, number)
     except LookupError:
@@ -100,13 +122,22 @@ def opened_at(
 
 def _others(store: RunStore, run: str) -> Iterator[str]:
     """Yield the other runs of the recording, the oldest first."""
-    summary = store.summary(run)
-    tags = summary.tags if summary is not None else ()
-    tag = next((tag for tag in tags if tag.startswith(_RECORDING)), None)
-    if tag is None:
+    tag = _tag(store, run)
+    if not tag:
         raise ImportFailure("The run is of no recording, so no other calls are of its place.")
     found = store.runs(RunFilter(tag=tag, limit=-1))
     yield from (each.id for each in reversed(found) if each.id != run)
+
+
+def _tag(store: RunStore, run: str) -> str:
+    """Return the tag that the runs of its recording share; empty where it is of none."""
+    summary = store.summary(run)
+    tags = summary.tags if summary is not None else ()
+    return next((tag for tag in tags if tag.startswith(_RECORDING)), "")
+
+
+def _name(run: str, number: int) -> str:
+    return f"{run}, request {number}"
 
 
 def _answers(state: RunState) -> Iterator[JsonObject]:
@@ -121,3 +152,9 @@ def _answers(state: RunState) -> Iterator[JsonObject]:
                     "status": "error" if call.is_error else "ok",
                     "text": call.observation,
                 }
+
+
+def row_at(history: Path, run: str, number: int) -> dict[str, Json]:
+    """Return a call in the history of a file as a case; see `row_of_call`."""
+    with closing(RunStore(history)) as store:
+        return row_of_call(store, run, number)

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 from studio.application.connections.model import Answerers, tool_session
-from studio.application.run.past.again import PastRun, exactly
+from studio.application.run.past.again import PastRun, exactly, from_here, with_results_of
+from studio.application.run.past.compare import RunSide, compare
 from studio.application.run.start.session import Refusal, begin_run, refusal_of, tool_scores_of
 from studio.application.run.text_commands import CommandError, target_of
 from studio.application.trust import references_of
@@ -31,7 +32,7 @@ from studio.cli.prepared import report_sources
 from studio.cli.printer import LiveAnswer, event_printer, print_end, print_notice
 from studio.cli.run.model import add_choice, model_of_fork, model_of_prompt, open_named
 from studio.cli.run.step import PLACES, OpenModel, add_stepping, breakpoints_of, step_through
-from studio.cli.runs import past_to_fork, past_to_replay
+from studio.cli.runs import past_to_fork, past_to_replay, results_of
 from studio.cli.terminal import (
     FINE,
     INTERRUPTED,
@@ -48,7 +49,7 @@ from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.requests import NotAllowedError
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.breakpoints import Breakpoint
-from studio.core.agent.values.commands import Command, Continue, ForkFrom, StopRun
+from studio.core.agent.values.commands import Command, Continue, StopRun
 from studio.core.agent.values.events import Event, LimitRaised
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import LimitName, RunState
@@ -86,6 +87,9 @@ class RunOrder:
 
     trust: TrustStore
     """The folders that are trusted."""
+
+    results: PastRun | None = None
+    """The run whose tools' answers it gets; None for none."""
 
 
 async def drive(options: argparse.Namespace, order: RunOrder, store: RunStore | None) -> RunState:
@@ -129,7 +133,16 @@ async def drive(options: argparse.Namespace, order: RunOrder, store: RunStore | 
         plan = RunPlan(
             document, order.values, model, toolbox, options=run_options, references=references
         )
-        return await _go(options, plan, past, store, first, open_other)
+        results = order.results
+        if past is not None and past.setup.source != document.source.text:
+            results = past
+        if results is None or (before := results.to_take_up.state) is None:
+            return await _go(options, plan, past, store, first, open_other)
+        plan = with_results_of(plan, results)
+        state = await _go(options, plan, past, store, first, open_other)
+        found = compare(RunSide("The run before", before), RunSide("This run", state))
+        tell(f"prompt-studio: compared with the run before: {found.summary}")
+        return state
 
 
 def _report_changes(registry: ToolRegistry, *, asks: bool) -> None:
@@ -186,7 +199,7 @@ async def _go(
         else:
             print_notice(delta, reply)
 
-    first = _first_commands(options, plan, past.checkpoint if past is not None else None, chosen)
+    first = _first_commands(options, plan, past, chosen)
     plan = plan if past is None else replace(plan, past=past.to_take_up)
     plan = replace(
         await plan.with_tools(),
@@ -225,12 +238,17 @@ async def _within(seconds: float | None, run: Run, first: tuple[Command, ...]) -
 
 
 def _first_commands(
-    options: argparse.Namespace, plan: RunPlan, checkpoint: int | None, chosen: tuple[Command, ...]
+    options: argparse.Namespace, plan: RunPlan, past: PastRun | None, chosen: tuple[Command, ...]
 ) -> tuple[Command, ...]:
-    """Return the first commands for a run that continues from a checkpoint; empty for a new one."""
-    if checkpoint is None:
+    """Return the first commands for a run that continues from a checkpoint; empty for a new one.
+
+    Raises:
+        ModelError: the prompt as it is now cannot take the place of the run's.
+    """
+    if past is None:
         return ()
-    first: list[Command] = [ForkFrom(checkpoint), *chosen]
+    fork, *edits = from_here(past, plan)
+    first: list[Command] = [fork, *chosen, *edits]
     first += (LimitRaised(name, to) for name, to in _given_limits(options).items())
     if plan.options.headless:
         first.append(Continue())
@@ -319,7 +337,15 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         help="answer as in a run of the history (no model, no tool), or as in a recording",
     )
     past.add_argument(
-        "--fork", metavar="RUN@STEP", help="continue from a step of a run, as a new branch"
+        "--fork",
+        metavar="RUN@STEP",
+        help="continue from a step of a run, as a new branch, with the prompt as it is now",
+    )
+    past.add_argument(
+        "--results",
+        metavar="RUN[@STEP]",
+        help="run with the inputs of a run, and with its tools' answers where the calls are the "
+        "same; @STEP: a call of a recorded program",
     )
     parser.add_argument(
         "--fork-model",
@@ -342,7 +368,8 @@ def _run(options: argparse.Namespace) -> int:
     store = _store()
     try:
         past = _past(options, store)
-        values = (dict(past.setup.inputs) if past else {}) | given_inputs(options, document)
+        results, row = results_of(store, options.results or "", document)
+        values = {**row, **(past.setup.inputs if past else {}), **given_inputs(options, document)}
         breaks = breakpoints_of(options)
         _check_target(options)
         trust = trust_of(options, options.file)
@@ -356,7 +383,7 @@ def _run(options: argparse.Namespace) -> int:
         if unread and not agreed(f"Nothing reads {unread}. Run without it?", yes=options.yes):
             return USAGE
         allow_named(options, document, trust)
-        order = RunOrder(document, values, breaks, past, trust)
+        order = RunOrder(document, values, breaks, past, trust, results)
         state = asyncio.run(drive(options, order, store))
     except (ModelError, NotAllowedError, JournalError, StoreError) as error:
         hint = error.hint if isinstance(error, ModelError) else ""

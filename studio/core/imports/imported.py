@@ -37,8 +37,8 @@ class Imported:
     """Values that came along (promptfoo's tests), by name."""
 
     experiment: JsonObject = field(default_factory=dict)
-    """An experiment that came along (what promptfoo's tests assert), without its prompts; empty
-    where there is none."""
+    """An experiment that came along (what promptfoo's tests assert), without its prompts, or one of
+    the input sets; empty where there is none."""
 
     answers: tuple[JsonObject, ...] = ()
     """Recorded answers of its tools, as lines of saved calls."""
@@ -55,8 +55,17 @@ class Imported:
         return "".join(f"{json.dumps(each, ensure_ascii=False)}\n" for each in self.answers)
 
     def experiment_text(self, prompt: Path) -> str:
-        """Return the experiment file that asks the prompt file at a path."""
-        return "\n".join(write_yaml({"prompts": [prompt.name], **self.experiment})) + "\n"
+        """Return the experiment file that asks the prompt file at a path.
+
+        Without tests of its own it asks the input sets, with the recorded answers as mocks.
+        """
+        made: dict[str, Json] = {"prompts": [prompt.name], **self.experiment}
+        if "tests" not in made and self.input_sets:
+            made["tests"] = [f"file://{prompt.stem}.inputs.json"]
+        if "mocks" not in made and self.answers:
+            tools = dict.fromkeys(str(each["tool"]) for each in self.answers)
+            made["mocks"] = dict.fromkeys(tools, f"file://{prompt.stem}.calls.jsonl")
+        return "\n".join(write_yaml(made)) + "\n"
 
 
 def experiment_path(prompt: Path) -> Path:

@@ -20,7 +20,7 @@ from studio.core.agent.values.commands import Command
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import PausePoint
 from studio.core.wire.request import Provider
-from studio.servers.mcp.live_runs import LiveRun, LiveRuns, renders_anew, wish_for
+from studio.servers.mcp.live_runs import LiveRun, LiveRuns, wish_for
 from studio.servers.mcp.served_folder import ServedFolder, UserConsent, ask, needs
 
 # Common arguments and results of the tools, and their descriptions for clients.
@@ -94,11 +94,6 @@ EditedThing: TypeAlias = Literal[
     "outcome_ran",
     "outcome_did_not_run",
 ]
-
-_KEPT_MESSAGES = (
-    "The file has another text now; by native tool calls a run keeps the messages it began with. "
-    "`start` runs the present text."
-)
 
 _WORDS: dict[EditedThing, str] = {
     "reply": "reply",
@@ -372,8 +367,4 @@ def _add_fork(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
             else:
                 live.run.send(command)
         await live.settle(30)
-        setup = live.run.state.setup
-        is_other = bool(file) and setup.source != wish.document.source.text
-        if is_other and not renders_anew(setup, wish.document):
-            return runs.described(live) | {"note": _KEPT_MESSAGES}
         return runs.described(live)

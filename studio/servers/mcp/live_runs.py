@@ -15,7 +15,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from studio.application.connections.model import choice_words, tool_session
 from studio.application.history.rows import find_run
 from studio.application.run.debugging.console import ConsoleLine, event_lines
-from studio.application.run.past.again import past_run
+from studio.application.run.past.again import from_here, past_run
 from studio.application.run.start.session import begin_run, refusal_of, tool_scores_of
 from studio.application.trust import references_of
 from studio.core.agent.loop.setup import limits_of, run_model_of
@@ -23,11 +23,11 @@ from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.requests import NotAllowedError, choice_at
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.breakpoints import Breakpoint
-from studio.core.agent.values.commands import ChooseModel, Command, ForkFrom, StepOn
+from studio.core.agent.values.commands import ChooseModel, Command, StepOn
 from studio.core.agent.values.events import Event
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import RunState, steps_of
-from studio.core.agent.values.step import Call, PausePoint, RunSetup, Step, StepError
+from studio.core.agent.values.step import Call, PausePoint, Step, StepError
 from studio.core.masking.walk import masked
 from studio.core.models.base import ModelError
 from studio.core.models.choice import ModelChoice
@@ -442,7 +442,7 @@ class LiveRuns:
     async def fork(self, name: str, step: int, place: PausePoint, wish: RunWish) -> LiveRun:
         """Go on with a run from one of its steps, with the present prompt, as a new branch of it.
 
-        Where the prompt was changed and makes each request anew, the step's request is made again.
+        Where the prompt was changed, the step's request has its present text.
 
         Raises:
             ToolError: there is no such run or step, or another process drives it.
@@ -462,16 +462,17 @@ class LiveRuns:
         if found is None or past is None:
             raise ToolError(f"The run has no step {step} {place.word}.")
         wish = replace(wish, inputs={**past.setup.inputs, **wish.inputs})
-        again = whole.tree.find(step - 1, PausePoint.STEP_END)
-        is_first = place is PausePoint.BEFORE_REQUEST and renders_anew(past.setup, wish.document)
-        at = again if again is not None and is_first else found
         async with AsyncExitStack() as opened:
             plan = await self._plan(wish, opened)
             had, now = past.state.answered_by, run_model_of(plan.model)
             chosen = () if now.is_same(had) else (ChooseModel(now, had, plan.model),)
             plan = replace(plan, past=past.to_take_up)
-            live = await self._take(plan, opened, wish.choice, ForkFrom(at.id), *chosen)
-        if at is not found:
+            try:
+                at, *edits = from_here(past, plan)
+            except ModelError as error:
+                raise ToolError(f"{error} {error.hint}") from None
+            live = await self._take(plan, opened, wish.choice, at, *chosen, *edits)
+        if at.checkpoint != found.id:
             await live.settle(30)
             live.run.send(StepOn("into"))
         return live
@@ -549,14 +550,6 @@ class LiveRuns:
             if not over:
                 raise ToolError(f"{_MOST} runs stand still; stop one first.")
             await self._runs.pop(over.pop(0)).close()
-
-
-def renders_anew(setup: RunSetup, document: PromptDocument) -> bool:
-    """Return whether a prompt has another text than a run began with, and the run follows it.
-
-    By native tool calls a run adds to the messages that its prompt gave at the start.
-    """
-    return setup.source != document.source.text and setup.protocol != "native"
 
 
 def wish_for(

@@ -14,9 +14,8 @@ from studio.application.experiments.generate import (
     CasesTable,
     GeneratedRows,
     case_files,
-    changed_rows,
     free_path,
-    new_case_file,
+    kept_case,
 )
 from studio.application.experiments.improve.accept import ImproveError, Improvement, acceptance
 from studio.application.experiments.plan import ExperimentServices
@@ -24,20 +23,20 @@ from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.report import ExperimentReport
 from studio.application.experiments.run.spending import ended_words
 from studio.application.experiments.stepping import cell_to_step
+from studio.application.history.open_calls import known_values
 from studio.application.run.past.again import PastRun
 from studio.application.words import tr
 from studio.core.agent.values.events import Started
-from studio.core.experiments.datasets import is_set_file
 from studio.core.experiments.file.cases import plain_expected
 from studio.core.experiments.results.cells import CellKey
-from studio.core.experiments.row_edits import with_rows
 from studio.core.models.base import ModelError
+from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
 from studio.core.runs.codec import JournalError
 from studio.core.runs.exchange import read_journal
 from studio.core.runs.store import RunStore, StoreError
 from studio.core.text.files import read_text, write_atomically
-from studio.core.text.values import Json, named_reason
+from studio.core.text.values import Json, JsonObject, named_reason
 from studio.core.wire.wire_call import WireCall
 from studio.ui.app.run_coordinator import RunCoordinator
 from studio.ui.experiments.head import WorkersDialog
@@ -246,16 +245,25 @@ class ExperimentsCoordinator(QObject):
             **past.setup.inputs,
             "expected": plain_expected(past.state.answer or ""),
         }
-        own = (each for each in case_files(path) if each.name.startswith(f"{path.stem}."))
-        file = next((each for each in own if not is_set_file(each)), None)
-        file = file or new_case_file(past.document, path)
+        self._keep_row(past.document, path, row)
+
+    def keep_call(self, row: JsonObject) -> None:
+        """Add a recorded call, as a case of the open prompt, to its cases."""
+        document = self._window.tabs.document_now()
+        path = document.source.path if document is not None else None
+        if document is None or path is None:
+            self._run.refuse(tr("Open the prompt that the call should be a case of, and save it."))
+            return
+        self._keep_row(document, path, {"expected": row["expected"], **known_values(row, document)})
+
+    def _keep_row(self, document: PromptDocument, path: Path, row: JsonObject) -> None:
         try:
-            change = changed_rows(file, lambda text: with_rows(text, file, [row]))
+            change = kept_case(document, path, row)
             change.write()
         except (AcceptError, OSError) as error:
             self._run.refuse(named_reason(error))
             return
-        words = tr("The run is a case of {name} now.").format(name=file.name)
+        words = tr("The run is a case of {name} now.").format(name=change.path.name)
         self._dialogs.offer_undo(change, words, "run")
 
     def _write_new(self, path: Path, text: str) -> None:

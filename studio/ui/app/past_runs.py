@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,19 +13,30 @@ from PySide6.QtWidgets import QWidget
 
 from studio.application.connections.model import asked_by
 from studio.application.exchange.runs import file_name
-from studio.application.run.past.again import exactly, is_other_prompt, values_of, with_results_of
+from studio.application.history.open_calls import known_values
+from studio.application.run.past.again import (
+    PastRun,
+    at_request,
+    exactly,
+    from_here,
+    is_other_prompt,
+    values_of,
+    with_results_of,
+)
 from studio.application.run.past.compare import RunComparison
 from studio.application.run.past.record import RunRecord
 from studio.application.words import tr
 from studio.core.agent.loop.setup import run_model_of
-from studio.core.agent.values.commands import ChooseModel, Command
+from studio.core.agent.values.commands import ChooseModel, Command, Continue, ForkFrom
 from studio.core.agent.values.step import RunModel
 from studio.core.imports.imported import Imported
 from studio.core.imports.recorded_calls import OpenedCalls
 from studio.core.models.base import ChatModel, ModelError
+from studio.core.prompty.inputs import GivenInputs
 from studio.core.runs.exchange import RunForm, form_of
 from studio.core.runs.rows import RunSummary
 from studio.core.text.amounts import by_count
+from studio.core.text.values import JsonObject
 from studio.ui.app.run_coordinator import RunCoordinator
 from studio.ui.history.pane import HistoryPane
 from studio.ui.run.file_choice import ask_journals, ask_target
@@ -62,7 +74,7 @@ class PastRuns(QObject):
         """The run that is gone on with once it is shown."""
         self._answer_of = ""
         """Id of the run of which only the answer is wanted."""
-        self._history, self._pane = history, pane
+        self._history, self._pane, self._files = history, pane, files
         self._connect(files)
 
     def _connect(self, files: RunFiles) -> None:
@@ -91,6 +103,7 @@ class PastRuns(QObject):
         pane.request_retention.connect(self.set_retention)
         pane.request_export.connect(files.export_kept)
         pane.request_import.connect(files.take)
+        files.request_now.connect(self.run_now)
 
     def set_retention(self, keep: int, days: int) -> None:
         """Save, show and apply how long runs are kept."""
@@ -125,7 +138,7 @@ class PastRuns(QObject):
         if plan is not None:
             self._run.take_up(
                 replace(plan, past=past.to_take_up),
-                past.checkpoint,
+                ForkFrom(past.checkpoint),
                 missing_model=past.state.answered_by if own is None else None,
             )
             self._coordinator.show_model()
@@ -169,12 +182,32 @@ class PastRuns(QObject):
             self._messages.withdraw("interrupted")
             self.resume()
 
-    def rerun(self, chosen: Literal["", "own", "now"] = "") -> None:
+    def run_now(self, step: int) -> None:
+        """Ask again from a request on, with the prompt of the editor; both ways are compared.
+
+        The call of a recorded program is replayed: the prompt runs with the call's inputs.
+        """
+        past = self._run.past
+        if past is not None and past.setup.program:
+            self._files.read_call(step, lambda row: self.rerun("now", row=row))
+        elif past is not None and (here := at_request(past, step)) is not None:
+            self.rerun(here=here)
+        else:
+            self._coordinator.refuse(tr("The run cannot go back to this place."))
+
+    def rerun(
+        self,
+        chosen: Literal["", "own", "now"] = "",
+        here: PastRun | None = None,
+        row: JsonObject | None = None,
+    ) -> None:
         """Run the prompt of the editor with the results of the shown run.
 
         Args:
             chosen: the user's word on the model: the run's own, or the one that the prompt asks
                 for; empty where nobody was asked yet.
+            here: the run before the first request that is sent again; None for all of them.
+            row: values of the inputs; None for the run's own.
         """
         past, document = self._run.past, self._coordinator.window.tabs.document_now()
         if past is None or document is None:
@@ -185,16 +218,17 @@ class PastRuns(QObject):
             words = tr("This run is of another prompt: open {name}, then run it again.")
             self._coordinator.refuse(words.format(name=name))
             return
-        if self._coordinator.questions.asks_first(partial(self.rerun, chosen)):
+        if self._coordinator.questions.asks_first(partial(self.rerun, chosen, here, row)):
             return
         path, had = document.source.path, past.state.answered_by
         now = self._connections.model_now(path)
         if not chosen and now is not None and not now.is_same(had):
-            self._ask_model_of_rerun(had, now)
+            self._ask_model_of_rerun(had, now, here, row)
             return
         references = self._coordinator.references(document.source.path)
         try:
             values = values_of(past, self._coordinator.inputs.values(), references)
+            values = GivenInputs({**values, **known_values(row or {}, document)})
         except ModelError as error:
             self._coordinator.refuse(f"{error.message} {error.hint}")
             return
@@ -210,17 +244,33 @@ class PastRuns(QObject):
             first = (ChooseModel(run_model_of(answers), now),)
         elif chosen == "now" and now is not None:
             first = (ChooseModel(now, had),)
-        again = partial(self.rerun, chosen)
+        again = partial(self.rerun, chosen, here, row)
         plan = self._coordinator.checked_plan(document, values, again, answers)
-        if plan is not None:
-            self._run.start(with_results_of(plan, past), against=past, first=first)
+        if plan is None:
+            return
+        plan = with_results_of(plan, past)
+        if here is None:
+            self._run.start(plan, against=past, first=first)
+            return
+        try:
+            fork, *edits = from_here(here, plan)
+        except ModelError as error:
+            self._coordinator.refuse(f"{error.message} {error.hint}")
+            return
+        plan = replace(plan, past=here.to_take_up)
+        self._run.take_up(plan, fork, *first, *edits, Continue())
+        self._run.slots.shown.against = past
 
-    def _ask_model_of_rerun(self, had: RunModel, now: RunModel) -> None:
+    def _ask_model_of_rerun(
+        self, had: RunModel, now: RunModel, here: PastRun | None, row: JsonObject | None
+    ) -> None:
         """Ask which model a run with the results of another one goes to."""
         run_with = tr("Run with {model}")
+        own = partial(self.rerun, "own", here, row)
+        other = partial(self.rerun, "now", here, row)
         offers = (
-            NotificationAction(run_with.format(model=had.name), partial(self.rerun, "own")),
-            NotificationAction(run_with.format(model=now.name), partial(self.rerun, "now")),
+            NotificationAction(run_with.format(model=had.name), own),
+            NotificationAction(run_with.format(model=now.name), other),
         )
         words = tr("Which model should answer?")
         hint = tr("The run had {model}; the prompt now asks for {other}.").format(
@@ -252,6 +302,8 @@ class RunFiles(QObject):
     """Asks for the file of a run before it is written."""
 
     request_import = Signal(Path, Imported)  # a place to offer; the prompt file
+    request_now = Signal(int)  # iteration to ask again with the prompt as it is now
+    request_case = Signal(dict)  # a recorded call, as a case of the open prompt
 
     def __init__(
         self,
@@ -273,6 +325,8 @@ class RunFiles(QObject):
         exchange.imported.connect(self._on_imported)
         exchange.call_opened.connect(self._on_call_opened)
         pane.timeline.request_prompt.connect(self.open_call)
+        pane.timeline.request_now.connect(self.request_now)
+        pane.timeline.request_case.connect(partial(self.read_call, then=self.request_case.emit))
         exchange.failed.connect(self._on_failed)
 
     def export_shown(self, name: str) -> None:
@@ -296,6 +350,12 @@ class RunFiles(QObject):
         past = self._run.past
         if past is not None:
             self._exchange.open_call(past.setup.run, step, alike=alike, upto=past.last)
+
+    def read_call(self, step: int, then: Callable[[JsonObject], None]) -> None:
+        """Do something with a call of the run that the run pane shows, as a case of its prompt."""
+        past = self._run.past
+        if past is not None:
+            self._exchange.read_call(past.setup.run, step, then)
 
     def _on_call_opened(self, opened: OpenedCalls) -> None:
         past = self._run.past

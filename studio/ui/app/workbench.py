@@ -368,6 +368,7 @@ class Workbench(QObject):
         actions["run.keep_row"].triggered.connect(lambda: self.experiments.keep(self.run.past))
         window.commands.request_cases_run.connect(self.experiments.run_cases)
         self.inputs_pane.library.rows_loaded.connect(self.experiments.show_cases)
+        self.run_files.request_case.connect(self.experiments.keep_call)
 
     def _tell_exchange_trust(self, trusted: bool) -> None:
         self.window.commands.exchange.trusted = trusted

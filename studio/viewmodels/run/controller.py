@@ -187,13 +187,13 @@ class RunController(QObject):
             self.pause()
 
     def take_up(
-        self, plan: RunPlan, checkpoint: int, *, missing_model: RunModel | None = None
+        self, plan: RunPlan, *first: Command, missing_model: RunModel | None = None
     ) -> None:
         """Continue the shown run of the past from one of its places.
 
         Args:
             plan: what it goes on with; its past is the run's journal.
-            checkpoint: id of the place; the run stands still there, on a new branch.
+            first: commands that it begins with, `ForkFrom` the first of them.
             missing_model: the model that the run had, where another answers in the plan because
                 it is not to be had here.
         """
@@ -204,7 +204,7 @@ class RunController(QObject):
         self._slot.shown = DisplayedRun(
             before.state, before.tree.copy(), events, names=dict(before.names)
         )
-        self.sessions.begin(self._slot, plan, ForkFrom(checkpoint))
+        self.sessions.begin(self._slot, plan, *first)
 
     def show_prompt(self, path: str) -> None:
         """Show the run of the prompt that the user has turned to; those of others go on.

@@ -225,14 +225,17 @@ async def test_a_fork_with_the_file_goes_on_with_its_present_text(
 
 
 @pytest.mark.usefixtures("walking")
-async def test_a_native_fork_says_that_it_keeps_its_messages(folder: Path) -> None:
+async def test_a_native_fork_sends_the_present_text_before_what_was_done(folder: Path) -> None:
     async with beside(folder, Person()) as client:
         run = await at_step(client, 3)
         text = PROMPT.replace("one after the other", "all at once")
         (folder / "walker.prompty").write_text(text, encoding="utf-8")
         stands = await told(client, "fork", run=run, step=2, file="walker.prompty")
+        prompt = await told(client, "evaluate", run=run, expression="prompt")
         said = await refusal(client, "fork", run=run, step=2, model="other")
-    assert "keeps the messages" in stands["note"]
+    assert (stands["step"], stands["place"]) == (2, "before_request")
+    assert "all at once" in prompt["value"]
+    assert "shelf 1" in prompt["value"]
     assert "need `file`" in said
 
 

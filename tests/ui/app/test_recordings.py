@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
 
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.commands import Continue, EditReply, StepOn, StopRun
 from studio.core.agent.values.events import MessagesEdited
 from studio.core.agent.values.step import PausePoint
 from studio.core.prompty.document import Message, TextPart
+from studio.core.text.source import Span, TextEdit
 from studio.core.wire.reply import Reply
 from studio.servers.record.session import WantedRecording
 from studio.ui.app.recordings import RecordDialog
 from studio.ui.app.workbench import Workbench
 from studio.ui.base.services import Services
+from studio.ui.run.compare_dialog import RunComparisonDialog
+from tests.cli.test_main import script
 from tests.support.chat_server import ChatServer, chat_server, json_body
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
@@ -66,6 +73,9 @@ def bench(services: Services, qtbot: QtBot) -> Iterator[Workbench]:
     qtbot.waitUntil(lambda: made.is_settled, timeout=WAIT)
     made.window.close()
     made.close()
+    for timer in gc.get_objects():  # of the last layout, which goes with the window
+        if issubclass(type(timer), QTimer) and isValid(timer):
+            timer.stop()
 
 
 def program(folder: Path, more: str = "") -> WantedRecording:
@@ -189,3 +199,75 @@ def test_the_dialog_says_what_is_wrong(qtbot: QtBot, values: dict[str, str], wor
     dialog.form.set_values({"program": f"{sys.executable} -V", "port": 8_765, "steps": True})
     dialog.record.click()
     assert dialog.wanted == WantedRecording((sys.executable, "-V"), port=8_765, steps=True)
+
+
+def sent(bench: Workbench) -> str:
+    state = bench.run.state
+    assert state is not None
+    return state.steps[-1].messages[0].text if state.steps else state.step.messages[0].text
+
+
+@pytest.fixture
+def scripted(user_home: Path) -> None:
+    """Let a scripted model answer the window's own runs."""
+    script(user_home, "Found.", "Found.")
+
+
+def close_comparison(qtbot: QtBot) -> None:
+    """Close the comparison, which opens by itself."""
+    found: list[QWidget] = []
+
+    def opened() -> bool:
+        shown = QApplication.topLevelWidgets()
+        found[:] = [each for each in shown if isinstance(each, RunComparisonDialog)]
+        return bool(found)
+
+    qtbot.waitUntil(opened, timeout=WAIT)
+    for dialog in found:
+        dialog.close()
+
+
+@pytest.mark.usefixtures("scripted")
+def test_a_recorded_call_is_replayed_with_my_edit_and_kept_as_a_case(
+    bench: Workbench, server: ChatServer, qtbot: QtBot, tmp_path: Path
+) -> None:
+    bench.recordings.start(program(tmp_path))
+    qtbot.waitUntil(lambda: last_hint(bench) == "Exit code 0.\nFound.", timeout=WAIT)
+    assert bench.run.state is not None
+    recorded = bench.run.state.setup.run
+    mine = tmp_path / "mine.prompty"
+    mine.write_text("---\nmodel:\n  id: m\n---\nuser:\nMy edit\n", encoding="utf-8")
+    window, timeline = bench.window, bench.run_pane.timeline
+    window.tabs.open(mine)
+    qtbot.waitUntil(lambda: bench.run.slots.prompt == str(mine), timeout=WAIT)
+    bench.history.open(recorded)
+    qtbot.waitUntil(lambda: bench.run.past is not None, timeout=WAIT)
+    timeline.request_case.emit(1)
+    cases = tmp_path / "mine.cases.csv"
+    qtbot.waitUntil(cases.exists, timeout=WAIT)
+    assert cases.read_text(encoding="utf-8").split() == ["expected", "Found."]
+    with qtbot.waitSignal(bench.run.compared, timeout=WAIT):
+        timeline.request_now.emit(1)
+    assert sent(bench) == "My edit"
+    close_comparison(qtbot)
+
+
+@pytest.mark.usefixtures("scripted")
+def test_a_run_goes_on_from_a_request_with_the_prompt_as_it_is_now(
+    bench: Workbench, server: ChatServer, qtbot: QtBot, tmp_path: Path
+) -> None:
+    path = tmp_path / "own.prompty"
+    path.write_text("---\nmodel:\n  id: m\n---\nuser:\nAs it was\n", encoding="utf-8")
+    page = bench.window.tabs.open(path)
+    assert page is not None
+    qtbot.waitUntil(lambda: bench.run.slots.prompt == str(path) and page.document is not None)
+    with qtbot.waitSignal(bench.run.sessions.ended, timeout=WAIT):
+        bench.run_coordinator.start(False)
+    assert sent(bench) == "As it was"
+    at = page.editor.text().index("was")
+    page.editor.apply_edits([TextEdit(Span(at, at + 3), "is now")])
+    with qtbot.waitSignal(bench.run.compared, timeout=WAIT):
+        bench.run_pane.timeline.request_now.emit(1)
+    close_comparison(qtbot)
+    assert sent(bench) == "As it is now"
+    assert len(bench.run.view.branches) == 2

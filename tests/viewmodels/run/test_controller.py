@@ -13,7 +13,7 @@ from studio.application.run.past.record import RunRecord
 from studio.application.run.text import plain_text
 from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.run.plan import RunPlan
-from studio.core.agent.values.commands import Approve, ChooseModel, Continue, SendBack
+from studio.core.agent.values.commands import Approve, ChooseModel, Continue, ForkFrom, SendBack
 from studio.core.agent.values.events import CallEdited, Forked, ObservationEdited, Stopped
 from studio.core.agent.values.step import PausePoint, RunModel
 from studio.core.models.base import ModelError
@@ -447,7 +447,9 @@ def test_a_model_that_took_the_place_of_one_that_is_gone_is_set_up(
     assert past is not None
     stand_in = ScriptedModel([FINAL], label="B")
     had = past.state.answered_by
-    controller.take_up(replace(plan(stand_in), past=past.to_take_up), at.id, missing_model=had)
+    controller.take_up(
+        replace(plan(stand_in), past=past.to_take_up), ForkFrom(at.id), missing_model=had
+    )
     _until_waiting(qtbot, controller)
     assert "A is not set up here" in controller.view.offers.detail
     assert controller.stand_in is stand_in

@@ -5,14 +5,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from studio.core.agent.loop.calls import RunToolbox
+from studio.core.agent.loop.steps import messages_of, new_state
 from studio.core.agent.past.replay import RecordedModel, RecordedSpecs, RecordedTools, Reenactment
 from studio.core.agent.past.tree import Past, branch_path, walk
+from studio.core.agent.protocols.loops import loop_of
+from studio.core.agent.run.performer import Performer
 from studio.core.agent.run.plan import RunPlan
-from studio.core.agent.run.secrets import revealed_inputs
-from studio.core.agent.values.events import Event, Stopped
+from studio.core.agent.run.secrets import revealed_inputs, run_secrets
+from studio.core.agent.values.commands import Command, ForkFrom
+from studio.core.agent.values.events import Event, MessagesEdited, Rendered, Stopped
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.step import RunSetup
+from studio.core.agent.values.step import PausePoint, RunSetup
+from studio.core.models.base import ModelError
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import GivenInputs
 from studio.core.prompty.parse import parse
@@ -69,6 +74,15 @@ def past_run(whole: Past, checkpoint: int | None = None) -> PastRun | None:
     return PastRun(whole.events, state, checkpoint, len(whole.events), whole)
 
 
+def at_request(past: PastRun, number: int) -> PastRun | None:
+    """Return the run before the request of an iteration of its way; None without one."""
+    whole = past.to_take_up
+    at = whole.tree.get(past.checkpoint or 0)
+    while at is not None and (at.place, at.iteration) != (PausePoint.BEFORE_REQUEST, number):
+        at = whole.tree.get(at.parent or 0)
+    return past_run(whole, at.id) if at is not None else None
+
+
 def with_results_of(plan: RunPlan, past: PastRun) -> RunPlan:
     """Return the plan with tools that answer as in the past run where the calls are the same."""
     recording = Reenactment(branch_path(past.events, past.last)).recording
@@ -77,6 +91,41 @@ def with_results_of(plan: RunPlan, past: PastRun) -> RunPlan:
         return RecordedTools((await plan.with_tools()).toolbox, recording)
 
     return replace(plan, open_toolbox=open_toolbox)
+
+
+def from_here(past: PastRun, plan: RunPlan) -> tuple[ForkFrom, *tuple[Command, ...]]:
+    """Return the commands that go on from a place, a request with the prompt as it is now.
+
+    A loop that renders the prompt for each request renders this one again; else the messages that
+    the run began with are replaced. What the run did since stays.
+
+    Args:
+        past: the run at one of its places.
+        plan: what it goes on with.
+
+    Raises:
+        ModelError: the prompt cannot be rendered, or the run began with other messages.
+    """
+    state, setup, place = past.state, past.setup, past.checkpoint or 0
+    is_same = setup.source == plan.document.source.text and setup.inputs == plan.inputs
+    if is_same or state.place != PausePoint.BEFORE_REQUEST:
+        return (ForkFrom(place),)
+    tree = past.to_take_up.tree
+    before = tree.get(place)
+    while before is not None and before.place != PausePoint.STEP_END:
+        before = tree.get(before.parent or 0)
+    if before is not None and loop_of(setup.protocol).rerenders:
+        return (ForkFrom(before.id),)
+    made: list[Event] = []
+    secrets = run_secrets(plan.references, plan.document, None)
+    Performer(plan, plan.model, plan.options, made.append, secrets=secrets).render(new_state(setup))
+    began, now = messages_of(state, 1), state.step.messages
+    if not isinstance(made[0], Rendered):
+        raise ModelError("render", "The prompt cannot be rendered as it is now.", str(made[0]))
+    if tuple(now[: len(began)]) != tuple(began):
+        words = "The request does not begin with the prompt's messages: it was edited or shortened."
+        raise ModelError("edited", words, "Run the prompt again with these results instead.")
+    return ForkFrom(place), MessagesEdited((*made[0].messages, *now[len(began) :]))
 
 
 def exactly(

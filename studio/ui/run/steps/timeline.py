@@ -50,6 +50,8 @@ class TimelineView(QTableView):
     request_rerun = Signal(StepCard)  # StepCard from which the run goes on again
     request_edit = Signal(StepCard, str)  # StepCard, EditKind of what is written at its place
     request_prompt = Signal(int, bool)  # step of the call; whether calls like it come along
+    request_now = Signal(int)  # step that is asked again with the prompt as it is now
+    request_case = Signal(int)  # step whose recorded call becomes a case of the open prompt
     request_search = Signal()
     request_branch = Signal(int)  # id of the last checkpoint of another way
 
@@ -257,6 +259,9 @@ class TimelineView(QTableView):
             icon("rotate-ccw"), tr("Run on from here again") + tr("\tCtrl+Shift+Return")
         )
         again.triggered.connect(partial(self.request_rerun.emit, card))
+        now = menu.addAction(icon("refresh-cw"), tr("From here with the open prompt as it is now"))
+        now.setToolTip(tr("Tools answer as they did where the calls are the same"))
+        now.triggered.connect(partial(self.request_now.emit, card.step))
         if card.kind in EDIT_OF_CARD:
             kind, words = EDIT_OF_CARD[card.kind]
             edit = menu.addAction(icon("pencil"), tr(words) + "\tF2")
@@ -271,6 +276,8 @@ class TimelineView(QTableView):
         prompt.triggered.connect(partial(self.request_prompt.emit, card.step, False))
         alike = menu.addAction(icon("file-plus"), tr("Open with the calls like it as cases…"))
         alike.triggered.connect(partial(self.request_prompt.emit, card.step, True))
+        case = menu.addAction(icon("plus"), tr("Keep as case of the open prompt"))
+        case.triggered.connect(partial(self.request_case.emit, card.step))
         menu.addSeparator()
         self.folds.add_to(menu, card.step)
         menu.addSeparator()

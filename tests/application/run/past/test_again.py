@@ -17,7 +17,7 @@ from studio.core.agent.loop.calls import NoTools, RunToolbox
 from studio.core.agent.past import tree
 from studio.core.agent.past.tree import state_at, walk
 from studio.core.agent.run.plan import RunPlan
-from studio.core.agent.values.commands import Continue
+from studio.core.agent.values.commands import Continue, ForkFrom
 from studio.core.agent.values.events import CallEdited, ObservationEdited
 from studio.core.agent.values.step import PausePoint, RunModel
 from studio.viewmodels.app.background import Background
@@ -72,7 +72,7 @@ def test_a_run_of_the_past_goes_on_with_another_observation(
 
     tools = LocalTools()
     controller.take_up(
-        replace(plan(["Final Answer: Rome."], tools=tools), past=past.to_take_up), at.id
+        replace(plan(["Final Answer: Rome."], tools=tools), past=past.to_take_up), ForkFrom(at.id)
     )
     waiting(qtbot, controller, PausePoint.OBSERVATION)
     assert controller.view.record == ""
