@@ -30,6 +30,7 @@ from studio.core.prompty.document import (
 from studio.core.prompty.inputs import InputOrigin, resolve_inputs
 from studio.core.prompty.known_fields import Known
 from studio.core.prompty.prepare import Prepared
+from studio.core.text.amounts import one_line
 from studio.core.text.diff import common_ends, word_changes
 from studio.core.text.source import Problem, Span
 from studio.core.text.values import Json, JsonObject
@@ -423,8 +424,7 @@ _MOST_SHOWN = 500
 def short_value(value: Json, longest: int = _LONGEST) -> str:
     """Return a value in one line: text as it is, anything else as JSON."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    line = " ".join(text[: 4 * longest].split())
-    return line if len(line) <= longest and len(text) <= 4 * longest else line[: longest - 1] + "…"
+    return one_line(text, longest)
 
 
 _ORIGINS: Mapping[InputOrigin, str] = {"default": marked("default"), "sample": marked("sample")}

@@ -5,17 +5,17 @@ that the user sees as ignored. Each recorded call answers once, in the order of 
 """
 
 import asyncio
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 import httpx2
 
 from studio.core.agent.values.events import Event, ModelCalled, ModelFailed, ModelReplied
+from studio.core.agent.values.json_text import json_text
 from studio.core.masking.masker import Masker
 from studio.core.models.base import ModelError
 from studio.core.runs.store import RunFilter, RunStore
-from studio.core.text.amounts import counted
+from studio.core.text.amounts import counted, shortened
 from studio.core.text.values import Json, parse_json, reason_of
 from studio.core.wire.wire_call import WireCall, marked_body
 from studio.servers.record.exchange import CUT_OFF, Exchange, Head, ProgramKeys, sent_headers
@@ -202,5 +202,4 @@ def first_difference(recorded: Json, asked: Json, place: str = "") -> str:
 
 
 def _short(value: Json) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
+    return shortened(json_text(value), _MOST_SHOWN)

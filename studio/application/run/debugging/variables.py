@@ -1,22 +1,21 @@
 """The values of a run at a moment, by name: the Variables panel."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from studio.application.run.cards.card import CardKind
 from studio.application.run.cards.timeline import step_at
 from studio.application.run.cursor import RunCursor
-from studio.application.run.words import plural
 from studio.application.words import tr
 from studio.core.agent.values.commands import Command
 from studio.core.agent.values.events import AnswerEdited, CallEdited, LimitRaised, ObservationEdited
+from studio.core.agent.values.expressions import at_step, environment_of, parse_expression
 from studio.core.agent.values.json_text import json_text
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.step import Call, PausePoint, Step
+from studio.core.agent.values.step import PausePoint
 from studio.core.text.amounts import shortened
-from studio.core.text.values import Json, parse_json
+from studio.core.text.values import Json, object_of, parse_json
 
 VariableEdit: TypeAlias = Literal["", "argument", "observation", "answer", "iterations"]
 """Kind of edit that a value allows at the current pause; empty if none."""
@@ -53,27 +52,35 @@ def variables_at(state: RunState, moment: RunCursor | None) -> tuple[RunVariable
         state: the run.
         moment: what is looked at; None for where the run stands.
     """
-    step = step_at(state, moment.step if moment is not None else 0)
-    kind = moment.kind if moment is not None else _standing(state)
-    row = moment.call if moment is not None else state.call
-    call = None if kind in _BEFORE_CALL or not step.calls else _call_of(step, row)
     is_here = moment is None and state.pause is not None
-    rows = [
-        _row("iteration", step.number, _limit_edit(state, is_here=is_here)),
-        *_of_reply(step, kind),
-        *_of_call(state, call, row, is_here=is_here),
-        _row("observation", _observation(state, step, kind, call), _observed(state, is_here)),
-    ]
-    answer = state.answer if kind == "final" or (state.is_over and moment is None) else None
+    place = state.place if is_here else None
+    kind, at = _standing(state), state
+    if moment is not None:
+        kind, at = moment.kind, at_step(state, step_at(state, moment.step), moment.call)
+    values = environment_of(at)
+    at_limit = is_here and state.error is not None and state.error.kind == "limit"
+    rows = [_row("iteration", values["iteration"], "iterations" if at_limit else "")]
+    if kind not in _BEFORE_REPLY and values["thought"]:
+        rows.append(_row("thought", values["thought"]))
+    if kind in _BEFORE_CALL:
+        before = f"steps[{at.iteration - 2}].observation"
+        rows += [_row(before, parse_expression(before).value(values))] if at.iteration > 1 else []
+    elif values["tool"] is not None:
+        rows.append(_row("tool", values["tool"]))
+        can: VariableEdit = "argument" if place == PausePoint.TOOL_CALL else ""
+        named = [(f"args.{name}", value) for name, value in object_of(values["args"]).items()]
+        rows += [_row(name, value, can) for name, value in named or [("args", values["args"])]]
+        can = "observation" if place == PausePoint.OBSERVATION else ""
+        rows.append(_row("observation", None if kind == "action" else values["observation"], can))
+    answer = values["answer"] if kind == "final" or (state.is_over and moment is None) else None
     if answer is not None:
-        can = is_here and state.place == PausePoint.ANSWER
-        rows.append(_row("answer", answer, "answer" if can else ""))
-    rows += [_row(f"inputs.{name}", value) for name, value in state.setup.inputs.items()]
-    if state.setup.question and state.setup.question not in state.setup.inputs.values():
-        rows.append(_row("question", state.setup.question))
-    rows.append(_row("messages|length", max(len(step.messages), step.sent)))
-    rows.append(RunVariable("left", _left(state, step)))
-    return tuple(rows)
+        rows.append(_row("answer", answer, "answer" if place == PausePoint.ANSWER else ""))
+    inputs = object_of(values["inputs"])
+    rows += [_row(f"inputs.{name}", value) for name, value in inputs.items()]
+    if values["question"] and values["question"] not in inputs.values():
+        rows.append(_row("question", values["question"]))
+    rows.append(_row("messages|length", max(len(at.step.messages), at.step.sent)))
+    return (*rows, _row("left", values["left"]))
 
 
 def with_changes(
@@ -134,59 +141,6 @@ def _standing(state: RunState) -> CardKind:
     if state.step.calls:
         return "observation" if state.place == PausePoint.OBSERVATION else "action"
     return "reply" if state.step.reply is not None else "prompt"
-
-
-def _of_reply(step: Step, kind: CardKind) -> Iterator[RunVariable]:
-    if kind in _BEFORE_REPLY or step.reading is None:
-        return
-    if step.reading.thought:
-        yield _row("thought", step.reading.thought)
-
-
-def _of_call(
-    state: RunState, call: Call | None, row: int | None, *, is_here: bool
-) -> Iterator[RunVariable]:
-    if call is None:
-        return
-    yield _row("tool", call.tool)
-    can = is_here and state.place == PausePoint.TOOL_CALL and row == state.call
-    for name, value in (call.arguments or {}).items():
-        yield _row(f"args.{name}", value, "argument" if can else "")
-    if call.arguments is None:
-        yield _row("args", call.text)
-
-
-def _call_of(step: Step, row: int | None) -> Call:
-    return step.calls[row if row is not None and row < len(step.calls) else -1]
-
-
-def _observation(state: RunState, step: Step, kind: CardKind, call: Call | None) -> Json:
-    """Return the last observation up to the moment."""
-    is_known = kind not in (*_BEFORE_CALL, "action")
-    if is_known and call is not None and call.observation is not None:
-        return call.observation
-    if step.number > 1 and step.number - 2 < len(state.steps):
-        before = state.steps[step.number - 2]
-        if before.calls:
-            return before.calls[-1].observation
-    return None
-
-
-def _observed(state: RunState, is_here: bool) -> VariableEdit:
-    return "observation" if is_here and state.place == PausePoint.OBSERVATION else ""
-
-
-def _limit_edit(state: RunState, *, is_here: bool) -> VariableEdit:
-    at_limit = state.error is not None and state.error.kind == "limit"
-    return "iterations" if is_here and at_limit else ""
-
-
-def _left(state: RunState, step: Step) -> str:
-    """Return the rest of the nearest limits."""
-    limits = state.limits
-    if limits.iterations is None:
-        return tr("no limit of iterations")
-    return plural(max(0, limits.iterations - step.number), "iteration")
 
 
 def _row(name: str, value: Json, edit: VariableEdit = "") -> RunVariable:

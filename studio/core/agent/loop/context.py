@@ -19,6 +19,7 @@ from studio.core.prompty.document import (
     ToolCallPart,
     ToolResultPart,
 )
+from studio.core.text.amounts import shortened
 from studio.core.wire.reply import Reply
 
 
@@ -239,9 +240,7 @@ def _summary(dropped: Sequence[Message], reserved: int) -> Message:
     room = reserved - _size(Message("system", (TextPart(SUMMARY),)))
     older = " | ".join(_inside(message) for message in dropped if _sums_up(message))
     newer = summarize([message for message in dropped if not _sums_up(message)])
-    if len(older) > room // 2:
-        older = older[: room // 2 - 1] + "…"
-    about = " | ".join(filter(None, (older, newer)))
+    about = " | ".join(filter(None, (shortened(older, room // 2), newer)))
     return Message("system", (TextPart(SUMMARY + about[:room]),))
 
 

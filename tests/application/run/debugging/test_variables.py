@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from studio.application.run.cards.timeline import step_at
 from studio.application.run.cursor import RunCursor
 from studio.application.run.debugging.variables import (
     RunVariable,
@@ -12,6 +13,8 @@ from studio.application.run.debugging.variables import (
     with_changes,
 )
 from studio.core.agent.values.events import CallEdited, LimitRaised, ObservationEdited
+from studio.core.agent.values.expressions import at_step, environment_of, parse_expression
+from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import StepError
 from tests.application.run import examples as run
 
@@ -27,7 +30,7 @@ def test_what_a_run_holds_before_its_tool_runs() -> None:
     assert rows["tool"].value == '"lookup"'
     assert rows["args.fact"].edit == "argument"
     assert rows["observation"].value == "null"
-    assert rows["left"].value.endswith("iterations")
+    assert rows["left"].whole == run.at_call().limits.iterations - 1
     assert "thought" in rows
     assert "answer" not in rows
 
@@ -44,10 +47,34 @@ def test_an_earlier_moment_has_what_was_known_then() -> None:
     assert "tool" not in first
     assert call["observation"].value == "null"
     assert told["observation"].whole
-    assert after["observation"].value == told["observation"].value
+    assert after["steps[0].observation"].value == told["observation"].value
+    assert "observation" not in after
     assert "answer" not in after
     assert last["answer"].whole == state.answer
     assert {row.edit for row in (*first.values(), *call.values(), *last.values())} == {""}
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [
+        RunCursor(1, "prompt"),
+        RunCursor(1, "reply"),
+        RunCursor(1, "observation", 0),
+        RunCursor(2, "prompt"),
+        RunCursor(2, "final"),
+        None,
+    ],
+)
+@pytest.mark.parametrize("state", [run.done(), run.at_call(), run.at_result()])
+def test_a_row_has_the_value_of_its_name_as_an_expression(
+    state: RunState, moment: RunCursor | None
+) -> None:
+    at = state
+    if moment is not None:
+        at = at_step(state, step_at(state, moment.step), moment.call)
+    for row in variables_at(state, moment):
+        if row.name != "messages|length":  # a step that is done keeps the number alone
+            assert parse_expression(row.name).value(environment_of(at)) == row.whole, row.name
 
 
 def test_what_changed_since_the_moment_before_is_marked() -> None:
