@@ -141,6 +141,7 @@ def _latency(report: ExperimentReport) -> ChartFigure:
             each.name == report.baseline,
         )
         for each in _some(report)
+        if each.p95_ms
     )
     most = max((each.high for each in lines), default=0.0) or 1.0
     return ChartFigure(tr("Time of a cell: median and 95th percentile"), lines, most=most, unit="s")

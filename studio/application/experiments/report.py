@@ -28,6 +28,7 @@ from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.results.ratings import JudgeAgreement, judge_agreements
 from studio.core.experiments.values import Gates, PassRule
 from studio.core.paths import user_paths
+from studio.core.text.amounts import duration
 from studio.core.text.values import Json, object_of
 
 # The report on a result: its figures, and what they say in sentences.
@@ -72,6 +73,11 @@ class VariantReport:
 
     is_baseline: bool = False
     """Whether others are compared with it."""
+
+    @property
+    def slowest(self) -> str:
+        """Return the 95th percentile in words; a dash if no cell was timed."""
+        return duration(self.p95_ms / 1000) if self.p95_ms else "–"
 
     @property
     def rows_passed(self) -> int:

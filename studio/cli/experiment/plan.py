@@ -151,7 +151,8 @@ def plan(options: argparse.Namespace) -> int:
             model = f"{each.choice.declaration.id or each.choice.connection.name}"
             model += f" ({each.choice.connection.name}: {each.choice.reason})"
         print(printable(f"  {each.name}: {model}"))
-    cost = "price not known" if estimate.cost is None else f"about {money(estimate.cost)}"
+    words = {None: "price not known", 0.0: "free"}
+    cost = words.get(estimate.cost, f"about {money(estimate.cost)}")
     how = " in batches, at half the price" if options.batch else ""
     print(
         f"{estimate.equal} answered before, {estimate.to_send} will be sent{how}, about "

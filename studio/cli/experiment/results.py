@@ -22,7 +22,7 @@ from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.models.connections import user_connections
 from studio.core.models.secrets import secret_store
-from studio.core.text.amounts import counted, duration, money, whole_number
+from studio.core.text.amounts import counted, money, whole_number
 from studio.core.text.values import named_reason
 
 # A report on the terminal, or in a form for other programs.
@@ -61,7 +61,7 @@ def print_report(report: ExperimentReport) -> None:
             f"{f', {total.errors} without an answer' if total.errors else ''}"
             f"{f', {total.undecided} undecided' if total.undecided else ''}"
             f"{f', without {left_out}' if left_out else ''}"
-            f"  p95 {duration(each.p95_ms / 1000)}  {money(total.cost)}"
+            f"  p95 {each.slowest}  {money(total.cost)}"
         )
     for gate in report.gates:
         held = "held" if gate.held else "FAILED"

@@ -223,7 +223,7 @@ def _result_to_run(
 
 
 def _tell_estimate(estimate: ExperimentEstimate, cells: int) -> None:
-    cost = "" if estimate.cost is None else f", about {money(estimate.cost)}"
+    cost = {None: "", 0.0: ", free"}.get(estimate.cost, f", about {money(estimate.cost)}")
     over = cells - estimate.cells
     left = f"{over} of {counted(cells, 'cell')} are over, {estimate.cells} are left"
     tell(

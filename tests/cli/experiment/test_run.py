@@ -230,3 +230,16 @@ def test_an_experiment_ends_whatever_the_server_sends(
     printed = capsys.readouterr()
     assert "Traceback" not in printed.out + printed.err
     assert "\x1b[31m" not in printed.out
+
+
+def test_a_server_on_this_machine_is_free_and_no_answer_has_no_time(
+    server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command(["experiment", "plan", FILE]) == 0
+    assert ", free" in capsys.readouterr().out
+    server.always(failure(400, "no"))
+    assert run_command(["experiment", "run", FILE]) == 3
+    printed, told = capsys.readouterr()
+    assert "p95 –" in printed
+    assert " 0 ms" not in printed
+    assert ", free" in told

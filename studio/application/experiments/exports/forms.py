@@ -20,7 +20,7 @@ from studio.core.experiments.assertions.result import AssertionResult
 from studio.core.experiments.results.cells import CellState, left_out_of
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.runs.otlp import GENAI_1_41, attributes_of, root_span_id, trace_id
-from studio.core.text.amounts import duration, money
+from studio.core.text.amounts import money
 from studio.core.text.values import Json, object_of, text_or_json
 from studio.core.text.workflow_commands import command_property, command_text
 
@@ -151,8 +151,8 @@ def summary_of(report: ExperimentReport) -> dict[str, Json]:
                 "cells": each.total.cells,
                 "cells_passed": each.total.passed,
                 **_fields(each.total, ("errors", "cached", "cost", "tokens")),
-                "p50_ms": each.p50_ms,
-                "p95_ms": each.p95_ms,
+                "p50_ms": each.p50_ms or None,
+                "p95_ms": each.p95_ms or None,
                 "same_as": each.same_as,
                 "left_out": list(each.left_out),
                 **(
@@ -242,7 +242,7 @@ def as_markdown(_: ExperimentLedger, report: ExperimentReport) -> str:
         )
         lines.append(
             f"| {_cell(each.name)} | {len(each.verdicts)} | {percent(each.share)} | {won} | {gone} "
-            f"| {each.total.errors} | {money(each.total.cost)} | {duration(each.p95_ms / 1000)} |"
+            f"| {each.total.errors} | {money(each.total.cost)} | {each.slowest} |"
         )
     lines.append("")
     lines += [
@@ -307,7 +307,7 @@ def as_html(ledger: ExperimentLedger, report: ExperimentReport) -> str:
         f"<tr><td>{html.escape(each.name)}</td><td>{percent(each.share)}</td>"
         f"<td>{len(each.verdicts)}</td><td>{round(100 * each.interval[0])} to "
         f"{round(100 * each.interval[1])}</td><td>{each.total.errors}</td>"
-        f"<td>{money(each.total.cost)}</td><td>{duration(each.p95_ms / 1000)}</td></tr>"
+        f"<td>{money(each.total.cost)}</td><td>{each.slowest}</td></tr>"
         for each in report.variants
     )
     words = "".join(f"<p>{html.escape(each)}</p>" for each in report.sentences)
