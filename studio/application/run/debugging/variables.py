@@ -8,9 +8,9 @@ from studio.application.run.cards.card import CardKind
 from studio.application.run.cards.timeline import step_at
 from studio.application.run.cursor import RunCursor
 from studio.application.words import tr
+from studio.core.agent.values.breakpoints import at_step, environment_of, parse_expression
 from studio.core.agent.values.commands import Command
 from studio.core.agent.values.events import AnswerEdited, CallEdited, LimitRaised, ObservationEdited
-from studio.core.agent.values.expressions import at_step, environment_of, parse_expression
 from studio.core.agent.values.json_text import json_text
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import PausePoint

@@ -12,8 +12,8 @@ from studio.application.run.debugging.variables import (
     variables_at,
     with_changes,
 )
+from studio.core.agent.values.breakpoints import at_step, environment_of, parse_expression
 from studio.core.agent.values.events import CallEdited, LimitRaised, ObservationEdited
-from studio.core.agent.values.expressions import at_step, environment_of, parse_expression
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import StepError
 from tests.application.run import examples as run
