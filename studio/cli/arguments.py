@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from studio.application.document.checked_file import not_a_prompt, read_document
-from studio.application.document.prompt_files import prompt_files
+from studio.application.document.folder_files import prompt_files
 from studio.cli.terminal import FINE, PROBLEMS, UsageError, tell
 from studio.core.prompty.checks.variables import used_elsewhere
 from studio.core.prompty.document import TEXT_KINDS, PromptDocument

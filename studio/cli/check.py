@@ -20,8 +20,8 @@ from studio.application.document.checked_file import (
     fix_all,
     unreadable,
 )
+from studio.application.document.folder_files import prompt_files
 from studio.application.document.project_settings import CheckSettings, settings_for
-from studio.application.document.prompt_files import prompt_files
 from studio.cli.arguments import add_trust, read_text, shown_path, trust_of
 from studio.cli.terminal import FINE, PROBLEMS, UsageError, printable
 from studio.core.project_file import SettingsError

@@ -109,11 +109,11 @@ def child(kind: str, lines: int, edits: int) -> None:
         if kind == "bare":
             page = editor = QPlainTextEdit()
         else:
+            from studio.app import IdleCollector
             from studio.core.settings import Settings
             from studio.ui.editor.page.page import EditorPage
             from studio.ui.style.application import apply_theme
             from studio.ui.style.theme import LIGHT
-            from studio.viewmodels.app.collector import IdleCollector
             from studio.viewmodels.app.jobs import SWITCH_SECONDS
             from studio.viewmodels.app.notifications import Notifications
             from studio.viewmodels.document.swap import SwapFolder

@@ -21,12 +21,12 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
+from studio.app import IdleCollector
 from studio.core.prompty.parse import parse
 from studio.core.tokens.tokenizers import OpenAITokens, load_encoding
 from studio.ui.preview.pane import PreviewPane
 from studio.ui.style.application import apply_theme
 from studio.ui.style.theme import LIGHT
-from studio.viewmodels.app.collector import IdleCollector
 from studio.viewmodels.preview.controller import PreviewController
 
 _KEY_TARGET = 0.100

@@ -27,7 +27,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from studio.core.agent.past.tree import walk
+from studio.core.agent.past.replay import walk
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.commands import Continue, ForkFrom

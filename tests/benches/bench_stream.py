@@ -186,12 +186,12 @@ class Studio:
         os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
         from PySide6.QtWidgets import QApplication
 
+        from studio.app import IdleCollector
         from studio.core.paths import user_paths
         from studio.ui.app.workbench import Workbench
         from studio.ui.base.services import build_services
         from studio.ui.style.application import apply_theme
         from studio.ui.style.theme import LIGHT
-        from studio.viewmodels.app.collector import IdleCollector
         from studio.viewmodels.app.jobs import SWITCH_SECONDS
 
         (home / "config").mkdir()

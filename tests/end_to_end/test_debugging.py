@@ -13,7 +13,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
-from studio.core.agent.past.tree import branch_path
+from studio.core.agent.past.replay import branch_path
 from studio.core.agent.values.step import PausePoint
 from studio.core.paths import resource
 from studio.core.runs.store import RunStore

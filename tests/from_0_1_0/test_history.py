@@ -17,7 +17,7 @@ import pytest
 
 from studio.core.agent.loop.machine import fold
 from studio.core.agent.loop.steps import messages_of
-from studio.core.agent.past.tree import walk
+from studio.core.agent.past.replay import walk
 from studio.core.agent.values.events import Event, ModelReplied
 from studio.core.agent.values.state import RunState, steps_of
 from studio.core.agent.values.step import (

@@ -176,7 +176,7 @@ def _of_file(sources: ModelSources) -> ModelOffer:
 def _models(sources: ModelSources) -> Iterator[ModelOffer]:
     """List the models of this computer, then those of the other connections."""
     own = sources.connections.connections
-    here = [each for each in own if _is_here(each)]
+    here = [each for each in own if not each.is_remote or is_local(address_of(each))]
     for each in here:
         yield from _of_connection(tr("On this computer"), each, sources)
     known = {origin(address_of(each)) for each in own if each.is_remote}
@@ -269,10 +269,6 @@ def _last(typed: str, sources: ModelSources, found: list[ModelOffer]) -> Iterato
         yield ModelOffer("", words, tr("or type its address or key above"), "providers")
     if not typed or "connections".startswith(typed.lower()):
         yield ModelOffer("", tr("Connections…"), tr("names, keys, limits"), "connections")
-
-
-def _is_here(connection: Connection) -> bool:
-    return not connection.is_remote or is_local(address_of(connection))
 
 
 def _host(connection: Connection) -> str:

@@ -57,7 +57,7 @@ def add_tool(
     if name in _names(tools):
         words = tr("There is a tool {name!r} already.")
         raise FrontFormError(words.format(name=name))
-    given = {"kind": kind, **_first_keys(name, kind)}
+    given = {"kind": kind, **({"serverName": name} if kind == "mcp" else {})}
     written = write_scalar(name)
     pairs = [f"{key}: {write_scalar(value)}" for key, value in given.items()]
     flow = ", ".join(pairs)
@@ -94,11 +94,6 @@ def remove_item(document: PromptDocument, path: KeyPath) -> tuple[TextEdit, ...]
     if wanted and (not edits or isinstance(last, int)):
         edits = _in_list(document, entry) or _in_brackets(document, parent, entry)
     return changes_only(document, edits, parent, wanted or None)
-
-
-def _first_keys(name: str, kind: NewToolKind) -> dict[str, str]:
-    """Return the required keys of a tool kind."""
-    return {"serverName": name} if kind == "mcp" else {}
 
 
 def _names(tools: Json) -> set[str]:

@@ -29,7 +29,7 @@ from studio.core.models.connections import (
 from studio.core.prompty.document import Message, ModelDeclaration, PromptDocument, TextPart
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.values import Json, JsonObject, object_of, objects_of, parse_json
-from studio.core.tools.arguments import check_arguments
+from studio.core.tools.toolbox import check_arguments
 from studio.core.wire.draft import UNSUPPORTED_OPTION
 from studio.core.wire.reply import Finished, Reply, ReplyDelta, TextDelta, ToolCall
 from studio.core.wire.request import to_request

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from studio.application.run.inspector.tool import not_kept
 from studio.application.words import marked, tr
-from studio.core.agent.past.tree import Past
+from studio.core.agent.past.replay import Past
 from studio.core.agent.values.breakpoints import NAMES as RUN_NAMES
 from studio.core.agent.values.breakpoints import environment_of, moments_of
 from studio.core.agent.values.state import RunState, Status, steps_of

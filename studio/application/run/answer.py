@@ -16,7 +16,7 @@ from studio.core.agent.values.state import RunState
 from studio.core.models.connections import is_local
 from studio.core.text.amounts import by_count, duration, money
 from studio.core.text.values import Json, JsonObject
-from studio.core.tools.arguments import check_arguments
+from studio.core.tools.toolbox import check_arguments
 from studio.core.wire.schema import answer_schema
 
 AnswerPhase: TypeAlias = Literal["none", "streaming", "done", "failed"]

@@ -269,7 +269,7 @@ def diagram_of(
         visited=visited_nodes(state.step, live),
         iteration=state.iteration,
         max_iterations=state.limits.iterations,
-        tool=_tool(state),
+        tool=tool_of(state.step, state.call),
         breakpoints=marked,
         log_points=logged,
         sentence=sentence,
@@ -429,10 +429,6 @@ def visited_nodes(step: Step, live: Node) -> frozenset[Node]:
             pass
     order = NODES.index(live)
     return frozenset(node for node in passed if NODES.index(node) < order)
-
-
-def _tool(state: RunState) -> str:
-    return tool_of(state.step, state.call)
 
 
 def tool_of(step: Step, row: int | None) -> str:

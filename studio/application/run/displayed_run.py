@@ -26,7 +26,7 @@ from studio.application.run.past.record import RunRecord
 from studio.application.run.start.session import Arrived, Streamed
 from studio.application.run.words import bare, sentence_of, tokens, work_time
 from studio.application.words import tr
-from studio.core.agent.past.tree import RunTree, state_at
+from studio.core.agent.past.replay import RunTree, state_at
 from studio.core.agent.run.requests import Choice, allowed, choice_at
 from studio.core.agent.values.commands import Approve, Continue, StepOn
 from studio.core.agent.values.events import Event, Logged, Paused, ToolCalled, ToolEnded

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from studio.core.agent.past.tree import RunTree
+from studio.core.agent.past.replay import RunTree
 from studio.core.agent.run.effect_runner import RunTarget
 from studio.core.agent.values import commands, events
 from studio.core.agent.values.breakpoints import Breakpoint, problem_of

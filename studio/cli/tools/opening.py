@@ -18,7 +18,6 @@ from studio.core.prompty.prepare import prepare
 from studio.core.text.files import read_text
 from studio.core.text.invisible import reveal
 from studio.core.text.values import JsonObject, named_reason, parse_json
-from studio.core.tools.arguments import check_arguments
 from studio.core.tools.document import McpServer, OpenApi, PythonFile, SourceDeclaration
 from studio.core.tools.document_tools import ToolSession
 from studio.core.tools.mcp.server_config import (
@@ -43,6 +42,7 @@ from studio.core.tools.source import (
     timed,
 )
 from studio.core.tools.sources.opening import open_source, source_key
+from studio.core.tools.toolbox import check_arguments
 
 # Sources of tools that are named by themselves: a Python file, a server, an API, an address.
 

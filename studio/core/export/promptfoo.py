@@ -27,7 +27,7 @@ from studio.core.models.connections import address_of, provider_at
 from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.reference_values import find_references
 from studio.core.prompty.templates.fstring import fstring_as_jinja
-from studio.core.prompty.templates.nunjucks import nunjucks_losses
+from studio.core.prompty.templates.jinja.stock import nunjucks_losses
 from studio.core.prompty.yaml.reader import read_yaml, write_yaml
 from studio.core.text.files import read_bounded
 from studio.core.text.values import Json, JsonObject, object_of, texts_in

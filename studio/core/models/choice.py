@@ -363,7 +363,9 @@ def open_model(
     connection = choice.connection
     match connection.kind:
         case "embedded":
-            return _embedded(connection, embedded)
+            return EmbeddedModel(
+                embedded, settings=embedded_settings(connection), level=grammar_level(connection)
+            )
         case "scripted":
             path = _path(connection, "script", "no-script", "Choose a script in the connection.")
             return ScriptedModel(read_script(path), label=f"Script {path.name}", repeat=True)
@@ -407,12 +409,6 @@ def embedded_settings(connection: Connection) -> EmbeddedSettings:
         Path(weights).expanduser() if isinstance(weights, str) and weights else None,
         context if isinstance(context, int) and context >= 256 else defaults.context,
         threads if isinstance(threads, int) and threads >= 1 else defaults.threads,
-    )
-
-
-def _embedded(connection: Connection, server: EmbeddedServer | None) -> EmbeddedModel:
-    return EmbeddedModel(
-        server, settings=embedded_settings(connection), level=grammar_level(connection)
     )
 
 

@@ -18,7 +18,7 @@ from itertools import groupby
 
 from studio.core.agent.loop.machine import fold
 from studio.core.agent.loop.steps import messages_of, models_of
-from studio.core.agent.past.tree import branch_path, walk
+from studio.core.agent.past.replay import branch_path, walk
 from studio.core.agent.values.events import Event, ModelCalled, Started
 from studio.core.agent.values.state import RunState, steps_of
 from studio.core.agent.values.step import PausePoint

@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from studio.core.agent.loop.machine import advance
 from studio.core.agent.loop.steps import new_state
-from studio.core.agent.past.tree import RunTree, walk
+from studio.core.agent.past.replay import RunTree, walk
 from studio.core.agent.values.events import Started
 from studio.core.agent.values.state import LazySequence, PersistentList, RunState
 from studio.core.agent.values.step import Step

@@ -11,7 +11,7 @@ from typing import cast
 
 from studio.core.agent.loop.machine import advance
 from studio.core.agent.loop.steps import new_state
-from studio.core.agent.past.tree import Past, PastStates, RunTree, is_checkpoint
+from studio.core.agent.past.replay import Past, PastStates, RunTree, is_checkpoint
 from studio.core.agent.values.events import Event, Forked, Started
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import (

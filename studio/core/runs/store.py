@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-from studio.core.agent.past.tree import Past, walk
+from studio.core.agent.past.replay import Past, walk
 from studio.core.agent.values.events import Event, Stopped
 from studio.core.runs.codec import JournalError, decode_event, decode_value
 from studio.core.runs.database import Database, StoredEvents, StoreError, names_in, restore

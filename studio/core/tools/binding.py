@@ -17,7 +17,6 @@ from typing import Any
 
 from studio.core.prompty.document import ToolId, ToolSpec
 from studio.core.text.naming import free_name
-from studio.core.tools.arguments import with_constraints, without_properties
 from studio.core.tools.registry import (
     VARIABLES_KEY,
     SourceStatus,
@@ -25,6 +24,7 @@ from studio.core.tools.registry import (
     ToolEntry,
     ToolRegistry,
 )
+from studio.core.tools.toolbox import with_constraints, without_properties
 from studio.core.tools.trust.store import Approval, stricter
 
 # The names by which models call tools: of what providers take, and each of one tool only.

@@ -10,7 +10,6 @@ from weakref import WeakSet
 from studio.core.masking.masker import Masker
 from studio.core.prompty.document import HoistedTool, PromptDocument, ToolId
 from studio.core.text.values import Json, JsonObject
-from studio.core.tools.arguments import inject_bindings
 from studio.core.tools.binding import build_registry
 from studio.core.tools.document import (
     PythonFile,
@@ -39,10 +38,10 @@ from studio.core.tools.sources.consent import (
     broken_files,
     consent_of,
     fault_of,
+    list_source,
     unresolved_variables,
     waiting,
 )
-from studio.core.tools.sources.listing import list_source
 from studio.core.tools.sources.opening import (
     RunningSources,
     TellReading,
@@ -50,7 +49,7 @@ from studio.core.tools.sources.opening import (
     source_label,
     source_path,
 )
-from studio.core.tools.toolbox import AskUser, Toolbox
+from studio.core.tools.toolbox import AskUser, Toolbox, inject_bindings
 from studio.core.tools.trust.store import WHOLE_FOLDER, Approval, ToolChange, ToolReview, TrustStore
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from studio.core.prompty.document import ModelDeclaration, ToolSpec
 from studio.core.text.values import Json, JsonObject, text_of
-from studio.core.tools.arguments import required_names
+from studio.core.tools.toolbox import required_names
 from studio.core.wire.chat import function_definition
 from studio.core.wire.draft import TOOL_NAME, TOOL_NOT_SENT
 from studio.core.wire.request import Provider, to_request

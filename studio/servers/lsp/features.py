@@ -33,7 +33,7 @@ from studio.core.prompty.evaluation import evaluation_limits
 from studio.core.prompty.fmt import tidy_edits
 from studio.core.text.amounts import one_line
 from studio.core.text.files import files_beside
-from studio.core.text.source import Fix, Problem, Severity, SourceText, Span, TextEdit
+from studio.core.text.source import Problem, Severity, SourceText, Span, TextEdit
 from studio.core.tools.trust.store import TrustStore
 
 SOURCE = "prompt-studio"
@@ -111,23 +111,17 @@ def code_actions(reading: OpenText, range_: types.Range) -> list[types.CodeActio
     lines = reading.document.source
     first, last = lines.line_of(start), lines.line_of(end)
     return [
-        _code_action(reading, problem, fix, preferred=number == 0)
+        types.CodeAction(
+            fix.title,
+            kind=types.CodeActionKind.QuickFix,
+            diagnostics=[_diagnostic(reading, problem)],
+            is_preferred=number == 0,
+            edit=reading.workspace_edit(fix.edits),
+        )
         for problem in reading.problems
         if lines.line_of(problem.span.start) <= last and lines.line_of(problem.span.end) >= first
         for number, fix in enumerate(problem.fixes)
     ]
-
-
-def _code_action(
-    reading: OpenText, problem: Problem, fix: Fix, *, preferred: bool
-) -> types.CodeAction:
-    return types.CodeAction(
-        fix.title,
-        kind=types.CodeActionKind.QuickFix,
-        diagnostics=[_diagnostic(reading, problem)],
-        is_preferred=preferred,
-        edit=reading.workspace_edit(fix.edits),
-    )
 
 
 def completions(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from studio.application.document.prompt_files import prompt_files
+from studio.application.document.folder_files import prompt_files
 from studio.application.editing.experiment.names import (
     FileEdits,
     declaration_of,

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from studio.application.connections.model import Answerers, asked_by, choice_of
 from studio.application.document.checked_file import not_a_prompt
-from studio.application.document.prompt_files import prompt_files
+from studio.application.document.folder_files import prompt_files
 from studio.application.tools.server_content import asks_sources, registry_of
 from studio.application.trust import is_trusted
 from studio.core.models.choice import ModelChoice

@@ -17,7 +17,6 @@ from studio.ui.app.commands import Commands
 from studio.ui.app.document_commands import BEGINNINGS
 from studio.ui.base.services import Services
 from studio.ui.dialogs.crash import CrashDialog
-from studio.ui.editor.page.page import EditorPage
 from studio.ui.window.parts import WindowParts
 from studio.viewmodels.app.crashes import Crash, Crashes
 from studio.viewmodels.app.instance import InstanceServer
@@ -73,7 +72,9 @@ class Lifecycle(QObject):
         if is_first:
             self._timer.start()
         self._begin()
-        self._tell_of_plugins()
+        for plugin in failed():
+            key = f"plugin-{plugin.group}-{plugin.name}"
+            self._services.messages.say("warning", plugin.error, key=key)
 
     def _begin(self) -> None:
         crashes = hard_crashes(self._log)
@@ -93,11 +94,6 @@ class Lifecycle(QObject):
     def rest(self) -> None:
         """Write the session down no more; the window is closing."""
         self._timer.stop()
-
-    def _tell_of_plugins(self) -> None:
-        for plugin in failed():
-            key = f"plugin-{plugin.group}-{plugin.name}"
-            self._services.messages.say("warning", plugin.error, key=key)
 
     def close(self) -> None:
         """Leave everything as it was before."""
@@ -156,7 +152,11 @@ class Lifecycle(QObject):
         for page in self._window.tabs.pages():
             path = page.controller.path
             if path is not None and str(path) not in files:
-                files[str(path)] = _state(page)
+                files[str(path)] = OpenFile(
+                    str(page.controller.path),
+                    page.editor.textCursor().position(),
+                    page.editor.verticalScrollBar().value(),
+                )
         session = Session(tuple(files.values()), str(self._window.tabs.path or ""))
         save_session(self._services.paths.data / SESSION, session)
 
@@ -196,11 +196,3 @@ class Lifecycle(QObject):
             self._services.messages.info(
                 tr("Not there any more: {names}.").format(names=", ".join(gone[:5]))
             )
-
-
-def _state(page: EditorPage) -> OpenFile:
-    return OpenFile(
-        str(page.controller.path),
-        page.editor.textCursor().position(),
-        page.editor.verticalScrollBar().value(),
-    )

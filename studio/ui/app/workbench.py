@@ -27,8 +27,7 @@ from studio.ui.app.experiments_coordinator import ExperimentsCoordinator
 from studio.ui.app.main_window import MainWindow
 from studio.ui.app.past_runs import PastRuns, RunFiles
 from studio.ui.app.recordings import Recordings
-from studio.ui.app.run_coordinator import RunCoordinator
-from studio.ui.app.run_in_editor import PersistentEdits, RunMarks
+from studio.ui.app.run_coordinator import PersistentEdits, RunCoordinator, RunMarks
 from studio.ui.app.tools_coordinator import ToolsCoordinator
 from studio.ui.base.services import Services
 from studio.ui.history.pane import HistoryPane

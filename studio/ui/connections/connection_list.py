@@ -75,11 +75,6 @@ def state_words(trial: ConnectionTrial) -> str:
     return tr(_STATES[trial.state]) if _STATES[trial.state] else ""
 
 
-def second_line(connection: Connection, trial: ConnectionTrial) -> str:
-    """Return the second line of a connection in the list."""
-    return " · ".join(filter(None, (_what(connection), state_words(trial))))
-
-
 def _what(connection: Connection) -> str:
     """Return what tells a connection from others of its kind."""
     settings = connection.settings
@@ -303,7 +298,7 @@ class ConnectionList(QListWidget):
                 self._say(self.item(row), connection, trial)
 
     def _say(self, item: QListWidgetItem, connection: Connection, trial: ConnectionTrial) -> None:
-        detail = second_line(connection, trial)
+        detail = " · ".join(filter(None, (_what(connection), state_words(trial))))
         badge = tr("default") if item.data(_IS_DEFAULT) else ""
         drawing, mark = ICONS[connection.kind], _MARKS.get(trial.state)
         item.setData(_ROW, Row(connection.name, detail, drawing, badge=badge, mark=mark))

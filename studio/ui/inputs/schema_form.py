@@ -152,7 +152,7 @@ class SchemaForm(FollowsTheme, QWidget):
         self.rows = {}
         for index, spec in enumerate(specs):
             row = before.pop(spec.name, None)
-            if row is not None and _same(row.spec, spec):
+            if row is not None and _placeless(row.spec) == _placeless(spec):  # only places moved
                 row.spec = spec
             else:
                 self._discard(row)
@@ -296,11 +296,6 @@ def is_shown(editor: FieldEditor, value: FieldValue) -> bool:
     """Return whether an editor shows this very value, so that its changes are those of the user."""
     shown = editor.value()
     return type(shown) is type(value) and shown == value
-
-
-def _same(old: FieldSpec, new: FieldSpec) -> bool:
-    """Return whether a row made for `old` can go on as one for `new`: only places moved."""
-    return _placeless(old) == _placeless(new)
 
 
 def _placeless(spec: FieldSpec) -> FieldSpec:

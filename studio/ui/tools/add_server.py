@@ -30,7 +30,7 @@ from studio.core.prompty.document import ToolSpec
 from studio.core.text.invisible import plain_tip, reveal
 from studio.core.text.values import JsonObject, text_of
 from studio.core.tools.openapi.loading import OperationRow
-from studio.core.tools.sources.listing import MOST_TOOLS
+from studio.core.tools.sources.consent import MOST_TOOLS
 from studio.ui.parts.fields import FieldForm
 from studio.ui.parts.kit import ClosingDialog, column_of, named, row_of, search_line, toned_label
 from studio.ui.style.theme import fixed_font, icon, paint_text, theme_in_use

@@ -538,7 +538,9 @@ class ConnectionsController(QObject):
         """End the embedded model; waits for it, at most two seconds."""
         self._file.watch(())
         if self._background.is_running:
-            self._close_model()
+            if self._running is not None:
+                self._background.start(self._running.close())
+                self._running = None
             with suppress(TimeoutError, CancelledError):
                 self._background.start(self.server.stop()).result(_CLOSE_SECONDS)
 
@@ -580,11 +582,6 @@ class ConnectionsController(QObject):
             return
         if run_model_of(picked).is_same(run_model_of(self._running)):
             self._running.switch(picked)
-
-    def _close_model(self) -> None:
-        if self._running is not None:
-            self._background.start(self._running.close())
-            self._running = None
 
 
 def _weights_in(folders: Sequence[str]) -> tuple[Weights, ...]:

@@ -334,7 +334,7 @@ class DocumentController(QObject):
 
     def _offer_utf8(self, what: str, target: Path) -> None:
         def convert() -> None:
-            self.use_utf8()
+            self.file = replace(self.file, encoding="utf-8", bom=b"")
             self.save(target)
 
         self._messages.say(
@@ -345,10 +345,6 @@ class DocumentController(QObject):
             offers=(NotificationAction(tr("Save as UTF-8"), convert),),
             key=f"encoding:{self.id}",
         )
-
-    def use_utf8(self) -> None:
-        """Save as UTF-8 from now on."""
-        self.file = replace(self.file, encoding="utf-8", bom=b"")
 
     def accept_disk(self, file: FileText) -> None:
         """Take the text that is on disk now, as the editor did."""

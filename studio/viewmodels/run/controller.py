@@ -35,7 +35,7 @@ from studio.application.run.search import SearchHits, SearchOrder, SearchPiece, 
 from studio.application.run.start.session import Journal, RunSession
 from studio.application.words import tr
 from studio.core.agent.loop.setup import run_model_of
-from studio.core.agent.past.tree import state_at
+from studio.core.agent.past.replay import state_at
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.breakpoints import HERE, Breakpoint
 from studio.core.agent.values.commands import Command, Continue, ForkFrom, PauseRun, StepOn, StopRun

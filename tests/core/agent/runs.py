@@ -14,8 +14,8 @@ from studio.core.models.scripted import ScriptedModel, ScriptedReply
 from studio.core.prompty.document import PromptDocument, ToolSpec
 from studio.core.prompty.parse import parse
 from studio.core.text.values import JsonObject
-from studio.core.tools.arguments import check_arguments
 from studio.core.tools.source import ToolOutcome, tool_asked
+from studio.core.tools.toolbox import check_arguments
 from studio.core.wire.reply import Reply, ToolCall, Usage
 from tests.support import patience
 from tests.support.errors import has_errors

@@ -12,7 +12,7 @@ import os
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from studio.core.agent.past.tree import branch_path, walk
+from studio.core.agent.past.replay import branch_path, walk
 from studio.core.agent.run.requests import NotAllowedError, allowed
 from studio.core.agent.values import commands as say
 from studio.core.agent.values.events import OutcomeTold, ReplyRead, ToolCalled

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 
-from studio.core.agent.past.tree import walk
+from studio.core.agent.past.replay import walk
 from studio.core.agent.values.commands import Continue
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.step import PausePoint

@@ -7,8 +7,14 @@ from contextlib import closing
 
 import pytest
 
-from studio.core.agent.past.replay import RecordedModel, RecordedSpecs, RecordedTools, Reenactment
-from studio.core.agent.past.tree import branch_path, walk
+from studio.core.agent.past.replay import (
+    RecordedModel,
+    RecordedSpecs,
+    RecordedTools,
+    Reenactment,
+    branch_path,
+    walk,
+)
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.requests import NotAllowedError
 from studio.core.agent.run.runner import Run

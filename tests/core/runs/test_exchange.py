@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 import pytest
 
 from studio.core.agent.loop.machine import fold
-from studio.core.agent.past.tree import walk
+from studio.core.agent.past.replay import walk
 from studio.core.agent.values.commands import Continue, ForkFrom
 from studio.core.agent.values.events import AnswerEdited
 from studio.core.agent.values.options import RunOptions

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from studio.core.agent.loop.machine import fold
-from studio.core.agent.past.tree import Walk, state_at, walk
+from studio.core.agent.past.replay import Walk, state_at, walk
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.commands import Continue, ForkFrom, SendBack, Steer

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from studio.core.agent.loop.machine import fold
-from studio.core.agent.past.tree import walk
+from studio.core.agent.past.replay import walk
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.commands import Approve, Continue, ForkFrom, StopRun

@@ -15,7 +15,7 @@ import pytest
 
 from studio.application.exchange.runs import take_text
 from studio.application.history.open_calls import open_calls
-from studio.core.agent.past.tree import walk
+from studio.core.agent.past.replay import walk
 from studio.core.agent.values.state import RunState, steps_of
 from studio.core.prompty.parse import parse
 from studio.core.runs.codec import JournalError

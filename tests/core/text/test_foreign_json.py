@@ -44,7 +44,7 @@ READS_ITS_OWN = {
     "core/prompty/body/hoist.py": "scalars of at most 18 digits",
     "core/prompty/inputs.py": "a table of its own",
     "core/prompty/templates/jinja/conditions.py": "what it wrote",
-    "core/tools/arguments.py": "what it wrote",
+    "core/tools/toolbox.py": "what it wrote",
     "core/tools/python_server/serve.py": "the studio's calls, in a Python without the studio",
     "core/tools/trust/store.py": "the data folder",
 }

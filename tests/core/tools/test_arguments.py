@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from studio.core.prompty.document import ToolSpec
-from studio.core.tools.arguments import check_arguments, inject_bindings
+from studio.core.tools.toolbox import check_arguments, inject_bindings
 
 SCHEMA = {
     "type": "object",

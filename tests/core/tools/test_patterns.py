@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from studio.core.paths import resource
-from studio.core.tools.arguments import check_arguments
+from studio.core.tools.toolbox import check_arguments
 from tests.support.soon import soon
 
 

@@ -14,7 +14,7 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from mcp_types import ElicitResult, PromptReference
 
-from studio.application.document.prompt_files import prompt_files
+from studio.application.document.folder_files import prompt_files
 from studio.cli.main import run_command
 from studio.core.paths import user_paths
 from studio.core.runs.store import RunStore

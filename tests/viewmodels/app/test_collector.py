@@ -9,7 +9,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from studio.viewmodels.app.collector import IdleCollector
+from studio.app import IdleCollector
 
 
 class _Ring:

@@ -26,7 +26,7 @@ from studio.application.run.words import (
     tokens,
 )
 from studio.application.words import tr
-from studio.core.agent.past.tree import RunTree
+from studio.core.agent.past.replay import RunTree
 from studio.core.agent.values.state import Checkpoint, PersistentList, RunState
 from studio.core.agent.values.step import (
     Action,

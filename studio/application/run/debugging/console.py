@@ -75,7 +75,11 @@ class DebugStore:
         """Keep it; gives why it could not be written, empty where it was."""
         self._files.pop(file, None)
         if value != FileDebugging():
-            self._files[file] = _to_data(value)
+            self._files[file] = {
+                "breakpoints": [encode_value(each) for each in value.breakpoints.breakpoints],
+                "exceptions": sorted(value.breakpoints.exceptions),
+                "watches": list(value.watches),
+            }
         while len(self._files) > _MOST_FILES:
             del self._files[next(iter(self._files))]
         try:
@@ -91,14 +95,6 @@ def _read(path: Path) -> dict[str, object]:
     except (OSError, ValueError):
         return {}
     return held if isinstance(held, dict) else {}
-
-
-def _to_data(value: FileDebugging) -> dict[str, object]:
-    return {
-        "breakpoints": [encode_value(each) for each in value.breakpoints.breakpoints],
-        "exceptions": sorted(value.breakpoints.exceptions),
-        "watches": list(value.watches),
-    }
 
 
 def _from_data(data: JsonObject) -> FileDebugging:

@@ -93,7 +93,13 @@ def _at_place(state: RunState, place: PausePoint) -> Offers:
         case PausePoint.OBSERVATION:
             return _at_result(state)
         case PausePoint.STEP_END:
-            return _at_step_end()
+            return Offers(
+                tr("The iteration is done."),
+                offers=(
+                    go_on(tr("Next iteration"), tr("Ask the model again, with what is known now.")),
+                    steer(tr("It joins the request of the next iteration.")),
+                ),
+            )
         case PausePoint.ANSWER:
             return _at_answer(state)
         case PausePoint.ERROR:
@@ -280,16 +286,6 @@ def _after_result(state: RunState) -> Offer:
         return go_on(tr("Send the result to the model"), tr("Go on with this observation."))
     words = tr("Send {count} results to the model").format(count=len(calls))
     return go_on(words, tr("Go on with these observations."))
-
-
-def _at_step_end() -> Offers:
-    return Offers(
-        tr("The iteration is done."),
-        offers=(
-            go_on(tr("Next iteration"), tr("Ask the model again, with what is known now.")),
-            steer(tr("It joins the request of the next iteration.")),
-        ),
-    )
 
 
 def _at_answer(state: RunState) -> Offers:

@@ -6,8 +6,15 @@ from pathlib import Path
 
 from studio.core.agent.loop.calls import RunToolbox
 from studio.core.agent.loop.steps import messages_of, new_state
-from studio.core.agent.past.replay import RecordedModel, RecordedSpecs, RecordedTools, Reenactment
-from studio.core.agent.past.tree import Past, branch_path, walk
+from studio.core.agent.past.replay import (
+    Past,
+    RecordedModel,
+    RecordedSpecs,
+    RecordedTools,
+    Reenactment,
+    branch_path,
+    walk,
+)
 from studio.core.agent.protocols.loops import loop_of
 from studio.core.agent.run.performer import Performer
 from studio.core.agent.run.plan import RunPlan

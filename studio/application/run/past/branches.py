@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from studio.application.run.breakpoints import place_name
 from studio.application.words import tr
-from studio.core.agent.past.tree import RunTree
+from studio.core.agent.past.replay import RunTree
 from studio.core.agent.values.state import Checkpoint
 from studio.core.agent.values.step import PausePoint
 

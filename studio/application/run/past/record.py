@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from studio.application.run.cards.timeline import Timeline, timeline_of
-from studio.core.agent.past.tree import Past, RunTree, walk
+from studio.core.agent.past.replay import Past, RunTree, walk
 from studio.core.agent.values.events import Event
 from studio.core.agent.values.state import Checkpoint, RunState
 from studio.core.agent.values.step import RunSetup

@@ -316,7 +316,7 @@ def _error_passed(state: RunState, error: StepError) -> Move:
 
 
 def fold(events: Iterable[Event]) -> RunState:
-    """Return the state that a journal leads to; see `studio.core.agent.past.tree` for forks.
+    """Return the state that a journal leads to; see `studio.core.agent.past.replay` for forks.
 
     Raises:
         ValueError: the first event is not `Started`.

@@ -9,7 +9,7 @@ from dataclasses import replace
 from studio.core.agent.loop.calls import call_key
 from studio.core.agent.loop.machine import advance
 from studio.core.agent.loop.steps import Effects, new_state, pending
-from studio.core.agent.past.tree import PastStates, RanCalls, RunTree, walk
+from studio.core.agent.past.replay import PastStates, RanCalls, RunTree, walk
 from studio.core.agent.run.plan import OnEvent, RunPlan
 from studio.core.agent.run.secrets import RunSecrets
 from studio.core.agent.values.events import (

@@ -54,8 +54,8 @@ from studio.core.prompty.prepare import prepare
 from studio.core.text.amounts import duration
 from studio.core.text.source import Severity
 from studio.core.text.values import Json, JsonObject
-from studio.core.tools.arguments import check_arguments
 from studio.core.tools.source import ToolOutcome, bounded, timed
+from studio.core.tools.toolbox import check_arguments
 from studio.core.wire.reply import (
     Finished,
     RefusedOption,

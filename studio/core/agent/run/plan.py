@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from studio.core.agent.loop.calls import NoTools, RunToolbox
-from studio.core.agent.past.replay import Reenactment
-from studio.core.agent.past.tree import Past
+from studio.core.agent.past.replay import Past, Reenactment
 from studio.core.agent.values.events import Event, Rendered
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import RunState

@@ -7,7 +7,7 @@ written by the journal first, then shown; a reply's deltas go to `stream` and ar
 import asyncio
 from collections.abc import Sequence
 
-from studio.core.agent.past.tree import RunTree
+from studio.core.agent.past.replay import RunTree
 from studio.core.agent.run.effect_runner import EffectRunner, Gate, PauseDecision, RunTarget
 from studio.core.agent.run.event_log import EventLog
 from studio.core.agent.run.plan import RunPlan

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from studio.core.experiments.assertions.child import CodeLanguage, CodeRunner, verdict_of_code
-from studio.core.experiments.assertions.overlap import OVERLAP
 from studio.core.experiments.assertions.result import (
     AssertionContext,
     AssertionResult,
@@ -20,7 +19,7 @@ from studio.core.experiments.assertions.result import (
     Verdict,
 )
 from studio.core.experiments.assertions.structure import MARKUP, decide_json
-from studio.core.experiments.assertions.text import TEXT_DECISIONS, TextDecision
+from studio.core.experiments.assertions.text import OVERLAP, TEXT_DECISIONS, TextDecision
 from studio.core.experiments.assertions.trajectory import OF_THE_RUN
 from studio.core.experiments.values import AssertionSpec
 from studio.core.prompty.templates import render_template

@@ -477,7 +477,7 @@ class EmbeddedModel:
         for delta in _call_of(held, request):
             yield delta
         self.speed = _speed(end)
-        yield UsageDelta(_usage(end))
+        yield UsageDelta(Usage(_number(end, "tokens_evaluated"), _number(end, "tokens_predicted")))
         yield Finished(_reason(end, called=bool(held)))
 
 
@@ -494,10 +494,6 @@ def _call_of(text: str, request: ModelRequest) -> tuple[ReplyDelta, ...]:
     arguments = json.dumps(value.get("arguments", {}), ensure_ascii=False)
     identifier = f"call_{len(request.past_calls) + 1}"
     return (ToolCallDelta(0, identifier, value["name"], arguments),)
-
-
-def _usage(end: JsonObject) -> Usage:
-    return Usage(_number(end, "tokens_evaluated"), _number(end, "tokens_predicted"))
 
 
 def _number(end: JsonObject, key: str) -> int:

@@ -59,7 +59,9 @@ def complete_for_runtimes(draft: ConversionDraft) -> None:
     """Add what Prompty 2's runtimes want and a file may leave unsaid; a file that has it stays."""
     format_string_as_jinja(draft)
     if draft.document.front_matter is None or any(True for _ in load_faults(draft.document.data)):
-        _empty_blocks(draft)
+        for path in _BLOCKS:
+            if draft.has(*path) and draft.value(*path) is None:
+                draft.remove(*path)
         _template(draft)
         for block in ("inputs", "outputs"):
             convert_declarations(draft, block)
@@ -77,13 +79,6 @@ _BLOCKS = (
     ("outputs",),
     ("tools",),
 )
-
-
-def _empty_blocks(draft: ConversionDraft) -> None:
-    """Remove keys without a value, from which the runtimes read no block."""
-    for path in _BLOCKS:
-        if draft.has(*path) and draft.value(*path) is None:
-            draft.remove(*path)
 
 
 def take_byte_order_mark_out(draft: ConversionDraft) -> None:

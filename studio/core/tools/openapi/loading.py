@@ -17,9 +17,9 @@ from typing import Literal, TypeAlias
 from studio.core.prompty.yaml.reader import YamlTextError, read_plain_yaml
 from studio.core.text.files import read_text
 from studio.core.text.values import DEEPEST, Json, JsonBoundError, parse_json, within_depth
-from studio.core.tools.arguments import LARGE_TOOL, about_tokens, spec_size
 from studio.core.tools.openapi.description import METHODS, read_description
 from studio.core.tools.openapi.schemas import Description, OpenApiError, Operation, OtherFiles
+from studio.core.tools.toolbox import LARGE_TOOL, about_tokens, spec_size
 
 # Progress of reading a large description, and its cancellation.
 

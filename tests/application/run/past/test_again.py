@@ -14,8 +14,8 @@ from studio.application.run.past.again import exactly, is_other_prompt, values_o
 from studio.application.run.past.record import RunRecord
 from studio.application.run.text import plain_text
 from studio.core.agent.loop.calls import NoTools, RunToolbox
-from studio.core.agent.past import tree
-from studio.core.agent.past.tree import state_at, walk
+from studio.core.agent.past import replay
+from studio.core.agent.past.replay import state_at, walk
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.commands import Continue, ForkFrom
 from studio.core.agent.values.events import CallEdited, ObservationEdited
@@ -230,7 +230,7 @@ def test_places_of_a_record_are_folded_from_states_on_the_way(
         controller.send(Continue())
     past = controller.past
     assert past is not None
-    monkeypatch.setattr(tree, "_KEEP_EVERY", 3)
+    monkeypatch.setattr(replay, "_KEEP_EVERY", 3)
     made = walk(past.events)
     for event in past.events:
         assert made.state_at(event.seq) == state_at(past.events, event.seq)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from studio.application.run.past.branches import branches_of
-from studio.core.agent.past.tree import RunTree
+from studio.core.agent.past.replay import RunTree
 from studio.core.agent.values.step import PausePoint
 
 

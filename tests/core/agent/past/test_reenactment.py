@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from studio.core.agent.past.replay import RecordedModel, RecordedSpecs, RecordedTools, Reenactment
-from studio.core.agent.past.tree import branch_path
+from studio.core.agent.past.replay import (
+    RecordedModel,
+    RecordedSpecs,
+    RecordedTools,
+    Reenactment,
+    branch_path,
+)
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.commands import (
     AnswerCall,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from studio.core.agent.past.replay import RecordedModel, RecordedTools, Reenactment
-from studio.core.agent.past.tree import branch_path
+from studio.core.agent.past.replay import RecordedModel, RecordedTools, Reenactment, branch_path
 from studio.core.agent.values.events import ModelReplied, ToolEnded
 from studio.core.agent.values.options import RunOptions
 from studio.core.models.scripted import ScriptedModel

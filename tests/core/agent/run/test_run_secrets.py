@@ -9,8 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from studio.core.agent.loop.machine import fold
-from studio.core.agent.past.replay import RecordedModel, RecordedSpecs, RecordedTools, Reenactment
-from studio.core.agent.past.tree import branch_path
+from studio.core.agent.past.replay import (
+    RecordedModel,
+    RecordedSpecs,
+    RecordedTools,
+    Reenactment,
+    branch_path,
+)
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.commands import Continue, ForkFrom

@@ -11,7 +11,7 @@ import pytest
 
 from studio.core.agent.loop.machine import fold
 from studio.core.agent.loop.steps import request_of
-from studio.core.agent.past.tree import branch_path, state_at, walk
+from studio.core.agent.past.replay import branch_path, state_at, walk
 from studio.core.agent.run.requests import NotAllowedError, allowed, choice_at
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.commands import (

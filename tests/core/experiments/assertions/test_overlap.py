@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from studio.core.experiments.assertions.overlap import OVERLAP, bleu, gleu, rouge, treebank_tokens
 from studio.core.experiments.assertions.result import CellAnswer, UndecidedError
+from studio.core.experiments.assertions.text import OVERLAP, bleu, gleu, rouge, treebank_tokens
 from studio.core.experiments.values import AssertionSpec
 
 Score = Callable[[str, list[str]], float]

@@ -25,9 +25,8 @@ from studio.core.prompty.templates.jinja.expressions import Expressions
 from studio.core.prompty.templates.jinja.program import Program
 from studio.core.prompty.templates.jinja.run import FAILURES, Runner, read_template
 from studio.core.prompty.templates.jinja.sandbox import Scope, Value, root_scope
-from studio.core.prompty.templates.jinja.stock import as_javascript, written
+from studio.core.prompty.templates.jinja.stock import FILTERS, TESTS, as_javascript, written
 from studio.core.prompty.templates.jinja.tokens import Interpolation, Literal, PlainExpression
-from studio.core.prompty.templates.nunjucks import FILTERS, TESTS
 from studio.core.prompty.templates.writer import DEFAULT_BOUNDS, Budget, FaultList, SegmentWriter
 from studio.core.text.amounts import shortened
 from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
