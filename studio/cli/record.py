@@ -10,6 +10,7 @@ import signal
 import sys
 from collections.abc import Coroutine
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -263,6 +264,8 @@ async def _step(recording: Recording, changed: asyncio.Event) -> None:
 
     The end of input ends the recording: what is held, and what the program still asks, is refused.
     """
+    from studio.servers.record.answers import set_options
+
     while True:
         changed.clear()
         for conversation, going in recording.going:
@@ -271,7 +274,8 @@ async def _step(recording: Recording, changed: asyncio.Event) -> None:
                 run.state.pause is not None and run.state.place is not None and not run.is_working
             ):
                 tell(f"{run.state.setup.prompt}\n{pause_words(run)}")
-                if not await ask(run, going, None):
+                options = partial(set_options, conversation.exchange)
+                if not await ask(run, going, None, options):
                     await recording.close()
                     return
                 await asyncio.sleep(0)

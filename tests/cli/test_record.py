@@ -165,6 +165,21 @@ def test_a_program_is_held_and_its_answer_edited(tmp_path: Path) -> None:
     assert "step 1, answer: the answer is ready" in done.stderr
 
 
+def test_options_of_a_held_request_are_set(tmp_path: Path) -> None:
+    program = tmp_path / "agent.py"
+    program.write_text(PROGRAM, encoding="utf-8")
+    with chat_server() as server:
+        server.script(json_body(said("One.")))
+        done = prompt_studio(
+            tmp_path / "home",
+            server,
+            *("record", "--break", "before_request", "--", sys.executable, str(program), "first"),
+            typed='set {"temperature": }\nset {"temperature": 0.5}\nc\n',
+        )
+        assert server.requests[0].body["temperature"] == 0.5, done.stderr
+    assert "the options are not JSON" in done.stderr
+
+
 def test_the_end_of_input_while_stepping_is_no_success(tmp_path: Path) -> None:
     program = tmp_path / "agent.py"
     program.write_text(PROGRAM.replace("sys.exit(7 if is_fine else 9)", ""), encoding="utf-8")

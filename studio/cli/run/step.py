@@ -94,8 +94,20 @@ async def step_through(
     return await going
 
 
-async def ask(run: Run, going: asyncio.Task[Any], open_other: OpenModel | None) -> bool:
-    """Take commands until one moves the run; return whether there is a user still."""
+async def ask(
+    run: Run,
+    going: asyncio.Task[Any],
+    open_other: OpenModel | None,
+    set_options: Callable[[str], str] | None = None,
+) -> bool:
+    """Take commands until one moves the run; return whether there is a user still.
+
+    Args:
+        run: the run.
+        going: the task that drives it.
+        open_other: what opens another model; None where none can be chosen.
+        set_options: sets options of a program's request, of `set JSON`; returns why it cannot.
+    """
     while not going.done():
         tell("(step) ", end="")
         line = await _line(sys.stdin)
@@ -104,6 +116,14 @@ async def ask(run: Run, going: asyncio.Task[Any], open_other: OpenModel | None) 
             run.send(commands.StopRun())
             return False
         before = len(run.events)
+        word, _, rest = line.strip().partition(" ")
+        if (
+            word == "set"
+            and set_options is not None
+            and run.state.place == PausePoint.BEFORE_REQUEST
+        ):
+            tell(set_options(rest) or "the request is sent with these options")
+            continue
         try:
             command = _other_model(line, run.state, open_other) or command_of(
                 line.strip(), run.state, run.tree

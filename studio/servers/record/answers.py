@@ -3,14 +3,14 @@
 import json
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import count
 from typing import TypeAlias, assert_never
 
 from studio.core.agent.values.json_text import json_text
 from studio.core.prompty.document import Message, ModelDeclaration
-from studio.core.text.values import Json, list_of, object_of, objects_of, parse_json
+from studio.core.text.values import Json, list_of, object_of, objects_of, parse_json, reason_of
 from studio.core.wire.reply import Reply, Usage
 from studio.core.wire.request import to_request
 from studio.servers.record.exchange import Exchange
@@ -20,7 +20,7 @@ _SYSTEMS = ("system", "instructions", "systemInstruction")
 
 
 def edited_body(exchange: Exchange, before: Sequence[Message], now: Sequence[Message]) -> bytes:
-    """Return the program's body with the messages that the user changed.
+    """Return the program's body with the messages and options that the user changed.
 
     An item that was not changed stays as the program wrote it, with what only its API knows.
 
@@ -32,7 +32,9 @@ def edited_body(exchange: Exchange, before: Sequence[Message], now: Sequence[Mes
     model = ModelDeclaration(id=exchange.model)
     was = to_request(before, (), model, provider=exchange.api).body
     is_now = to_request(now, (), model, provider=exchange.api).body
-    made = dict(exchange.data)
+    made = {**exchange.data, **exchange.edited}
+    for key in [key for key, value in exchange.edited.items() if value is None]:
+        del made[key]
     for key in _LISTS:
         if key in is_now and was[key] != is_now[key]:
             made[key] = _changed(exchange.data.get(key), list_of(was[key]), list_of(is_now[key]))
@@ -42,6 +44,20 @@ def edited_body(exchange: Exchange, before: Sequence[Message], now: Sequence[Mes
             if key in is_now:
                 made[key] = is_now[key]
     return json.dumps(made, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def set_options(exchange: Exchange, text: str) -> str:
+    """Set options of a request from a JSON object; return why they cannot be set, else ""."""
+    try:
+        given = parse_json(text)
+    except ValueError as error:
+        return f"the options are not JSON: {reason_of(error)}"
+    if not isinstance(given, Mapping):
+        return 'the options are one JSON object, such as {"temperature": 0}'
+    if own := [key for key in (*_LISTS, *_SYSTEMS) if key in given]:
+        return f"{own[0]} is no option: edit the messages"
+    exchange.edited = {**exchange.edited, **given}
+    return ""
 
 
 def _changed(own: Json, was: Sequence[Json], now: Sequence[Json]) -> list[Json]:

@@ -12,7 +12,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias, TypeGuard, TypeVar
 from urllib.parse import parse_qsl
 
 import httpx2
@@ -54,6 +54,16 @@ _OF_ONE_HOP = frozenset(
 
 CUT_OFF = "cut-off"
 """Kind of the failure of a call whose answer did not come to its end."""
+
+BEAT_SECONDS = 15.0
+"""Seconds after which a stream whose reply is held gets a sign of life, and between them."""
+
+_BEATS: Mapping[Provider, bytes] = {
+    "anthropic": b'event: ping\ndata: {"type": "ping"}\n\n',
+    "openai-chat": b": held\n\n",
+    "openai-responses": b": held\n\n",
+}
+"""Bytes that a client of an API reads over."""
 
 _TIMES = {"connect": 10.0, "read": None, "write": None, "pool": None}
 _MOST_WHOLE = 64 * 1024**2
@@ -195,6 +205,9 @@ class Exchange:
     fault: Fault = NO_FAULT
     """Fault on purpose."""
 
+    edited: JsonObject = field(default_factory=dict)
+    """Options that the user sets in the body; null takes one out."""
+
     answer_id: str = ""
     """Id by which a later request of the Responses API can go on from the answer."""
 
@@ -321,9 +334,39 @@ class Exchange:
             self.end()
 
     async def parts(self) -> AsyncIterator[Head | bytes]:
-        """Yield the parts of the answer as they may go to the program."""
-        while (part := await self._parts.get()) is not None:
+        """Yield the parts of the answer as they may go to the program.
+
+        A stream that is held for long begins, and gets signs of life before its first bytes.
+        """
+        has_begun = False
+        while True:
+            try:
+                async with asyncio.timeout(BEAT_SECONDS):
+                    part = await self._parts.get()
+            except TimeoutError:
+                head = next(iter(self._held), None)
+                if self.is_held and not has_begun and self._takes_beats(head):
+                    has_begun = True
+                    yield head
+                if self.is_held and has_begun:
+                    yield _BEATS[self.api]
+                continue
+            if part is None:
+                return
+            if isinstance(part, Head) and has_begun:
+                if part.status != 200:
+                    self.is_broken = True  # the program has another status already
+                    return
+                continue
             yield part
+
+    def _takes_beats(self, head: Head | bytes | None) -> TypeGuard[Head]:
+        """Return whether an answer is a stream into which bytes of the recorder's own can go."""
+        if not isinstance(head, Head) or head.status != 200 or self.api not in _BEATS:
+            return False
+        named = dict(head.headers)
+        is_events = named.get(b"content-type", b"").startswith(b"text/event-stream")
+        return is_events and not named.keys() & {b"content-encoding", b"content-length"}
 
 
 def exchange_of(

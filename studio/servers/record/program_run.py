@@ -416,7 +416,7 @@ class ProgramModel:
             ModelError: the server cannot be reached, or the program has closed its connection.
         """
         body, headers = exchange.body, exchange.headers
-        if tuple(request.messages) != self._conversation.shown:
+        if exchange.edited or tuple(request.messages) != self._conversation.shown:
             body = edited_body(exchange, self._conversation.shown, as_sent(request).messages)
             headers = sent_headers(headers, body)
         if request.wire is not None:

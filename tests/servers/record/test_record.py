@@ -38,6 +38,7 @@ from studio.core.models.secrets import Secret
 from studio.core.prompty.document import Message, TextPart
 from studio.core.runs.store import RunStore
 from studio.core.wire.reply import Reply
+from studio.servers.record.answers import set_options
 from studio.servers.record.exchange import Upstream
 from studio.servers.record.faults import Fault, faults_of
 from studio.servers.record.program_run import ProgramRun
@@ -286,6 +287,48 @@ async def test_a_program_that_leaves_ends_its_request_at_the_server(
     assert ["Second" in each.raw for each in recorded_calls(store, state.setup.run)] == [True]
     (failed,) = (each for each in at.recording.conversations[0].run.events if is_failure(each))
     assert "closed its connection" in failed.message
+
+
+@pytest.mark.parametrize("is_edited", [False, True])
+async def test_a_held_stream_gets_signs_of_life_before_its_own_bytes(
+    server: WireServer, store: RunStore, monkeypatch: pytest.MonkeyPatch, is_edited: bool
+) -> None:
+    monkeypatch.setattr("studio.servers.record.exchange.BEAT_SECONDS", 0.05)
+    server.script(streamed("Found."))
+    came = bytearray()
+    async with recorded(server, store, HELD) as at, httpx2.AsyncClient(timeout=None) as client:
+
+        async def ask() -> None:
+            address = at.proxy.address("openai") + "/chat/completions"
+            asked = client.stream("POST", address, json={**ASK, "stream": True})
+            async with asked as answer:
+                assert answer.status_code == 200
+                async for piece in answer.aiter_raw():
+                    came.extend(piece)
+
+        asking = asyncio.create_task(ask())
+        lane = await at.stands(place=PausePoint.BEFORE_REQUEST)
+        assert set_options(lane.exchange, "[]").startswith("the options are one JSON object")
+        assert (
+            set_options(lane.exchange, '{"messages": []}')
+            == "messages is no option: edit the messages"
+        )
+        assert set_options(lane.exchange, '{"temperature": 0.25, "stop": ["."]}') == ""
+        lane.run.send(commands.StepOn("into"))
+        await at.stands(place=PausePoint.REPLY)
+        await patience.until(lambda: came.count(b": held\n\n") > 2, "signs of life")
+        if is_edited:
+            lane.run.send(commands.EditReply(Reply("Mine.")))
+        lane.run.gate.options = replace(lane.run.gate.options, pause_at=frozenset())
+        lane.run.send(commands.Continue())
+        await asking
+    own = came.replace(b": held\n\n", b"")
+    assert bytes(came).endswith(own)
+    assert (b"Mine." in own) if is_edited else server.requests[0].answered.endswith(own)
+    assert server.requests[0].body == {**ASK, "stream": True, "temperature": 0.25, "stop": ["."]}
+    (call,) = recorded_calls(store, lane.run.state.setup.run)
+    assert "held" not in call.raw
+    assert json.loads(call.body)["temperature"] == 0.25
 
 
 async def test_requests_that_hang_keep_no_other_waiting(
