@@ -45,7 +45,8 @@ from mcp_types import (
     TextContent,
     Tool,
 )
-from pydantic import Field
+from pydantic import Field, ValidationError
+from pydantic_core import ErrorDetails
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -56,8 +57,9 @@ from studio.core.prompty.document import TEXT_KINDS, InputDeclaration, PromptDoc
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.shapes import message_text
+from studio.core.text.amounts import shortened
 from studio.core.text.files import read_bounded
-from studio.core.text.values import Json, parse_json
+from studio.core.text.values import Json, parse_json, text_or_json
 from studio.core.tools.trust.store import TrustStore
 from studio.servers.mcp.debug_tools import OUTWARD, Answer, add_debug_tools, ask_to_send
 from studio.servers.mcp.experiment_tools import add_experiment_tools
@@ -285,6 +287,15 @@ LOOPBACK = "127.0.0.1"
 """The only address that is listened on."""
 
 
+def _misfit(error: ErrorDetails) -> str:
+    """Describe an argument whose value does not fit: which, what it takes, and what it is."""
+    place = ".".join(map(str, error["loc"]))
+    takes, _, _ = error["msg"].removeprefix("Input should be ").partition(", unable to")
+    is_sentence = takes == error["msg"]
+    words = f"{takes[:1].lower()}{takes[1:]}" if is_sentence else f"it must be {takes}"
+    return f"{place} is {shortened(text_or_json(error['input']), 80)!r}: {words}"
+
+
 class StudioServer(MCPServer[Any]):
     """The server with its tools, and the prompts of its folder as they are when they are asked."""
 
@@ -326,7 +337,12 @@ class StudioServer(MCPServer[Any]):
             await self._refresh_prompts()
         elif fault := self._misnamed(name, arguments):
             raise ToolError(fault)
-        result = await super().call_tool(name, arguments, context)
+        try:
+            result = await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if isinstance(cause := error.__cause__, ValidationError):
+                raise ToolError(f"{name}: {'; '.join(map(_misfit, cause.errors()))}.") from None
+            raise
         if isinstance(result, CallToolResult) and result.structured_content is not None:
             compact = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
             result.content = [TextContent(type="text", text=compact(result.structured_content))]

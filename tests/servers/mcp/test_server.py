@@ -430,3 +430,25 @@ async def test_an_argument_that_no_tool_has_is_not_just_left_out(folder: Path) -
             assert result.is_error
             assert said in result.content[0].text
             assert "It takes file" in result.content[0].text
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        ("state", {"run": "r", "from_step": "three"}, "'three': it must be a valid integer"),
+        ("state", {"run": "r", "request": -1}, "'-1': it must be greater than or equal to 0"),
+        ("state", {"run": 3}, "run is '3': it must be a valid string"),
+        ("evaluate", {"run": "r", "expression": "x" * 3000}, "string should have at most 2000"),
+    ],
+)
+async def test_a_value_that_does_not_fit_is_named(
+    folder: Path, tool: str, arguments: dict[str, Any], said: str
+) -> None:
+    async with beside(folder) as client:
+        result = await client.call_tool(tool, arguments)
+    assert result.is_error
+    text = result.content[0].text
+    assert text.startswith(f"{tool}: ")
+    assert said in text
+    assert "pydantic" not in text
+    assert len(text) < 300
