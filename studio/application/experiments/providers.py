@@ -195,6 +195,13 @@ def offered_tools(document: PromptDocument) -> OfferedTools | None:
     return OfferedTools(_schemas(tools)) if tools else None
 
 
+def answers_json(document: PromptDocument, answer: CellAnswer) -> bool:
+    """Return whether promptfoo has a value as the answer: calls of such tools, or a schema's."""
+    further = object_of(document.model.options.get("additionalProperties"))
+    is_called = bool(answer.calls) and offered_tools(document) is not None
+    return is_called or object_of(further.get("response_format")).get("type") == "json_schema"
+
+
 def _schemas(tools: Sequence[JsonObject]) -> dict[str, JsonObject]:
     functions = [object_of(each.get("function")) or each for each in tools]
     return {

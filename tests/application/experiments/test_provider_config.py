@@ -124,20 +124,22 @@ def test_an_option_of_another_api_is_refused(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "delta"),
+    ("key", "delta", "code"),
     [
         (
             f"tools: [{_TOOL}]",
             {"tool_calls": [{"index": 0, "id": "c", "function": _CALL}]},
+            "output[0].function.name",
         ),
         (
             "functions: [{name: weather, parameters: {type: object, required: [city]}}]",
             {"function_call": _CALL},
+            "output.name",
         ),
     ],
 )
 async def test_calls_of_offered_tools_are_the_answer(
-    bench: Bench, ledger: ExperimentLedger, key: str, delta: dict[str, Any]
+    bench: Bench, ledger: ExperimentLedger, key: str, delta: dict[str, Any], code: str
 ) -> None:
     async def call(exchange: Exchange) -> None:
         bench.asked.append("asked")
@@ -147,10 +149,29 @@ async def test_calls_of_offered_tools_are_the_answer(
     experiment(
         bench,
         f"{{{key}}}",
-        ", assert: [{type: contains, value: weather}, {type: not-is-valid-openai-tools-call}]",
+        ", assert: [{type: contains, value: weather}, {type: not-is-valid-openai-tools-call},"
+        f" {{type: javascript, value: '{code} === `weather`'}}]",
     )
     result, _ = await bench.run(ledger)
     outcome = ledger.outcome(result, CellKey(1, 1, 0))
     assert outcome is not None
     assert outcome.passed, outcome
     assert len(bench.asked) == 1  # nobody runs it, so nothing is asked again
+
+
+@pytest.mark.parametrize(("kind", "is_value"), [("json_schema", True), ("json_object", False)])
+async def test_code_gets_the_value_of_an_answer_by_a_schema(
+    bench: Bench, ledger: ExperimentLedger, kind: str, is_value: bool
+) -> None:
+    form = f"{{type: {kind}, json_schema: {{name: a, schema: {{type: object}}}}}}"
+    code = "output.a === 1" if is_value else "JSON.parse(output).a === 1"
+    bench.server.always(streamed('{"a": 1}'))
+    experiment(
+        bench,
+        f"{{response_format: {form}}}",
+        f", assert: [{{type: javascript, value: '{code}'}}, {{type: equals, value: {{a: 1}}}}]",
+    )
+    result, _ = await bench.run(ledger)
+    outcome = ledger.outcome(result, CellKey(1, 1, 0))
+    assert outcome is not None
+    assert outcome.passed, outcome

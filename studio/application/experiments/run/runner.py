@@ -17,6 +17,7 @@ from studio.application.experiments.asking import Asker, OnProgress
 from studio.application.experiments.judge import PromptJudge
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.prompts import CONVERSATION, as_undecided, starts_as_chat
+from studio.application.experiments.providers import answers_json
 from studio.application.experiments.report import check_baseline
 from studio.application.experiments.run.estimate import ExperimentEstimate, SentCells, transform_of
 from studio.application.experiments.run.spending import ExperimentProgress, ExperimentSpending
@@ -390,7 +391,8 @@ class ExperimentRunner:
         variables: dict[str, Json] = dict(case.variables)
         if case.expected is not None:
             variables["expected"] = case.expected
-        context = AssertionContext(variables, asked.text, asked.tools)
+        is_json = answers_json(self.plan.variants[cell.key.variant].document, answer)
+        context = AssertionContext(variables, asked.text, asked.tools, is_json)
         return await mark_answer(
             judged_by(case.assertions, case.options),
             case.threshold,

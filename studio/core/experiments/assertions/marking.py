@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -24,7 +25,7 @@ from studio.core.experiments.assertions.trajectory import OF_THE_RUN
 from studio.core.experiments.values import AssertionSpec
 from studio.core.prompty.templates import render_template
 from studio.core.text.source import Severity, Span
-from studio.core.text.values import Json, text_or_json
+from studio.core.text.values import Json, parse_json, text_or_json
 
 JUDGED = ("llm-rubric", "factuality", "model-graded-factuality", "g-eval", "model-graded-closedqa")
 """Types that a judge decides: a prompt, run by a model."""
@@ -307,7 +308,11 @@ class _Marking:
             "latencyMs": self.answer.latency_ms,
             "cost": self.answer.cost,
         }
-        return await self.markers.code.run(language, code, file, self.answer.text, given)
+        output: Json = self.answer.text
+        if self.context.is_json:
+            with suppress(ValueError):
+                output = parse_json(self.answer.text)
+        return await self.markers.code.run(language, code, file, output, given)
 
 
 def rendered_value(value: Json, context: AssertionContext) -> Json:

@@ -151,3 +151,6 @@ class AssertionContext:
 
     tools: tuple[str, ...] = ()
     """Names of the tools that the model was offered."""
+
+    is_json: bool = False
+    """Whether code gets the value of the answer's JSON, and not its text."""
