@@ -222,8 +222,8 @@ class CasesBar(QWidget):
         self._lay_out()
         self.show_table(table, 0)
 
-    def show_table(self, table: CasesTable, rows: int) -> None:
-        """Show which file is asked, and how many rows it has."""
+    def show_table(self, table: CasesTable, rows: int | None) -> None:
+        """Show which file is asked, and how many rows it has; None until it is read."""
         self._table = table
         self.files.clear()
         found = case_files(table.prompt)
@@ -232,7 +232,8 @@ class CasesBar(QWidget):
         self.files.addItem(tr("Samples of the prompt"), None)
         self.files.setCurrentIndex(max(0, self.files.findData(table.rows)))
         words = tr("1 row") if rows == 1 else tr("{count:,} rows")
-        self.count_label.show_text(words.format(count=rows))
+        reads = rows is None and table.rows is not None
+        self.count_label.show_text(tr("Reading…") if reads else words.format(count=rows or 0))
 
     def say(self, text: str) -> None:
         """Say how a run goes on, or what was written, in place of the number of rows."""

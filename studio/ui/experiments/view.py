@@ -116,7 +116,7 @@ class ExperimentView(QWidget):
         if is_first and focused is not None and self.isAncestorOf(focused):
             self.table.setFocus()  # it could not have the keyboard before
         if self.bar is not None and controller.cases is not None:
-            self.bar.show_table(controller.cases, len(grid.rows) if grid is not None else 0)
+            self.bar.show_table(controller.cases, len(grid.rows) if grid is not None else None)
         self.filters.show_columns()
         key = self.detail.key
         is_there = grid is not None and key is not None and key.row <= len(grid.rows)
@@ -146,6 +146,9 @@ class ExperimentView(QWidget):
     def _show_plan(self, problems: str) -> None:
         if problems or self._problems:  # else it stays: how the last run ended, among others
             self.head.complain(problems)
+        cases, grid = self.controller.cases, self.controller.model.grid
+        if problems and grid is None and self.bar is not None and cases is not None:
+            self.bar.show_table(cases, 0)  # nothing is read any more
         self._problems = problems
         self._show_state(running=self.controller.is_running)
 

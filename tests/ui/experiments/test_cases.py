@@ -267,6 +267,12 @@ def test_a_file_that_another_program_wrote_is_not_written_over(
         timeout=patience.MS,
     )
     assert shop.cases.read_bytes() == half
+    assert view.bar is not None
+    view.bar.show_table(replace(view.bar._table, rows=shop.cases), None)
+    assert view.bar.count_label.text() == "Reading…"
+    view.controller.model.show(None)
+    view.controller.planned.emit("A reason.")
+    assert view.bar.count_label.text() == "0 rows"
 
 
 def test_one_cell_is_asked_alone_and_a_change_of_the_text_asks_what_changed(
@@ -607,3 +613,31 @@ def test_what_a_table_states_as_expected_is_shown_and_edited(
     view.run_all()
     ran(qtbot, view)
     assert states(view, 0) == [DotState.PASSED, DotState.FAILED]
+
+
+def test_a_judge_that_is_named_later_decides_what_was_undecided(
+    qtbot: QtBot, open_workbench: Callable[[], Workbench], shop: Shop
+) -> None:
+    shop.cases.write_text("ticket,expected\nWhere?,grade: is polite\nOr?,other\n", encoding="utf-8")
+    view = opened(qtbot, open_workbench(), shop, (1440, 900))
+    view.run_all()
+    ran(qtbot, view)
+    assert states(view, 0) == [DotState.UNDECIDED, DotState.PASSED]
+    asked = len(shop.asked)
+
+    async def judged(exchange: Exchange) -> None:
+        await streamed('{"pass": true, "score": 1, "reason": "seen"}')(exchange)
+
+    shop.server.always(judged)
+    assert view.bar is not None
+    view.bar._take_judge("desk")
+    qtbot.waitUntil(
+        lambda: view.controller.cases is not None and view.controller.cases.judge == "desk",
+        timeout=patience.MS,
+    )
+    view.run_all()
+    qtbot.waitUntil(
+        lambda: not view.controller.is_running and states(view, 0)[0] is DotState.PASSED,
+        timeout=patience.MS,
+    )
+    assert len(shop.asked) == asked  # the answer is kept: only the judge is asked

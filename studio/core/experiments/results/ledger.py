@@ -235,13 +235,22 @@ class ExperimentLedger:
                 [(experiment, key.repeat, key.row, key.variant) for key in keys],
             )
 
-    def reopen(self, experiment: int, *, errors: bool = False, failed: bool = False) -> int:
-        """Let cells wait again: those without an answer, those that did not pass."""
+    def reopen(
+        self,
+        experiment: int,
+        *,
+        errors: bool = False,
+        failed: bool = False,
+        undecided: bool = False,
+    ) -> int:
+        """Let cells wait again: without an answer, not passed, or with no decision on that."""
         wanted = []
         if errors:
             wanted.append("state IN (3, 4)")
         if failed:
             wanted.append("(state = 2 AND (passed IS NULL OR passed = 0))")
+        if undecided:
+            wanted.append("(state = 2 AND passed IS NULL)")
         if not wanted:
             return 0
         with self._transaction() as run:
