@@ -12,8 +12,10 @@ from collections.abc import Coroutine
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from studio.application.exchange.runs import take_text
 from studio.application.history.rows import find_run
 from studio.cli.run.step import add_stepping, ask, breakpoints_of, pause_words
 from studio.cli.terminal import (
@@ -35,6 +37,7 @@ from studio.core.paths import user_paths
 from studio.core.runs.codec import JournalError
 from studio.core.runs.store import RunStore, StoreError
 from studio.core.text.amounts import counted
+from studio.core.text.files import MOST_RECORD_BYTES, read_text
 
 if TYPE_CHECKING:
     from studio.servers.record.program_run import ProgramRun
@@ -75,7 +78,11 @@ def add_record(parser: argparse.ArgumentParser) -> None:
 
 def add_replay(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `replay`."""
-    parser.add_argument("run", metavar="RUN", help="id of a recorded run, or its beginning")
+    parser.add_argument(
+        "run",
+        metavar="RUN|FILE",
+        help="id of a recorded run, or its beginning; or a recording that was exported",
+    )
     parser.add_argument("program", nargs="+", metavar="PROGRAM", help="program to start, after --")
     parser.add_argument(
         "--ignore",
@@ -129,11 +136,19 @@ def _replay(options: argparse.Namespace) -> int:
     from studio.servers.record.replay import IGNORED, Replay, recorded_calls
 
     _check_program(options.program)
+    file = Path(options.run)
     try:
-        with closing(RunStore(user_paths().data / "runs.sqlite")) as store:
-            calls = recorded_calls(store, find_run(store, options.run).id)
-    except (LookupError, StoreError, JournalError) as error:
+        with TemporaryDirectory() as folder:
+            history = Path(folder) if file.is_file() else user_paths().data
+            with closing(RunStore(history / "runs.sqlite")) as store:
+                named = options.run
+                if file.is_file():
+                    named = take_text(read_text(file, MOST_RECORD_BYTES), store)[0]
+                calls = recorded_calls(store, find_run(store, named).id)
+    except (LookupError, StoreError, JournalError, UnicodeDecodeError) as error:
         raise UsageError(str(error)) from None
+    except OSError as error:
+        raise UsageError(f"{file}: {error.strerror or error}") from None
     ignored, how = (*IGNORED, *options.ignore), options.on_difference
     replay = Replay(calls, Masker(os.environ), ignored, how)
     code = _to_end(_serve_replay(options.program, replay))

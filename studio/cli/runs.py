@@ -120,6 +120,9 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
     export.add_argument("run", nargs="+", metavar="RUN", help="id of the run, or its beginning")
     export.add_argument("--format", default="html", choices=[form.name for form in FORMS])
     export.add_argument("-o", "--out", type=Path, metavar="OUT", help="file to write")
+    export.add_argument(
+        "--recording", action="store_true", help="export all runs of the recordings as journals"
+    )
     _acts(export, _export)
     taking = kinds.add_parser(
         "import", help="add journals, or traces of other programs, to the history"
@@ -274,12 +277,16 @@ def _show_step(step: Step) -> None:
 
 
 def _export(options: argparse.Namespace, store: RunStore) -> int:
-    form = form_of(options.format)
+    form = form_of("journal" if options.recording else options.format)
     if len(options.run) > 1 and not form.joins:
         joining = ", ".join(each.name for each in FORMS if each.joins)
         raise UsageError(f"several runs go into one file as {joining} only")
     hide = Masker(os.environ).mask
     runs = [found_run(store, run) for run in options.run]
+    if options.recording:
+        tags = {tag for run in runs for tag in run.tags if tag.startswith("recording ")}
+        of_tag = (run for tag in sorted(tags) for run in store.runs(RunFilter(tag=tag, limit=-1)))
+        runs = sorted(of_tag, key=lambda run: run.started) or runs
     text = "".join(
         export_run(
             _events(store, run), form, __version__, hide=hide, call_of=partial(store.call, run.id)

@@ -81,6 +81,15 @@ def test_a_program_is_recorded_and_replayed_with_the_server_off(tmp_path: Path) 
     same = prompt_studio(home, None, *again, "first", "second")
     assert (same.returncode, same.stdout) == (7, "One.\nTwo.\n")
     assert "2 of 2 calls replayed" in same.stderr
+    file, elsewhere = tmp_path / "recording.jsonl", tmp_path / "elsewhere"
+    whole = ("runs", "export", runs[0]["id"], "--recording", "-o", str(file))
+    assert "Request bodies: 1. Raw replies: 1." in prompt_studio(home, None, *whole).stderr
+    assert leaks({"key": KEY}, [("the file", file.read_bytes())]) == []
+    of_file = ("replay", str(file), "--", sys.executable, str(program), "first", "second")
+    assert "2 of 2 calls replayed" in prompt_studio(elsewhere, None, *of_file).stderr
+    taken = prompt_studio(elsewhere, None, "runs", "import", str(file)).stdout.split()
+    there = ("replay", taken[1], "--", sys.executable, str(program), "first", "second")
+    assert "2 of 2 calls replayed" in prompt_studio(elsewhere, None, *there).stderr
     other = prompt_studio(home, None, *again, "first", "third")
     assert other.returncode == 1
     assert 'messages[0].content is "third": it was "second"' in other.stderr

@@ -1,5 +1,6 @@
 """Runs to files and back: written by the pool, read into the history."""
 
+import re
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -19,6 +20,9 @@ from studio.core.runs.trace_runs import runs_of
 from studio.core.runs.traces import trace_name
 from studio.core.text.files import MOST_RECORD_BYTES, read_text, write_atomically
 from studio.core.wire.wire_call import no_call
+
+_JOURNAL = re.compile(r'^(?={"t":"Started",)', re.MULTILINE)
+"""Beginning of each journal in a file of several."""
 
 
 def file_name(prompt: str, at: float, run: str, form: RunForm) -> str:
@@ -81,13 +85,21 @@ def write_run(
 
 
 def take_text(text: str, store: RunStore) -> tuple[str, ...]:
-    """Take a journal, or the trace of another program, into the history; returns its runs' ids.
+    """Take journals, or the trace of another program, into the history; returns their runs' ids.
+
+    The runs of recorded programs in one file are one recording.
 
     Raises:
         JournalError: the text is neither.
     """
     if text.lstrip().startswith('{"t":'):
-        return (import_run(text, store),)
+        journals = filter(None, _JOURNAL.split(text.lstrip()))
+        runs = tuple(import_run(each, store) for each in journals)
+        for run in runs:
+            state = store.open(run).state
+            if state is not None and state.setup.program:
+                store.describe(run, tags=(f"recording {runs[0][:8]}",))
+        return runs
     try:
         spans = read_spans(without_keys(text))
     except JournalError as error:

@@ -371,7 +371,9 @@ def _report(events: Sequence[Event], version: str, call_of: CallLookup) -> str:
 
 FORMS: tuple[RunForm, ...] = (
     RunForm("html", "Report (HTML, to read or print)", ".html", _report),
-    RunForm("journal", "Journal (JSON lines, can be imported again)", ".jsonl", _journal, True),
+    RunForm(
+        "journal", "Journal (JSON lines, can be imported again)", ".jsonl", _journal, True, True
+    ),
     RunForm("tracy", "Trace (.tracy, for Prompty's VS Code extension)", ".tracy", _tracy),
     RunForm("otlp", "OpenTelemetry spans (OTLP JSON, GenAI names of 1.41)", ".otlp.json", _otlp),
     RunForm(
