@@ -15,14 +15,13 @@ from studio.core.experiments.values import ProviderEntry
 from studio.core.imports.compose import OPTION_WORDS
 from studio.core.models.base import Capabilities, ModelRequest
 from studio.core.models.bodies import request_body
-from studio.core.models.capabilities import EnteredPrice, Price, facts_of
+from studio.core.models.capabilities import Price, facts_of
 from studio.core.models.choice import ModelChoice, provider_connection
 from studio.core.models.connections import (
     BUILT_IN,
     Api,
     Connection,
     Connections,
-    is_local,
     origin,
     provider_at,
 )
@@ -341,13 +340,11 @@ def without_retries(choice: ModelChoice) -> ModelChoice:
 
 
 def price_of(choice: ModelChoice | None) -> Price | None:
-    """Return the price of a model's tokens; None if it is unknown. One on this machine is free."""
+    """Return the price of a model's tokens; None if it is unknown."""
     if choice is None:
         return None
     connection, model = choice.connection, choice.declaration.id
-    price = facts_of(model, corrections=connection.capabilities, connection=connection).price
-    is_free = price is None and is_local(connection.base_url)
-    return EnteredPrice(0.0, 0.0) if is_free else price
+    return facts_of(model, corrections=connection.capabilities, connection=connection).price
 
 
 def unpriced(choices: Iterable[ModelChoice | None]) -> ModelChoice | None:

@@ -26,6 +26,7 @@ from studio.core.experiments.results.cells import (
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.values import ExperimentRow, SentCell, cell_identities, cell_identity
 from studio.core.models.choice import ModelChoice
+from studio.core.models.connections import is_local
 from studio.core.tokens.tokenizers import estimate_tokens
 from studio.core.wire.reply import RefusedOption, Usage
 
@@ -129,7 +130,8 @@ def estimated_spending(
         if spent is None:  # the price is asked once for each variant, of a cell as large as usual
             price = price_of(choice)
             reply = max(1, round(known.tokens - into)) if known is not None else _REPLY_TOKENS
-            spent = price.of(Usage(into, reply)) if price is not None else None
+            spent = 0.0 if is_local(choice.connection.base_url) else None
+            spent = price.of(Usage(into, reply)) if price is not None else spent
         is_priced = is_priced and spent is not None
         cost += count * (spent or 0.0)
     return round(tokens), cost * price_share if is_priced else None
