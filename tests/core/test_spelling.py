@@ -13,6 +13,7 @@ from studio.core.spelling import (
     prose_words,
     suggestions,
 )
+from tests.support.soon import soon
 
 PROMPT = """---
 name: mispelt
@@ -86,3 +87,9 @@ def test_an_open_fence_hides_the_rest_and_nothing_hangs() -> None:
     assert words("user:\n```\n" + "wrogn " * 20_000) == []
     assert len(misspelled(parse("user:\n" + "wrogn " * 20_000), dictionary(BUNDLED))) == 500
     assert words("user:\n" + "{{ `" * 5_000) == []
+
+
+@pytest.mark.parametrize("piece", ["a", "a@", "{{ ", "{% ", "{# ", "<a ", "${a ", "![a ", "![a]("])
+def test_a_long_text_without_an_end_is_read_in_linear_time(piece: str) -> None:
+    with soon():
+        assert len(words("user:\n" + piece * 50_000)) < 2
