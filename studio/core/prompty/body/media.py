@@ -42,6 +42,7 @@ _TARGET = re.compile(r"\]\(([^()\n]*(?:\([^()\n]*\)[^()\n]*)*)\)")
 _THREAD = re.compile(r"^[ \t]*!\[thread\][ \t]*$", re.MULTILINE)
 _NEAR_THREAD = re.compile(r"!\[[ \t]*thread\b(?P<inside>[^\]\n]{0,200})\](?!\()", re.IGNORECASE)
 _OPENING = re.compile(r"!\[(?P<kind>[a-z]{1,9})\]\(")
+_ADDRESS = re.compile(r"[ \t]*(?:\{\{[^{}]*\}\}|\S{1,4000})")
 _MISPLACED = re.compile(
     r"!\[(?P<kind>[a-z]{1,9})\](?:[ \t]{1,9}\((?=[^()\n]*\))|[ \t]{0,9}\{(?!\{))"
     r"(?P<address>[^(){}\n]{1,300})[)}]"
@@ -167,15 +168,20 @@ def unclosed_media(text: str) -> Iterator[Span]:
     """
     plain = plain_newlines(text)
     fences = fenced_ranges(plain) if "](" in plain else []
+    end = closes = ticks = done = 0
     for found in _OPENING.finditer(plain):
-        end = plain.find("\n", found.end())
-        rest = plain[found.end() : end if end >= 0 else len(plain)]
-        address = re.match(r"[ \t]*(?:\{\{[^{}]*\}\}|\S+)", rest)
-        if found["kind"] not in _KINDS or ")" in rest:
+        if found["kind"] not in _KINDS:
             continue
-        ticks = plain.count("`", plain.rfind("\n", 0, found.start()) + 1, found.start())
-        if ticks % 2 == 0 and not is_inside(fences, found.start()):
-            yield Span(found.start(), found.end() + (address.end() if address else 0))
+        if found.end() > end:
+            newline = plain.find("\n", found.end())
+            end = newline if newline >= 0 else len(plain)
+            closes = plain.rfind(")", found.end(), end)
+            ticks, done = 0, plain.rfind("\n", 0, found.start()) + 1
+        ticks += plain.count("`", done, found.start())
+        done = found.start()
+        if closes < found.end() and ticks % 2 == 0 and not is_inside(fences, found.start()):
+            address = _ADDRESS.match(plain, found.end(), end)
+            yield Span(found.start(), address.end() if address else found.end())
 
 
 def misplaced_media(text: str) -> Iterator[tuple[Span, str]]:
