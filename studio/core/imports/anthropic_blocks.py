@@ -24,8 +24,10 @@ def thread_block(block: Json) -> Json:
         return block
     kind, inner = block.get("type"), object_of(block.get("source"))
     if kind in ("image", "document"):
-        source = str(inner.get("url", ""))
+        source = inner.get("url", inner.get("file_id"))
         if inner.get("type") == "base64":
             source = f"data:{inner.get('media_type')};base64,{inner.get('data')}"
-        return {"kind": "image" if kind == "image" else "file", "value": source}
+        further = {key: block[key] for key in ("title", "context", "citations") if key in block}
+        if source is not None:
+            return {"kind": "image" if kind == "image" else "file", "value": source, **further}
     return {"type": "text", "text": block.get("text", "")} if kind == "text" else block

@@ -688,3 +688,13 @@ def test_line_ends_that_a_prompt_of_promptfoo_loses_are_said(prompt: Json, is_cu
     made = import_text(json.dumps({"prompts": [written]}), Path("promptfooconfig.yaml"))
     note = "prompts: line ends at the ends of a message are not kept."
     assert (note in made.notes) == is_cut
+
+
+def test_a_document_of_anthropic_keeps_its_title_and_its_text() -> None:
+    whole = {"type": "document", "source": {"type": "url", "url": "https://e.com/d.pdf"}}
+    plain = {"type": "text", "media_type": "text/plain", "data": "It rains."}
+    blocks = [{**whole, "title": "T"}, {"type": "document", "source": plain}]
+    body = {"model": "claude-sonnet-5", "max_tokens": 9}
+    made = import_text(json.dumps({**body, "messages": [{"role": "user", "content": blocks}]}))
+    assert "title: T" in made.text
+    assert "It rains." in made.text
