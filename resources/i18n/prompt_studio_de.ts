@@ -462,6 +462,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Ein Commit oder ein früherer Text</translation>
     </message>
     <message>
+      <source>A copy to edit</source>
+      <translation>Eine Kopie zum Bearbeiten</translation>
+    </message>
+    <message>
       <source>A file</source>
       <translation>Eine Datei</translation>
     </message>
@@ -560,6 +564,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>A picture, by path or address</source>
       <translation>Ein Bild, als Pfad oder Adresse</translation>
+    </message>
+    <message>
+      <source>A program made these calls. Start it again for another run.</source>
+      <translation>Ein Programm hat diese Aufrufe gemacht. Für einen weiteren Lauf starten Sie es neu.</translation>
     </message>
     <message>
       <source>A prompt that cannot be rendered</source>
@@ -1245,6 +1253,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Ask on</source>
       <translation>Fragen auf</translation>
+    </message>
+    <message>
+      <source>Ask one column</source>
+      <translation>Eine Spalte fragen</translation>
     </message>
     <message>
       <source>Ask the model again, with what is known now.</source>
@@ -2865,6 +2877,10 @@ zu  {after}</translation>
       <translation>Aus dem Zwischenspeicher</translation>
     </message>
     <message>
+      <source>From here with the open prompt as it is now</source>
+      <translation>Von hier mit dem offenen Prompt, wie er jetzt ist</translation>
+    </message>
+    <message>
       <source>From history, {when}</source>
       <translation>Aus dem Verlauf, {when}</translation>
     </message>
@@ -3577,6 +3593,10 @@ zu  {after}</translation>
       <translation>Durchgang {number}</translation>
     </message>
     <message>
+      <source>Iteration {number} sent nothing.</source>
+      <translation>Iteration {number} hat nichts gesendet.</translation>
+    </message>
+    <message>
       <source>Iteration {number} · Prompt</source>
       <translation>Durchgang {number} · Prompt</translation>
     </message>
@@ -3679,6 +3699,10 @@ zu  {after}</translation>
     <message>
       <source>Keep as case</source>
       <translation>Als Fall behalten</translation>
+    </message>
+    <message>
+      <source>Keep as case of the open prompt</source>
+      <translation>Als Fall des offenen Prompts behalten</translation>
     </message>
     <message>
       <source>Keep as experiment</source>
@@ -4953,6 +4977,10 @@ zu  {after}</translation>
       <translation>Öffnen Sie den Prompt, der noch einmal ausgeführt werden soll.</translation>
     </message>
     <message>
+      <source>Open the prompt that the call should be a case of, and save it.</source>
+      <translation>Öffnen Sie den Prompt, zu dem der Aufruf ein Fall werden soll, und speichern Sie ihn.</translation>
+    </message>
+    <message>
       <source>Open the prompt that the tool is to be inserted into</source>
       <translation>Öffnen Sie den Prompt, in den das Werkzeug eingefügt werden soll</translation>
     </message>
@@ -5475,6 +5503,10 @@ zu  {after}</translation>
     <message>
       <source>Reading {name}: {done} of {whole} operations</source>
       <translation>{name} wird gelesen: {done} von {whole} Operationen</translation>
+    </message>
+    <message>
+      <source>Reading…</source>
+      <translation>Wird gelesen …</translation>
     </message>
     <message>
       <source>Ready</source>
@@ -8171,6 +8203,10 @@ zu  {after}</translation>
       <translation>Werkzeuge</translation>
     </message>
     <message>
+      <source>Tools answer as they did where the calls are the same</source>
+      <translation>Tools antworten wie damals, wo die Aufrufe gleich sind</translation>
+    </message>
+    <message>
       <source>Tools in a window of their own</source>
       <translation>Werkzeuge im eigenen Fenster</translation>
     </message>
@@ -8461,8 +8497,8 @@ zu  {after}</translation>
       <translation>Wert jetzt: &lt;code&gt;{value}&lt;/code&gt;</translation>
     </message>
     <message>
-      <source>Value of the input {input!r}; Ctrl+click edits it</source>
-      <translation>Wert der Eingabe {input!r}; Strg+Klick bearbeitet ihn</translation>
+      <source>Value of the input {input!r}; a double click edits it</source>
+      <translation>Wert der Eingabe {input!r}; ein Doppelklick bearbeitet ihn</translation>
     </message>
     <message>
       <source>Value of the input “{name}”, line {line}. Ctrl+click edits it.</source>
@@ -9785,10 +9821,6 @@ zu  {after}</translation>
     <message>
       <source>no limit</source>
       <translation>keine Grenze</translation>
-    </message>
-    <message>
-      <source>no limit of iterations</source>
-      <translation>keine Grenze der Durchgänge</translation>
     </message>
     <message>
       <source>no marker</source>
