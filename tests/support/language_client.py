@@ -65,12 +65,14 @@ class Editor:
 
 @asynccontextmanager
 async def started(
-    *folders: Path, encoding: types.PositionEncodingKind = types.PositionEncodingKind.Utf16
+    *folders: Path,
+    encoding: types.PositionEncodingKind = types.PositionEncodingKind.Utf16,
+    module: str = "studio",
 ) -> AsyncIterator[Editor]:
     """An editor with a server of its own, which has ended when the block has."""
     client = LanguageClient("test", "1")
     editor = Editor(client)
-    await client.start_io(sys.executable, "-m", "studio", "lsp", "--stdio")
+    await client.start_io(sys.executable, "-m", module, "lsp", "--stdio")
     answer = await client.initialize_async(
         types.InitializeParams(
             types.ClientCapabilities(

@@ -4,16 +4,19 @@ Everything that can be found in a prompt without running it, for every door of t
 """
 
 import re
+import sys
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 
 from studio.application.document.project_settings import CheckSettings, project_findings
 from studio.application.trust import references_of
 from studio.core.experiments.file.names import is_experiment
 from studio.core.prompty.agent_files.read import TITLES, agent_file_kind, read_agent_file
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.evaluation import evaluation_limits, failure
+from studio.core.prompty.evaluation import FAILURES, evaluation_limits, failure, forking
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.text.amounts import counted
@@ -222,6 +225,30 @@ def check_text(
     """
     document = read_document(text, path)
     return CheckedFile(document.source, findings_of(document, trust, settings))
+
+
+Trial: TypeAlias = Callable[[tuple[str, Path | None]], Problem | None]
+"""Checks a text and its path apart; gives the failure that ends it, None for any other text."""
+
+
+def trials() -> Trial:
+    """Start a process in which texts are checked before this one reads them, where it can fork."""
+    if sys.platform == "win32" or threading.active_count() > 1:
+        return lambda _: None
+    ask, passed = forking(_failure_of, lambda _, problem: problem), set[int]()
+
+    def failure_of(item: tuple[str, Path | None]) -> Problem | None:
+        failed = None if hash(item) in passed else ask(item)
+        if failed is None:
+            passed.add(hash(item))
+        return failed
+
+    return failure_of
+
+
+def _failure_of(item: tuple[str, Path | None]) -> Problem | None:
+    found = check_text(*item, TrustStore()).problems
+    return next((each for each in found if each.code in FAILURES), None)
 
 
 def unreadable(path: Path, reason: str) -> CheckedFile:

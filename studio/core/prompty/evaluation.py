@@ -8,6 +8,7 @@ import gc
 import os
 import pickle
 import signal
+import socket
 import sys
 import threading
 import time
@@ -189,6 +190,42 @@ def in_worker(
             done += 1
         else:
             os.waitpid(child, 0)
+
+
+def forking(
+    work: Callable[[_Item], _Result], failed: Callable[[_Item, Problem], _Result]
+) -> Callable[[_Item], _Result]:
+    """Start a process that works on each item in a child of its own, as `in_worker` does.
+
+    It is started before the first thread, so that it can fork at any time; it ends with this one.
+    """
+    here, there = socket.socketpair()
+    pipe, lock = here.makefile("rwb"), threading.Lock()
+    if os.fork() == 0:
+        try:
+            pipe.close()
+            here.close()
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            os.dup2(2, 1)  # a server speaks over its output
+            with there.makefile("rwb", buffering=0) as asked:
+                while True:
+                    for done in in_worker([pickle.load(asked)], work, failed):
+                        pickle.dump(done, asked)
+        finally:
+            os._exit(0)
+    there.close()
+
+    def ask(item: _Item) -> _Result:
+        try:
+            with lock:
+                pickle.dump(item, pipe)
+                pipe.flush()
+                result: _Result = pickle.load(pipe)
+                return result
+        except (OSError, EOFError):  # somebody ended it
+            return work(item)
+
+    return ask
 
 
 def _work_in_child(

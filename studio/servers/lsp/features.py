@@ -29,7 +29,7 @@ from studio.application.trust import is_trusted
 from studio.core.models.connections import user_connections
 from studio.core.prompty.document import InputDeclaration, PromptDocument
 from studio.core.prompty.edit.edits import declare_input
-from studio.core.prompty.evaluation import evaluation_limits
+from studio.core.prompty.evaluation import FAILURES, evaluation_limits
 from studio.core.prompty.fmt import tidy_edits
 from studio.core.text.amounts import one_line
 from studio.core.text.files import files_beside
@@ -420,6 +420,11 @@ class OpenText:
 
     trust: TrustStore = field(default_factory=TrustStore)
     """Folders whose files and variables may be read."""
+
+    @property
+    def is_failed(self) -> bool:
+        """Whether checking the text failed."""
+        return any(each.code in FAILURES for each in self.document.problems)
 
     @cached_property
     def positions(self) -> Positions:

@@ -19,9 +19,12 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
 from studio import __version__
+from studio.application.document.checked_file import Trial, trials
 from studio.core.paths import user_paths
+from studio.core.prompty.document import PromptDocument
 from studio.core.system_libraries import has_display
 from studio.core.text.files import read_bounded
+from studio.core.text.source import SourceText, Span
 from studio.core.text.values import reason_of
 from studio.servers.lsp import features, names
 from studio.servers.lsp.features import OpenText, PositionEncoding, read
@@ -40,17 +43,17 @@ _TRIGGERS = ["{", "%", ".", "|", "$", ":", "[", "`", " "]
 class PromptLanguageServer(LanguageServer):
     """The server with the readings of the texts that are open."""
 
-    def __init__(self) -> None:
+    def __init__(self, trial: Trial) -> None:
         super().__init__(
             "prompt-studio", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full
         )
+        self._trial = trial
         self._readings: dict[str, OpenText] = {}
         self._due: dict[str, asyncio.Handle] = {}
         self._index: names.SymbolIndex | None = None
         self.is_alone = False
         """Whether the process is this server's: what was loaded for the first text is then no
-        longer looked through for garbage, which took 40 ms now and then between key and finding,
-        and new values less often: an edit makes 20,000 and leaves few."""
+        longer looked through for garbage, which took 40 ms now and then between key and finding."""
 
     @property
     def encoding(self) -> PositionEncoding:
@@ -64,13 +67,22 @@ class PromptLanguageServer(LanguageServer):
         named = to_fs_path(uri) if uri.startswith("file:") else None
         path = Path(named) if named else None
         opened = self.workspace.text_documents.get(uri)
-        if opened is None:  # the editor does not have it open: its file is read, within bounds
-            return read(uri, path, _text_on_disk(uri, path), None, self.encoding)
         known = self._readings.get(uri)
-        if known is None or known.version != opened.version or known.version is None:
-            known = read(uri, path, opened.source, opened.version, self.encoding)
-            self._readings[uri] = known
-        return known
+        if opened is None:  # the editor does not have it open: its file is read, within bounds
+            text, version = _text_on_disk(uri, path), None
+        elif known is not None and known.version == opened.version and known.version is not None:
+            return known
+        else:
+            text, version = opened.source, opened.version
+        failed = self._trial((text, path)) if known is None or known.is_failed else None
+        if failed is None:
+            made = read(uri, path, text, version, self.encoding)
+        else:
+            nothing = PromptDocument(SourceText(text, path), body=Span(0, 0), problems=(failed,))
+            made = OpenText(uri, version, nothing, self.encoding)
+        if opened is not None:
+            self._readings[uri] = made
+        return made
 
     def check_soon(self, uri: str) -> None:
         """Publish the findings of a text once the messages that are here already are read."""
@@ -109,12 +121,11 @@ class PromptLanguageServer(LanguageServer):
             self.is_alone = False  # once
             gc.collect()
             gc.freeze()
-            gc.set_threshold(10_000, 10, 10)
 
 
-def make_server() -> PromptLanguageServer:
-    """Make a server with every feature, not yet started."""
-    server = PromptLanguageServer()
+def make_server(trial: Trial = lambda _: None) -> PromptLanguageServer:
+    """Make a server with every feature, not yet started, that tries each text before it opens."""
+    server = PromptLanguageServer(trial)
     _add_texts(server)
     _add_looking(server)
     _add_changing(server)
@@ -126,7 +137,7 @@ def serve() -> None:
     """Speak with the editor over standard input and output, until it leaves."""
     # A library that prints would break the stream; what is logged goes to standard error.
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
-    server = make_server()
+    server = make_server(trials())
     server.is_alone = True
     server.start_io()
 

@@ -380,4 +380,8 @@ def _checked_among(folder: ServedFolder, path: Path) -> CheckedFile:
 
 def _checked_one(folder: ServedFolder, file: str, text: str | None) -> CheckedFile:
     content = folder.text(file) if text is None else text
-    return check_text(content, folder.path(file), folder.trust)
+    path = folder.path(file)
+    failed = folder.trial((content, path))
+    if failed is not None:
+        return CheckedFile(SourceText(content, path), (failed,))
+    return check_text(content, path, folder.trust)

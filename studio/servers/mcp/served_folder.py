@@ -10,7 +10,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import BaseModel, Field
 
 from studio.application.connections.model import Answerers, asked_by, choice_of
-from studio.application.document.checked_file import not_a_prompt
+from studio.application.document.checked_file import Trial, not_a_prompt
 from studio.application.document.folder_files import prompt_files
 from studio.application.tools.server_content import asks_sources, registry_of
 from studio.application.trust import is_trusted
@@ -40,6 +40,9 @@ class ServedFolder:
 
     trust: TrustStore = field(default_factory=TrustStore)
     """The folders that the user trusts; no tool adds one."""
+
+    trial: Trial = field(default=lambda _: None)
+    """Tries a text before it is read."""
 
     @cached_property
     def secrets(self) -> SecretStore:
@@ -137,7 +140,11 @@ class ServedFolder:
             ToolError: there is no such file, or it cannot be read.
         """
         path = self.path(name)
-        document = parse(self.text(name) if text is None else text, path)
+        content = self.text(name) if text is None else text
+        failed = self.trial((content, path))
+        if failed is not None:
+            raise ToolError(f"{name!r}: {failed.message}")
+        document = parse(content, path)
         words = not_a_prompt(path, document)
         if words:
             raise ToolError(f"{name!r} {words}.")

@@ -51,6 +51,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from studio import __version__
+from studio.application.document.checked_file import trials
 from studio.application.run.start.session import refusal_of
 from studio.application.trust import references_of
 from studio.core.prompty.document import TEXT_KINDS, InputDeclaration, PromptDocument
@@ -157,7 +158,8 @@ def _documents(folder: ServedFolder) -> Iterator[tuple[Path, PromptDocument]]:
             text = read_bounded(path).decode("utf-8")
         except (OSError, UnicodeDecodeError):
             continue
-        yield path, parse(text, path)
+        if folder.trial((text, path)) is None:
+            yield path, parse(text, path)
 
 
 def _name(folder: ServedFolder, path: Path) -> str:
@@ -420,7 +422,7 @@ def serve(root: Path, *, port: int | None, allow_all: bool, trust: TrustStore) -
     """
     # A library that prints would break the stream; what is logged goes to standard error.
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
-    anyio.run(_serve, ServedFolder(root.resolve(), allow_all, trust), port)
+    anyio.run(_serve, ServedFolder(root.resolve(), allow_all, trust, trials()), port)
 
 
 async def _serve(folder: ServedFolder, port: int | None) -> None:

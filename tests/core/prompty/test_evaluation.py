@@ -89,6 +89,40 @@ for result in evaluation.in_worker(items, work, lambda item, problem: f"{item}: 
     assert done.stderr == ""
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
+def test_each_item_has_a_child_and_the_work_goes_on_without_the_process_of_children() -> None:
+    program = """
+import os, signal, sys
+from studio.core.prompty import evaluation
+
+def work(item):
+    if item == "is ended":
+        os.kill(os.getpid(), 9)
+    if item == "prints":
+        print("over the output of a server")
+    if item == "reads":
+        return repr(sys.stdin.read())
+    if item == "its parent":
+        return os.getppid()
+    return f"{item}: fine"
+
+ask = evaluation.forking(work, lambda item, problem: f"{item}: {problem.code}")
+print(ask("first"), ask("is ended"), ask("prints"), ask("reads"), sep="; ")
+forks = ask("its parent")
+assert forks != os.getpid()
+os.kill(forks, signal.SIGKILL)
+print(ask("last"), ask("its parent") == os.getppid(), sep="; ")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, input="x"
+    )
+    assert done.stdout.splitlines() == [
+        "first: fine; is ended: too-much-memory; prints: fine; ''",
+        "last: fine; True",
+    ]
+    assert done.stderr == "over the output of a server\n"
+
+
 class Broken(Mapping[str, str]):
     """Values that no reader expects: they fail when they are looked at."""
 

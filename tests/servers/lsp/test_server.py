@@ -11,6 +11,7 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from tests.support.ending_server import ENDINGS
 from tests.support.language_client import started
 from tests.support.no_files import REASONS, each_kind, make_no_file, needs_posix
 
@@ -190,3 +191,24 @@ async def test_a_file_that_no_editor_has_open_is_read_within_bounds(
         with pytest.raises(JsonRpcException, match=REASONS[kind]):
             await symbols("endless.prompty")
         assert "name" in await symbols("closed.prompty")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux bounds the memory of a process")
+@pytest.mark.parametrize("word", ENDINGS)
+async def test_a_text_that_ends_its_reader_is_one_finding_and_others_keep_theirs(
+    tmp_path: Path, user_home: Path, word: str
+) -> None:
+    async with started(tmp_path, module="tests.support.ending_server") as editor:
+        good = editor.open(tmp_path / "good.prompty", PROMPT)
+        before = await editor.findings(good)
+        bad = editor.open(tmp_path / "bad.prompty", PROMPT + word)
+        (found,) = await editor.findings(bad)
+        assert found.code == ENDINGS[word]
+        editor.change(bad, 2, PROMPT + word + ", still")
+        assert [each.code for each in await editor.findings(bad, 2)] == [ENDINGS[word]]
+        hover = types.HoverParams(types.TextDocumentIdentifier(bad), types.Position(1, 1))
+        assert await editor.client.text_document_hover_async(hover) is None
+        editor.change(good, 2, PROMPT)
+        assert await editor.findings(good, 2) == before
+        editor.change(bad, 3, PROMPT)
+        assert await editor.findings(bad, 3) == before

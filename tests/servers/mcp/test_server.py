@@ -25,6 +25,7 @@ from tests.application.experiments.conftest import CAPITALS, EXPERIMENT, PROMPT,
 from tests.cli.test_main import script
 from tests.core.tools.conftest import gone, is_running
 from tests.support.chat_server import ChatServer, chat_server
+from tests.support.ending_server import ENDINGS
 from tests.support.no_files import REASONS, each_kind, make_no_file, needs_posix
 
 CITY = """\
@@ -452,3 +453,21 @@ async def test_a_value_that_does_not_fit_is_named(
     assert said in text
     assert "pydantic" not in text
     assert len(text) < 300
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux bounds the memory of a process")
+async def test_a_text_that_ends_its_reader_is_one_finding_and_the_rest_is_answered(
+    folder: Path, user_home: Path
+) -> None:
+    for word in ENDINGS:
+        (folder / f"{word}.prompty").write_text(CITY + word, encoding="utf-8")
+    command = ["-m", "tests.support.ending_server", "mcp", str(folder)]
+    pipes = StdioServerParameters(command=sys.executable, args=command, env=dict(os.environ))
+    async with Client(pipes) as client:
+        found = await told(client, "check")
+        by_file = {each["file"]: each["code"] for each in found["findings"]}
+        assert {word: by_file[f"{word}.prompty"] for word in ENDINGS} == ENDINGS
+        assert "city.prompty" in by_file
+        said = await refusal(client, "messages", file="KILL.prompty")
+        assert "'KILL.prompty': It takes more than" in said
+        assert (await told(client, "messages", file="city.prompty"))["messages"]
