@@ -70,13 +70,13 @@ def evaluated(node: ast.expr, names: dict[str, Any]) -> Any:
         return "x"
 
 
-def calls_of_re(tree: ast.Module) -> Iterator[ast.Call]:
+def calls_of(package: str, tree: ast.Module) -> Iterator[ast.Call]:
     for node in ast.walk(tree):
         if (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)
             and isinstance(node.func.value, ast.Name)
-            and node.func.value.id == "re"
+            and node.func.value.id == package
             and node.func.attr in FUNCTIONS
         ):
             yield node
@@ -97,12 +97,15 @@ NOT_PATTERNS = {"/%:@!$&'()*+,;="}
 def patterns_in(path: Path) -> Iterator[tuple[int, str | bytes]]:
     """What a module gives to `re`, and each text in it that could be a part of a pattern."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
+    of_regex = {id(each) for call in calls_of("regex", tree) for each in ast.walk(call)}
     for node in ast.walk(tree):
+        if id(node) in of_regex:
+            continue
         text = node.value if isinstance(node, ast.Constant) else None
         if isinstance(text, str) and text not in NOT_PATTERNS:
             yield node.lineno, text
     names = names_of(path)
-    for call in calls_of_re(tree):
+    for call in calls_of("re", tree):
         pattern = evaluated(call.args[0], names)
         yield call.lineno, pattern.pattern if isinstance(pattern, re.Pattern) else pattern
 

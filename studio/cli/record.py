@@ -38,6 +38,7 @@ from studio.core.runs.codec import JournalError
 from studio.core.runs.store import RunStore, StoreError
 from studio.core.text.amounts import counted
 from studio.core.text.files import MOST_RECORD_BYTES, read_text
+from studio.core.text.values import reason_of
 
 if TYPE_CHECKING:
     from studio.servers.record.program_run import ProgramRun
@@ -146,7 +147,7 @@ def _replay(options: argparse.Namespace) -> int:
                     named = take_text(read_text(file, MOST_RECORD_BYTES), store)[0]
                 calls = recorded_calls(store, find_run(store, named).id)
     except (LookupError, StoreError, JournalError, UnicodeDecodeError) as error:
-        raise UsageError(str(error)) from None
+        raise UsageError(reason_of(error)) from None
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror or error}") from None
     ignored, how = (*IGNORED, *options.ignore), options.on_difference

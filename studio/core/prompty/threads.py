@@ -15,7 +15,7 @@ from studio.core.prompty.document import (
     ToolResultPart,
 )
 from studio.core.text.source import Span
-from studio.core.text.values import Json, JsonObject, objects_of
+from studio.core.text.values import Json, JsonObject, object_of, objects_of
 
 _ROLES: dict[str, Role] = {
     "system": "system",
@@ -130,8 +130,11 @@ def part_kind(item: JsonObject) -> str:
     A part without a kind is a text.
     """
     named = item.get("kind", item.get("type"))
-    if str(named) in _MEDIA and not _media(_MEDIA[str(named)], item).source:
-        return f"{named} without an address"
+    media = _MEDIA.get(str(named))
+    if media is not None and not _media(media, item).source:
+        inner = object_of(item.get(_MEDIA_KEYS[media], item.get("source")))
+        if "" not in (*item.values(), *inner.values()):  # an input that is not given
+            return f"{named} without an address"
     texts = [item[key] for key in ("value", "text") if key in item]
     if named in (None, *_TEXTS) and not isinstance(next(iter(texts), None), str | int | float):
         return f"{named} without a text" if named else f"{next(iter(item), '')} without a type"

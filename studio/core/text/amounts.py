@@ -75,8 +75,7 @@ def shortened(text: str, longest: int) -> str:
 
 def one_line(text: str, longest: int = 200) -> str:
     """Return the beginning of a text in one line."""
-    line = " ".join(text[: longest * 4].split())
-    return shortened(line if len(text) <= longest * 4 else f"{line}…", longest)
+    return shortened(" ".join(text[: longest * 2].split()), longest)
 
 
 # A whole number that a user typed, as far as numbers are counted here.

@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 CODE = re.compile(r"[a-z]+(-[a-z]+)+")
 CONSTANTS = {
-    "faults.py",
+    "writer.py",
     "draft.py",
     "media.py",
     "round_trip.py",

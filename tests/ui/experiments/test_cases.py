@@ -612,7 +612,8 @@ def test_what_a_table_states_as_expected_is_shown_and_edited(
     qtbot.waitUntil(lambda: model.index(1, 3).data() == "contains: nobody", timeout=patience.MS)
     view.run_all()
     ran(qtbot, view)
-    assert states(view, 0) == [DotState.PASSED, DotState.FAILED]
+    wanted = [DotState.PASSED, DotState.FAILED]
+    qtbot.waitUntil(lambda: states(view, 0) == wanted, timeout=patience.MS)
 
 
 def test_a_judge_that_is_named_later_decides_what_was_undecided(
