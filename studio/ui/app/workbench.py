@@ -397,6 +397,7 @@ class Workbench(QObject):
         self.run.show_prompt(name)
         if name != self._path:
             self._path = name
+            self.preview_pane.answer.show_runs(())  # no link to a run of the prompt before
             self.history.find_runs(name)
             self._find_means()
         self.connections.show_prompt(path)
