@@ -286,7 +286,10 @@ def _export(options: argparse.Namespace, store: RunStore) -> int:
     if options.recording:
         tags = {tag for run in runs for tag in run.tags if tag.startswith("recording ")}
         of_tag = (run for tag in sorted(tags) for run in store.runs(RunFilter(tag=tag, limit=-1)))
-        runs = sorted(of_tag, key=lambda run: run.started) or runs
+        untagged = [run.id for run in runs if not tags.intersection(run.tags)]
+        if untagged:
+            raise UsageError(f"{', '.join(untagged)}: not a run of a recording")
+        runs = sorted(of_tag, key=lambda run: run.started)
     text = "".join(
         export_run(
             _events(store, run), form, __version__, hide=hide, call_of=partial(store.call, run.id)
@@ -391,14 +394,20 @@ def results_of(
     Raises:
         UsageError: there is none.
     """
-    if not named or store is None:
+    if not named:
         return None, {}
-    name, _, step = named.partition("@")
+    if store is None:
+        raise UsageError("--results: there is no history to take a run from")
+    name, at, step = named.partition("@")
     past = past_to_replay(store, name)
+    number = whole_number(step) if at else 1
+    if number is None or (at and not past.setup.program):
+        raise UsageError(
+            f"--results {named}: @ is followed by a call of a recorded program, from 1"
+        )
     try:
-        number = whole_number(step or "1")
-        of_call = past.setup.program and number is not None
-        row = row_of_call(store, past.setup.run, number or 1) if of_call else past.setup.inputs
+        is_call = bool(past.setup.program)
+        row = row_of_call(store, past.setup.run, number) if is_call else past.setup.inputs
     except (LookupError, ImportFailure) as error:
         raise UsageError(str(error)) from None
     return past, known_values(row, document)

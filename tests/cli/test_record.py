@@ -148,6 +148,8 @@ def test_calls_of_a_recording_become_a_prompt_with_its_cases(tmp_path: Path) -> 
         assert mine.stdout == "Three.\n", mine.stderr
         assert server.requests[-1].body["messages"][0]["content"] == "Which order is 18"
         assert "compared with the run before: The first difference is" in mine.stderr
+    wrong = prompt_studio(home, None, "run", str(out), "--results", f"{second['id']}@x")
+    assert (wrong.returncode, "from 1" in wrong.stderr) == (2, True), wrong.stderr
     keeping = ("runs", "open", second["id"], "--case", str(out))
     assert prompt_studio(home, None, *keeping).returncode == 0
     kept = (tmp_path / "order.cases.csv").read_text(encoding="utf-8").splitlines()

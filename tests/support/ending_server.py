@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import os
 import re
-import resource
 import signal
 import sys
 
@@ -24,6 +23,8 @@ ENDINGS = {
 
 def serve() -> int:
     """Serve as the command line does."""
+    import resource  # not on Windows
+
     module = importlib.import_module("studio.core.prompty.parse")
     check = module.check_document
 

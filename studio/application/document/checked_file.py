@@ -235,20 +235,22 @@ def trials() -> Trial:
     """Start a process in which texts are checked before this one reads them, where it can fork."""
     if sys.platform == "win32" or threading.active_count() > 1:
         return lambda _: None
-    ask, passed = forking(_failure_of, lambda _, problem: problem), set[int]()
+    ask, known = forking(_failure_of, lambda _, problem: problem), dict[int, Problem | None]()
 
     def failure_of(item: tuple[str, Path | None]) -> Problem | None:
-        failed = None if hash(item) in passed else ask(item)
-        if failed is None:
-            passed.add(hash(item))
-        return failed
+        key = hash(item)
+        if key not in known:
+            known[key] = ask(item)
+        return known[key]
 
     return failure_of
 
 
 def _failure_of(item: tuple[str, Path | None]) -> Problem | None:
     found = check_text(*item, TrustStore()).problems
-    return next((each for each in found if each.code in FAILURES), None)
+    # An error that the check has caught leaves its other findings.
+    bounds = {*FAILURES} - {"crash"}
+    return next((each for each in found if each.code in bounds), None)
 
 
 def unreadable(path: Path, reason: str) -> CheckedFile:

@@ -34,8 +34,8 @@ _HINTS = (
     "PRIVATE KEY",
 )
 
-_SHORTEST = 20
-"""Length of the shortest key, `AKIA` and 16 characters."""
+_SHORTEST = 15
+"""Length of the shortest key, `xoxb-` and 10 characters."""
 
 _FORMS = re.compile(
     r"\b(?:"

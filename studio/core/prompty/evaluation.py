@@ -198,6 +198,7 @@ def forking(
     """Start a process that works on each item in a child of its own, as `in_worker` does.
 
     It is started before the first thread, so that it can fork at any time; it ends with this one.
+    Not for Windows, which has no fork.
     """
     here, there = socket.socketpair()
     pipe, lock = here.makefile("rwb"), threading.Lock()
@@ -207,10 +208,11 @@ def forking(
             here.close()
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             os.dup2(2, 1)  # a server speaks over its output
-            with there.makefile("rwb", buffering=0) as asked:
+            with there.makefile("rwb") as asked:
                 while True:
                     for done in in_worker([pickle.load(asked)], work, failed):
                         pickle.dump(done, asked)
+                    asked.flush()
         finally:
             os._exit(0)
     there.close()
@@ -222,7 +224,7 @@ def forking(
                 pipe.flush()
                 result: _Result = pickle.load(pipe)
                 return result
-        except (OSError, EOFError):  # somebody ended it
+        except (OSError, EOFError, pickle.UnpicklingError):  # somebody ended it
             return work(item)
 
     return ask

@@ -132,11 +132,12 @@ def part_kind(item: JsonObject) -> str:
     named = item.get("kind", item.get("type"))
     media = _MEDIA.get(str(named))
     if media is not None and not _media(media, item).source:
-        inner = object_of(item.get(_MEDIA_KEYS[media], item.get("source")))
-        if "" not in (*item.values(), *inner.values()):  # an input that is not given
+        inner = item.get(_MEDIA_KEYS[media], item.get("source"))
+        found = [item.get(key) for key in ("source", "value", "url", "data")]
+        if "" not in (*found, inner, *object_of(inner).values()):  # an input that is not given
             return f"{named} without an address"
-    texts = [item[key] for key in ("value", "text") if key in item]
-    if named in (None, *_TEXTS) and not isinstance(next(iter(texts), None), str | int | float):
+    texts = (item.get(key) for key in ("value", "text"))
+    if named in (None, *_TEXTS) and not any(isinstance(each, str | int | float) for each in texts):
         return f"{named} without a text" if named else f"{next(iter(item), '')} without a type"
     return str(named or "text")
 

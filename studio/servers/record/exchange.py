@@ -330,6 +330,7 @@ class Exchange:
     def take_over(self, before: Exchange) -> None:
         """Go on where the request is held whose connection the program has closed."""
         self.is_held, self._held, self._has_head = before.is_held, before._held, before._has_head
+        self.edited = before.edited
         if before.is_answered:
             self.end()
 
@@ -364,7 +365,7 @@ class Exchange:
         """Return whether an answer is a stream into which bytes of the recorder's own can go."""
         if not isinstance(head, Head) or head.status != 200 or self.api not in _BEATS:
             return False
-        named = dict(head.headers)
+        named = {name.lower(): value for name, value in head.headers}
         is_events = named.get(b"content-type", b"").startswith(b"text/event-stream")
         return is_events and not named.keys() & {b"content-encoding", b"content-length"}
 

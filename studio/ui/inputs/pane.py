@@ -401,6 +401,7 @@ class InputsPane(FollowsTheme, QWidget):
         self._choose_page()
 
     def _from_form(self, name: str) -> None:
+        self._before.clear()  # a value of before is not put over one that was typed since
         self.library.give(name, self.form.rows[name].editor.value())
 
     def _from_json(self) -> None:

@@ -99,7 +99,7 @@ def work(item):
     if item == "is ended":
         os.kill(os.getpid(), 9)
     if item == "prints":
-        print("over the output of a server")
+        print("over the output of a server", flush=True)
     if item == "reads":
         return repr(sys.stdin.read())
     if item == "its parent":
@@ -110,6 +110,7 @@ ask = evaluation.forking(work, lambda item, problem: f"{item}: {problem.code}")
 print(ask("first"), ask("is ended"), ask("prints"), ask("reads"), sep="; ")
 forks = ask("its parent")
 assert forks != os.getpid()
+print(len(ask("x" * 5_000_000)), ask("its parent") == forks, sep="; ")
 os.kill(forks, signal.SIGKILL)
 print(ask("last"), ask("its parent") == os.getppid(), sep="; ")
 """
@@ -118,6 +119,7 @@ print(ask("last"), ask("its parent") == os.getppid(), sep="; ")
     )
     assert done.stdout.splitlines() == [
         "first: fine; is ended: too-much-memory; prints: fine; ''",
+        "5000006; True",
         "last: fine; True",
     ]
     assert done.stderr == "over the output of a server\n"
