@@ -317,8 +317,12 @@ class RecorderProxy:
         Raises:
             PortError: it cannot be listened on.
         """
-        async with serving(self, port) as self.port:
-            yield
+        try:
+            async with serving(self, port) as self.port:
+                yield
+        finally:
+            for upstream in self._upstreams.values():
+                await upstream.transport.aclose()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one connection, as ASGI has it."""
