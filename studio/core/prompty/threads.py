@@ -113,10 +113,10 @@ def _read_part(item: Json, role: Role) -> Part:
         return _media(_MEDIA[kind], item)
     match kind:
         case "text" | "input_text" | "output_text":
-            text = _first_text(item, "value", "text")
+            text = _first_text(item, "value", "text") or ""
             return ToolResultPart(text) if role == "tool" else TextPart(text)
         case "tool_result":
-            return ToolResultPart(_first_text(item, "tool_result", "text", "content"))
+            return ToolResultPart(_first_text(item, "tool_result", "text", "content") or "")
         case "tool_call":
             call = item.get("tool_call")
             return read_call(call if isinstance(call, Mapping) else item, None)
@@ -131,13 +131,9 @@ def part_kind(item: JsonObject) -> str:
     """
     named = item.get("kind", item.get("type"))
     media = _MEDIA.get(str(named))
-    if media is not None and not _media(media, item).source:
-        inner = item.get(_MEDIA_KEYS[media], item.get("source"))
-        found = [item.get(key) for key in ("source", "value", "url", "data")]
-        if "" not in (*found, inner, *object_of(inner).values()):  # an input that is not given
-            return f"{named} without an address"
-    texts = (item.get(key) for key in ("value", "text"))
-    if named in (None, *_TEXTS) and not any(isinstance(each, str | int | float) for each in texts):
+    if media is not None and _address(media, item) is None:
+        return f"{named} without an address"
+    if named in (None, *_TEXTS) and _first_text(item, "value", "text") is None:
         return f"{named} without a text" if named else f"{next(iter(item), '')} without a type"
     return str(named or "text")
 
@@ -167,27 +163,32 @@ def read_call(call: JsonObject, span: Span | None) -> ToolCallPart:
 def _media(kind: Literal["image", "file", "audio", "video"], item: JsonObject) -> MediaPart:
     """Return a media part of either form: `{kind, source, …}` or a provider's own block."""
     wire_key = _MEDIA_KEYS[kind]
-    inner = item.get(wire_key, item.get("source"))  # Anthropic: {type: base64, media_type, data}
-    block = inner if isinstance(inner, Mapping) else {}
-    source = _first_text(item, "source", "value", "url", "data") or _first_text(
-        block, "url", "data", "file_data", "file_id"
-    )
-    if not source and isinstance(inner, str):
-        source = inner
+    block = object_of(item.get(wire_key, item.get("source")))
     known = {"kind", "type", "source", "value", "url", "data", "file_data", "file_id", wire_key}
     attributes = {key: value for key, value in {**block, **item}.items() if key not in known}
     if "media_type" in attributes:
         attributes["mediaType"] = attributes.pop("media_type")
     if kind == "audio" and isinstance(attributes.get("format"), str):
         attributes["mediaType"] = f"audio/{attributes.pop('format')}"
-    return MediaPart(kind, source, attributes)
+    return MediaPart(kind, _address(kind, item) or "", attributes)
 
 
-def _first_text(item: JsonObject, *keys: str) -> str:
+def _address(kind: Literal["image", "file", "audio", "video"], item: JsonObject) -> str | None:
+    """Return the source of a media part; empty for an input without a value, None without any."""
+    inner = item.get(_MEDIA_KEYS[kind], item.get("source"))  # Anthropic's has media_type and data
+    found = (
+        _first_text(item, "source", "value", "url", "data"),
+        _first_text(object_of(inner), "url", "data", "file_data", "file_id"),
+        inner if isinstance(inner, str) else None,
+    )
+    return next(filter(None, found), None if found == (None, None, None) else "")
+
+
+def _first_text(item: JsonObject, *keys: str) -> str | None:
     for key in keys:
         value = item.get(key)
         if isinstance(value, str):
             return value
         if isinstance(value, int | float):
             return str(value)
-    return ""
+    return None

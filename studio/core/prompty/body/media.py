@@ -143,18 +143,15 @@ def near_threads(text: str) -> Iterator[tuple[Span, str]]:
     if "thread" not in text.lower():
         return
     plain = plain_newlines(text)
-    right, fences = find_threads(text), fenced_ranges(plain)
-    # The line under way: where it ends, where its words begin and end, the ` in it up to `seen`.
-    last, head, tail, seen, ticks = -1, 0, 0, 0, 0
-    for found in _NEAR_THREAD.finditer(plain):
+    right = find_threads(text)
+    last, head, tail = -1, 0, 0  # of the line under way: its end, and those of its words
+    for found in _outside_code(_NEAR_THREAD, plain):
         start, end = found.span()
         if start > last:
-            first = seen = plain.rfind("\n", 0, start) + 1
             next_line = plain.find("\n", end)
-            last, ticks = (next_line if next_line >= 0 else len(plain)), 0
-            head, tail = _text_ends(plain, first, last)
-        ticks, seen = ticks + plain.count("`", seen, start), start
-        if ticks % 2 or is_inside(fences, start) or is_inside(right, start):
+            last = next_line if next_line >= 0 else len(plain)
+            head, tail = _text_ends(plain, plain.rfind("\n", 0, start) + 1, last)
+        if is_inside(right, start):
             continue
         inside = found["inside"].strip(" \t,")
         line = f"thread[{inside}]:" if inside else "![thread]"
@@ -167,34 +164,36 @@ def unclosed_media(text: str) -> Iterator[Span]:
     The span ends with the address, or with the opening bracket where there is none.
     """
     plain = plain_newlines(text)
-    fences = fenced_ranges(plain) if "](" in plain else []
-    end = closes = ticks = done = 0
-    for found in _OPENING.finditer(plain):
+    end = closes = 0
+    for found in _outside_code(_OPENING, plain):
         if found["kind"] not in _KINDS:
             continue
         if found.end() > end:
             newline = plain.find("\n", found.end())
             end = newline if newline >= 0 else len(plain)
             closes = plain.rfind(")", found.end(), end)
-            ticks, done = 0, plain.rfind("\n", 0, found.start()) + 1
-        ticks += plain.count("`", done, found.start())
-        done = found.start()
-        if closes < found.end() and ticks % 2 == 0 and not is_inside(fences, found.start()):
+        if closes < found.end():
             address = _ADDRESS.match(plain, found.end(), end)
             yield Span(found.start(), address.end() if address else found.end())
 
 
 def misplaced_media(text: str) -> Iterator[tuple[Span, str]]:
     """Yield `![image] (pic.png)` and `![image]{pic.png}` with the right token, outside code."""
-    plain = plain_newlines(text)
+    for found in _outside_code(_MISPLACED, plain_newlines(text)):
+        if found["kind"] in _KINDS:
+            yield Span(*found.span()), f"![{found['kind']}]({found['address'].strip()})"
+
+
+def _outside_code(pattern: re.Pattern[str], plain: str) -> Iterator[re.Match[str]]:
+    """Yield the matches of a text with plain newlines that are in no fence and between no `."""
     fences = fenced_ranges(plain) if "![" in plain else []
     ticks = done = 0
-    for found in _MISPLACED.finditer(plain):
+    for found in pattern.finditer(plain):
         line = max(done, plain.rfind("\n", done, found.start()) + 1)
         ticks = plain.count("`", line, found.start()) + (ticks if line == done else 0)
         done = found.start()
-        if found["kind"] in _KINDS and ticks % 2 == 0 and not is_inside(fences, found.start()):
-            yield Span(*found.span()), f"![{found['kind']}]({found['address'].strip()})"
+        if ticks % 2 == 0 and not is_inside(fences, found.start()):
+            yield found
 
 
 def _text_ends(text: str, start: int, end: int) -> tuple[int, int]:
