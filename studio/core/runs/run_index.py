@@ -27,7 +27,7 @@ from studio.core.agent.values.step import (
 )
 from studio.core.prompty.document import Message, TextPart
 from studio.core.runs.codec import JournalError, decode_onto, decode_value, encode_value
-from studio.core.text.amounts import shortened
+from studio.core.text.amounts import one_line
 from studio.core.text.values import JsonObject
 from studio.core.tools.source import ToolOutcome
 from studio.core.wire.reply import Reply
@@ -91,7 +91,7 @@ def _start(text: str, limit: int = LINE) -> str:
 
     A text of blanks alone stays one: a thought that says nothing is a thought.
     """
-    return shortened(" ".join(text[: limit * 2].split()), limit + 1) or text[:1]
+    return one_line(text, limit + 1) or text[:1]
 
 
 def _cut(step: Step) -> Step:

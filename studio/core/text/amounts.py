@@ -73,9 +73,14 @@ def shortened(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
+_MOST_READ = 2000
+"""Characters at the beginning of a text that `one_line` looks at."""
+
+
 def one_line(text: str, longest: int = 200) -> str:
-    """Return the beginning of a text in one line."""
-    return shortened(" ".join(text[: longest * 2].split()), longest)
+    """Return the beginning of a text in one line; "…" also where only blanks hide the rest."""
+    line = " ".join(text[:_MOST_READ].split())
+    return shortened(line if len(text) <= _MOST_READ else f"{line}…", longest)
 
 
 # A whole number that a user typed, as far as numbers are counted here.

@@ -20,7 +20,17 @@ from studio.core.tools.source import ToolOutcome
 from studio.core.wire.reply import Reply, ToolCall, Usage
 
 LONG = "word \n\t ü😀 " * 400
-EDGES = [LONG, "x" * 200, "x" * 201, "x" * 199 + " y" * 9, " " * 500 + "late", "one", "", "\ud800"]
+EDGES = [
+    LONG,
+    "x" * 200,
+    "x" * 201,
+    "x" * 199 + " y" * 9,
+    " " * 500 + "late",
+    "x" + " " * 3000 + "y",
+    "one",
+    "",
+    "\ud800",
+]
 
 
 def said(*texts: str) -> tuple[Message, ...]:
