@@ -40,7 +40,7 @@ from studio.core.prompty.templates.jinja.conditions import ConditionError
 from studio.core.runs.codec import JournalError
 from studio.core.runs.database import repair
 from studio.core.runs.exchange import FORMS, export_run, form_of
-from studio.core.runs.rows import WAITING, RunSummary
+from studio.core.runs.rows import RECORDING, WAITING, RunSummary
 from studio.core.runs.store import RunFilter, RunStore, StoreError
 from studio.core.text.amounts import counted, one_line, whole_number
 from studio.core.text.files import MOST_RECORD_BYTES, read_text, write_atomically
@@ -284,10 +284,9 @@ def _export(options: argparse.Namespace, store: RunStore) -> int:
     hide = Masker(os.environ).mask
     runs = [found_run(store, run) for run in options.run]
     if options.recording:
-        tags = {tag for run in runs for tag in run.tags if tag.startswith("recording ")}
-        of_tag = (run for tag in sorted(tags) for run in store.runs(RunFilter(tag=tag, limit=-1)))
-        untagged = [run.id for run in runs if not tags.intersection(run.tags)]
-        if untagged:
+        tags = sorted({run.shared_tag(RECORDING) for run in runs})
+        of_tag = (run for tag in tags for run in store.runs(RunFilter(tag=tag, limit=-1)))
+        if untagged := [run.id for run in runs if not run.shared_tag(RECORDING)]:
             raise UsageError(f"{', '.join(untagged)}: not a run of a recording")
         runs = sorted(of_tag, key=lambda run: run.started)
     text = "".join(

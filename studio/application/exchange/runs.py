@@ -14,6 +14,7 @@ from studio.core.agent.values.events import Event, Started
 from studio.core.masking.redact import without_keys
 from studio.core.runs.codec import JournalError
 from studio.core.runs.exchange import RunForm, export_run, import_run
+from studio.core.runs.rows import RECORDING, TRACE
 from studio.core.runs.spans import TraceSpan, read_spans, tree_of
 from studio.core.runs.store import RunStore, StoreError
 from studio.core.runs.trace_runs import runs_of
@@ -96,9 +97,9 @@ def take_text(text: str, store: RunStore) -> tuple[str, ...]:
         journals = filter(None, _JOURNAL.split(text.lstrip()))
         runs = tuple(import_run(each, store) for each in journals)
         for run in runs:
-            state = store.open(run).state
-            if state is not None and state.setup.program:
-                store.describe(run, tags=(f"recording {runs[0][:8]}",))
+            first = next(store.events(run, upto=1), None)
+            if isinstance(first, Started) and first.setup.program:
+                store.describe(run, tags=(f"{RECORDING}{runs[0][:8]}",))
         return runs
     try:
         spans = read_spans(without_keys(text))
@@ -116,7 +117,7 @@ def take_spans(spans: Sequence[TraceSpan], store: RunStore) -> Iterator[str]:
             run.events[0] = replace(first, setup=replace(first.setup, run=name))
         store.add(run.events, name)
         tree = tree_of([span for span in spans if span.trace == run.trace])
-        store.describe(name, tags=(f"trace {run.trace[:8]}",), note=tree)
+        store.describe(name, tags=(f"{TRACE}{run.trace[:8]}",), note=tree)
         yield name
 
 

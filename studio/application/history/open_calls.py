@@ -12,12 +12,10 @@ from studio.core.experiments.file.cases import plain_expected
 from studio.core.imports.imported import ImportFailure
 from studio.core.imports.recorded_calls import OpenedCalls, RecordedCall, prompt_of_calls
 from studio.core.prompty.document import ModelDeclaration, PromptDocument
+from studio.core.runs.rows import RECORDING, TRACE
 from studio.core.runs.store import RunFilter, RunStore
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.request import to_request
-
-_RECORDING = ("recording ", "trace ")
-"""Beginnings of the tag that the runs of one recording or trace share."""
 
 
 def open_calls(
@@ -132,8 +130,7 @@ def _others(store: RunStore, run: str) -> Iterator[str]:
 def _tag(store: RunStore, run: str) -> str:
     """Return the tag that the runs of its recording share; empty where it is of none."""
     summary = store.summary(run)
-    tags = summary.tags if summary is not None else ()
-    return next((tag for tag in tags if tag.startswith(_RECORDING)), "")
+    return summary.shared_tag(RECORDING, TRACE) if summary is not None else ""
 
 
 def _name(run: str, number: int) -> str:

@@ -47,6 +47,10 @@ from studio.core.wire.wire_call import KeptCall, WireCall
 # One line of the history: what a run was, kept beside its events for the list.
 
 
+RECORDING, TRACE = "recording ", "trace "
+"""Beginnings of the tags that the runs of one recording, and of one trace, share."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunSummary:
     """One run of the history."""
@@ -110,6 +114,10 @@ class RunSummary:
 
     waits: PauseReason | Literal[""] = ""
     """Reason of the pause of a run that waits for the user; empty if it goes on."""
+
+    def shared_tag(self, *beginnings: str) -> str:
+        """Return the tag with one of the beginnings (`RECORDING`, `TRACE`); empty without one."""
+        return next((tag for tag in self.tags if tag.startswith(beginnings)), "")
 
 
 _LONGEST_SUMMARY = 300

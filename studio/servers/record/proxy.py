@@ -27,6 +27,7 @@ from studio.core.agent.values.options import RunOptions
 from studio.core.masking.masker import Masker
 from studio.core.models.capabilities import price_table
 from studio.core.models.connections import ConnectionKind
+from studio.core.runs.rows import RECORDING
 from studio.core.runs.store import RunStore
 from studio.core.text.values import reason_of
 from studio.servers.record.exchange import (
@@ -172,7 +173,7 @@ class Recording:
         """The conversations by a digest of all messages of their newest request."""
         self._is_closed = False
         price_table()  # its 0.2 s are not the first request's
-        self.tag = f"recording {secrets.token_hex(4)}"
+        self.tag = f"{RECORDING}{secrets.token_hex(4)}"
         """Tag that the runs of this recording share in the history."""
 
     others = None

@@ -14,6 +14,7 @@ from studio.core.agent.values.events import Event, ModelCalled, ModelFailed, Mod
 from studio.core.agent.values.json_text import json_text
 from studio.core.masking.masker import Masker
 from studio.core.models.base import ModelError
+from studio.core.runs.rows import RECORDING
 from studio.core.runs.store import RunFilter, RunStore
 from studio.core.text.amounts import counted, shortened
 from studio.core.text.values import Json, parse_json, reason_of
@@ -36,8 +37,7 @@ def recorded_calls(store: RunStore, run: str) -> list[WireCall]:
         LookupError: not every answer was kept.
     """
     summary = store.summary(run)
-    tags = summary.tags if summary is not None else ()
-    tag = next((each for each in tags if each.startswith("recording ")), "")
+    tag = summary.shared_tag(RECORDING) if summary is not None else ""
     runs = store.runs(RunFilter(tag=tag, limit=-1)) if tag else ()
     found: list[tuple[float, WireCall]] = []
     lost = 0
