@@ -343,15 +343,16 @@ class TextBody(ClosedText):
     def _edit(self, anchor: str) -> bool:
         """Ask to edit the value of an anchor over its first line; False where it has no input."""
         name, cursor = _input_of(self._run_of(anchor)), QTextCursor(self.document())
-        while name and cursor.charFormat().anchorHref() != anchor:
+        if not name:
+            return False
+        while cursor.charFormat().anchorHref() != anchor:
             if not cursor.movePosition(QTextCursor.MoveOperation.NextCharacter):
                 return False
         place = self.cursorRect(cursor)
         place.setRight(self.viewport().width())
         place.moveTopLeft(self.viewport().mapToGlobal(place.topLeft()))
-        if name:
-            self.input_clicked.emit(name, place)
-        return bool(name)
+        self.input_clicked.emit(name, place)
+        return True
 
     def _click(self, place: QPoint, *, to_input: bool) -> None:
         self._reveal(self.run_at(place), self.cursorForPosition(place), to_input)
