@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -189,6 +190,30 @@ def test_classes_of_qt_with_hundreds_of_names_are_not_made(
     assert {"QStyle", "QGradient", "QImage", "QFileSystemModel"}.isdisjoint(classes)
 
 
+UNTIL_SEEN = """
+timer = QTimer(interval=20)
+timer.timeout.connect(look)
+timer.start()
+studio.window.show()
+QApplication.exec()
+"""
+"""End of a program that starts the studio: it runs until `look` has printed what it saw."""
+
+
+def seen_in_start(program: str, prompt: Path, home: Path) -> Any:
+    """What `look` of a program prints, which starts the studio on a prompt in a process."""
+    done = subprocess.run(
+        [sys.executable, "-c", program + UNTIL_SEEN, str(prompt)],
+        cwd=ROOT,
+        env={**os.environ, "QT_QPA_PLATFORM": "offscreen", "PROMPT_STUDIO_HOME": str(home)},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=patience.SECONDS,
+        check=True,
+    )
+    return ast.literal_eval(done.stdout)
+
+
 WHOLE_START = """
 import os, sys, threading
 from pathlib import Path
@@ -212,27 +237,13 @@ def look():
         print([name for name in elsewhere if name.startswith(("studio.", "PySide6"))], flush=True)
         os._exit(0)
 
-timer = QTimer(interval=20)
-timer.timeout.connect(look)
-timer.start()
-studio.window.show()
-QApplication.exec()
 """
 
 
 def test_only_the_thread_of_the_window_makes_classes_of_qt(tmp_path: Path) -> None:
     # Shiboken's table of classes has no lock (before Python 3.12): a class made in another thread
     # while Qt paints ended 2 of about 235 starts with a segmentation fault.
-    done = subprocess.run(
-        [sys.executable, "-c", WHOLE_START, str(PROMPT)],
-        cwd=ROOT,
-        env={**os.environ, "QT_QPA_PLATFORM": "offscreen", "PROMPT_STUDIO_HOME": str(tmp_path)},
-        capture_output=True,
-        encoding="utf-8",
-        timeout=patience.SECONDS,
-        check=True,
-    )
-    elsewhere = ast.literal_eval(done.stdout)
+    elsewhere = seen_in_start(WHOLE_START, PROMPT, tmp_path)
 
     assert elsewhere
     with_qt = [
@@ -282,11 +293,6 @@ def look():
         print([pressed, editor.text().count("z")], flush=True)
         os._exit(0)
 
-timer = QTimer(interval=20)
-timer.timeout.connect(look)
-timer.start()
-studio.window.show()
-QApplication.exec()
 """
 
 
@@ -294,16 +300,7 @@ def test_keys_pressed_before_the_panes_are_there_are_kept(tmp_path: Path) -> Non
     # Ctrl+K T, F5 and F10 did nothing, and said nothing, until the window was complete.
     prompt = tmp_path / "a.prompty"
     prompt.write_text("---\nname: a\nmodel: m\n---\nuser:\nHello\n", encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-c", EARLY_KEYS, str(prompt)],
-        cwd=ROOT,
-        env={**os.environ, "QT_QPA_PLATFORM": "offscreen", "PROMPT_STUDIO_HOME": str(tmp_path)},
-        capture_output=True,
-        encoding="utf-8",
-        timeout=patience.SECONDS,
-        check=True,
-    )
-    pressed, typed = ast.literal_eval(done.stdout)
+    pressed, typed = seen_in_start(EARLY_KEYS, prompt, tmp_path)
 
     assert pressed == [True, True]
     assert typed == 1

@@ -161,32 +161,28 @@ def test_calls_of_a_recording_become_a_prompt_with_its_cases(tmp_path: Path) -> 
     assert (none.returncode, "no iteration 2" in none.stderr) == (1, True)
 
 
-def test_a_program_is_held_and_its_answer_edited(tmp_path: Path) -> None:
-    program = tmp_path / "agent.py"
+def held(
+    folder: Path, server: ChatServer, place: str, typed: str
+) -> subprocess.CompletedProcess[str]:
+    """A recorded program of one call, which is held at a place for what is typed."""
+    program = folder / "agent.py"
     program.write_text(PROGRAM, encoding="utf-8")
+    server.script(json_body(said("One.")))
+    words = ("record", "--break", place, "--", sys.executable, str(program), "first")
+    return prompt_studio(folder / "home", server, *words, typed=typed)
+
+
+def test_a_program_is_held_and_its_answer_edited(tmp_path: Path) -> None:
     with chat_server() as server:
-        server.script(json_body(said("One.")))
-        done = prompt_studio(
-            tmp_path / "home",
-            server,
-            *("record", "--break", "answer", "--", sys.executable, str(program), "first"),
-            typed="final Another.\nc\n",
-        )
+        done = held(tmp_path, server, "answer", "final Another.\nc\n")
     assert done.stdout == "Another.\n", done.stderr
     assert "step 1, answer: the answer is ready" in done.stderr
 
 
 def test_options_of_a_held_request_are_set(tmp_path: Path) -> None:
-    program = tmp_path / "agent.py"
-    program.write_text(PROGRAM, encoding="utf-8")
+    typed = 'set {"temperature": }\nset {"temperature": 0.5}\nc\n'
     with chat_server() as server:
-        server.script(json_body(said("One.")))
-        done = prompt_studio(
-            tmp_path / "home",
-            server,
-            *("record", "--break", "before_request", "--", sys.executable, str(program), "first"),
-            typed='set {"temperature": }\nset {"temperature": 0.5}\nc\n',
-        )
+        done = held(tmp_path, server, "before_request", typed)
         assert server.requests[0].body["temperature"] == 0.5, done.stderr
     assert "the options are not JSON" in done.stderr
 
@@ -195,8 +191,8 @@ def test_the_end_of_input_while_stepping_is_no_success(tmp_path: Path) -> None:
     program = tmp_path / "agent.py"
     program.write_text(PROGRAM.replace("sys.exit(7 if is_fine else 9)", ""), encoding="utf-8")
     with chat_server() as server:
-        held = ("--step", "--", sys.executable, str(program), "first", "second")
-        done = prompt_studio(tmp_path / "home", server, "record", *held)
+        stepped = ("--step", "--", sys.executable, str(program), "first", "second")
+        done = prompt_studio(tmp_path / "home", server, "record", *stepped)
         nothing = (sys.executable, "-c", "")
         fine = prompt_studio(tmp_path / "home", server, "record", "--step", "--", *nothing)
         assert server.requests == []
