@@ -175,6 +175,29 @@ def test_the_tools_of_a_server(
     assert "2 calls, 1 failed" in printed.err
 
 
+def test_a_session_is_written_and_served(
+    user_home: Path,
+    servers: Path,
+    description: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    session = tmp_path / "session.jsonl"
+    call = ["tools", "call", str(servers), "forecast", "-a", "city=Oslo"]
+    assert run_command([*call, "--session", str(session)]) == FINE
+    told = capsys.readouterr().out
+    arguments = ["-m", "studio", "tools", "serve", str(session)]
+    served = {"mcpServers": {"weather": {"command": sys.executable, "args": arguments}}}
+    servers.write_text(json.dumps(served), encoding="utf-8")
+    assert run_command(call) == FINE
+    assert capsys.readouterr().out == told
+    assert run_command([*call[:-1], "city=Rome"]) == PROBLEMS
+    assert 'no tools/call of \'forecast\' with {"city": "Rome"}' in capsys.readouterr().err
+    asked = ["tools", "list", str(description), "--session", str(session)]
+    assert run_command(asked) == USAGE
+    assert "--session is for servers of tools" in capsys.readouterr().err
+
+
 def test_what_a_server_has_beside_its_tools(
     user_home: Path, offering: Path, description: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

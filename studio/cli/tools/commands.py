@@ -31,6 +31,7 @@ from studio.cli.ask_input import terminal_asker
 from studio.cli.terminal import FINE, PROBLEMS, UsageError, tell, whole
 from studio.core.paths import user_paths
 from studio.core.prompty.document import ToolSpec
+from studio.core.text.amounts import counted
 from studio.core.text.files import write_atomically
 from studio.core.text.invisible import reveal
 from studio.core.text.source import apply_edits
@@ -75,8 +76,10 @@ class _AnyOrderParser(argparse.ArgumentParser):
 def add_tools(parser: argparse.ArgumentParser) -> None:
     """Add the commands."""
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_AnyOrderParser)
-    serve = commands.add_parser("serve", help="serve a Python file over MCP on stdin and stdout")
-    serve.add_argument("file", type=Path, metavar="FILE")
+    serve = commands.add_parser("serve", help="serve a file over MCP on stdin and stdout")
+    serve.add_argument(
+        "file", type=Path, metavar="FILE", help="Python file, or recorded session (.jsonl)"
+    )
     serve.add_argument("--characters", type=whole(1), help="longest result, in characters")
     # The program without a Python of its own runs itself so (`python/worker.py`).
     serve.add_argument(
@@ -188,6 +191,12 @@ def _add_source(parser: argparse.ArgumentParser) -> None:
         "--key", default="", metavar="REFERENCE", help="key of an API, as ${env:NAME}"
     )
     parser.add_argument("--json", action="store_true", help="write JSON")
+    parser.add_argument(
+        "--session",
+        type=Path,
+        metavar="FILE",
+        help="write the messages to and from the server to a file (.jsonl) for `tools serve`",
+    )
     add_trust(parser, "its tools run")
 
 
@@ -220,6 +229,8 @@ def _serve(options: argparse.Namespace) -> int:
             os.fstat(pipe)
     except OSError:
         raise UsageError("it is served over standard input and output; one is closed") from None
+    if options.file.suffix == ".jsonl":
+        return _serve_session(options.file)
     rest = [str(options.file)]
     if options.characters is not None:
         rest += ["--characters", str(options.characters)]
@@ -228,6 +239,19 @@ def _serve(options: argparse.Namespace) -> int:
     if options.unchecked:
         rest.append("--unchecked")
     return serve.main(rest)
+
+
+def _serve_session(file: Path) -> int:
+    from studio.servers.mcp.session_server import RecordedSession, SessionError, SessionServer
+
+    try:
+        session = RecordedSession(file)
+    except SessionError as error:
+        raise UsageError(str(error)) from None
+    if session.cut:
+        tell(f"{file.name}: {counted(session.cut, 'message')} not kept whole, being too long")
+    SessionServer(session, sys.stdout.buffer).serve(sys.stdin.buffer)
+    return FINE
 
 
 def _show(options: argparse.Namespace) -> int:
@@ -298,6 +322,10 @@ def list_tools(options: argparse.Namespace) -> int:
     """Write the tools of what the command line names."""
     servers = _servers(options)
     if len(servers) > 1 and not options.server:
+        if options.session is not None:
+            raise UsageError(
+                f"--session is for one server; say --server, one of {', '.join(servers)}"
+            )
         return asyncio.run(_list_servers(options, servers))
     return asyncio.run(_list_source(options))
 

@@ -15,7 +15,7 @@ from studio.core.masking.masker import Masker
 from studio.core.paths import user_paths
 from studio.core.prompty.document import ToolId, ToolSpec
 from studio.core.prompty.prepare import prepare
-from studio.core.text.files import read_text
+from studio.core.text.files import read_text, write_atomically
 from studio.core.text.invisible import reveal
 from studio.core.text.values import JsonObject, named_reason, parse_json
 from studio.core.tools.document import McpServer, OpenApi, PythonFile, SourceDeclaration
@@ -39,6 +39,7 @@ from studio.core.tools.source import (
     ToolOutcome,
     ToolSource,
     ToolSourceError,
+    lines_of,
     timed,
 )
 from studio.core.tools.sources.opening import open_source, source_key
@@ -337,14 +338,21 @@ async def _of_source(
         masker=secrets.masker,
         ask=terminal_asker(),
     )
+    if options.session is not None and isinstance(source, OpenApiSource):
+        raise UsageError(f"--session is for servers of tools; {source.label} is an API")
     try:
         yield SourceToolSet(source, secrets)
+        if options.session is not None and isinstance(source, McpSource | PythonFileSource):
+            messages = secrets.masked(source.traffic.messages)
+            write_atomically(options.session, lines_of(messages))
     finally:
         await source.close()
 
 
 @asynccontextmanager
 async def _of_prompt(options: argparse.Namespace) -> AsyncIterator[ToolSet]:
+    if options.session is not None:
+        raise UsageError("--session is for one server of tools, not for a prompt")
     document = load(options.file)
     trust = trust_of(options, options.file)
     allow_named(options, document, trust)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shlex
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
@@ -323,8 +325,13 @@ def limited(outcome: ToolOutcome, rule: OutputRule) -> ToolOutcome:
 # Messages to and from a source of tools, newest last, within bounds.
 
 MOST_MESSAGES = 300
-LONGEST_MESSAGE = 20_000
+LONGEST_MESSAGE = 200_000
 """Characters of one message that are kept."""
+
+MOST_CHARACTERS = 6_000_000
+"""Characters of all messages that are kept."""
+
+_CUT = re.compile(r"\n… [\d,]+ characters in all\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,11 +363,22 @@ class TrafficMessage:
     """Of a request by HTTP, the command that sends it again; keys masked."""
 
 
+def is_whole(text: str) -> bool:
+    """Return whether the text of a message was kept as it was, and not cut."""
+    return _CUT.search(text, max(0, len(text) - 40)) is None
+
+
+def lines_of(messages: Iterable[TrafficMessage]) -> str:
+    """Return messages as a file has them, one a line; `tools serve` answers by such a file."""
+    return "".join(f"{json.dumps(asdict(each), ensure_ascii=False)}\n" for each in messages)
+
+
 class TrafficLog:
     """Of one source."""
 
     def __init__(self) -> None:
-        self._messages: deque[TrafficMessage] = deque(maxlen=MOST_MESSAGES)
+        self._messages: deque[TrafficMessage] = deque()
+        self._characters = 0
         self._count = 0
         self._asked: dict[object, tuple[str, float]] = {}
 
@@ -413,6 +431,9 @@ class TrafficLog:
         self._messages.append(
             TrafficMessage(self._count, time.time(), direction, title, size, text, seconds, curl)
         )
+        self._characters += len(text)
+        while len(self._messages) > MOST_MESSAGES or self._characters > MOST_CHARACTERS:
+            self._characters -= len(self._messages.popleft().text)
 
 
 def curl_command(method: str, url: str, headers: Mapping[str, str], body: str) -> str:

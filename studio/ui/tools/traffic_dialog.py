@@ -1,9 +1,7 @@
 """The messages to and from a source of tools, with their sizes and times."""
 
-import json
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
@@ -16,7 +14,7 @@ from studio.core.text.files import write_atomically
 from studio.core.text.invisible import reveal
 from studio.core.text.values import reason_of
 from studio.core.tools.registry import SourceStatus
-from studio.core.tools.source import TrafficMessage
+from studio.core.tools.source import TrafficMessage, lines_of
 from studio.ui.parts.kit import (
     ClosingDialog,
     column_of,
@@ -135,9 +133,8 @@ class TrafficDialog(ClosingDialog):
 
     def save(self, path: Path) -> None:
         """Write the messages that are shown to a file; say why where that fails."""
-        lines = (json.dumps(asdict(each), ensure_ascii=False) + "\n" for each in self.shown)
         try:
-            write_atomically(path, "".join(lines))
+            write_atomically(path, lines_of(self.shown))
         except (OSError, UnicodeEncodeError) as error:
             self.hint.setText(f"{path.name}: {reason_of(error)}")
             self.hint.show()
