@@ -57,6 +57,9 @@ class ValueReference:
     warning: str = ""
     """Set where the value carries something that looks like structure (a role marker)."""
 
+    is_sample: bool = False
+    """Whether it is only the sample of the input: a run does not send it."""
+
 
 @dataclass(frozen=True, slots=True)
 class TextRun:
@@ -100,6 +103,9 @@ class CardData:
     missing: tuple[str, ...] = ()
     """Declared inputs that it names and that have no value: they render as nothing."""
 
+    samples: frozenset[str] = frozenset()
+    """Inputs whose value is only a sample."""
+
     attribute_places: Mapping[str, Span] = field(default_factory=dict, compare=False)
     """Attribute → where its value is written."""
 
@@ -122,6 +128,7 @@ class CardData:
             tuple(self.colors.items()),
             tuple(sorted({problem.message for problem in self.warnings})),
             self.missing,
+            self.samples,
             self.is_open_thread,
             tuple(self.new.items()),
         )
@@ -158,7 +165,7 @@ class CardData:
         warned = {problem.span: problem.message for problem in self.warnings}
         for segment in part.segments:
             if segment.text:
-                yield _run(segment, warned)
+                yield _run(segment, warned, self.samples)
 
     def shown_runs(
         self, part: TextPart | ToolResultPart, characters: int, lines: int
@@ -208,13 +215,13 @@ def same_ends(old: Sequence[CardData], new: Sequence[CardData]) -> tuple[int, in
     return common_ends([card.look for card in old], [card.look for card in new])
 
 
-def _run(segment: Segment, warned: Mapping[Span, str]) -> TextRun:
+def _run(segment: Segment, warned: Mapping[Span, str], samples: frozenset[str]) -> TextRun:
     if segment.kind == "literal":
         return TextRun(segment.text, None, segment.span)
     warning = warned.get(segment.span, "") if segment.span else ""
-    return TextRun(
-        segment.text, ValueReference(segment.input or "", segment.span, warning), segment.span
-    )
+    name = segment.input or ""
+    value = ValueReference(name, segment.span, warning, name in samples)
+    return TextRun(segment.text, value, segment.span)
 
 
 def _part_look(part: Part) -> tuple[object, ...]:
@@ -522,6 +529,7 @@ def cards(document: PromptDocument, prepared: Prepared) -> tuple[CardData, ...]:
                 colors={name: colors[name] for name in inputs if name in colors},
                 warnings=tuple(_warnings(message, prepared.messages.problems)),
                 missing=_missing(document, prepared, message.origin.span),
+                samples=prepared.samples.intersection(inputs),
                 attribute_places=_attribute_places(document, message),
             )
         )

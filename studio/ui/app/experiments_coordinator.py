@@ -205,7 +205,8 @@ class ExperimentsCoordinator(QObject):
     def _raise_limit(self, controller: ExperimentController, cents: int) -> None:
         settings = self._window.services.settings
         settings.set(replace(settings.value, cases_cents=cents))
-        controller.run()
+        if controller.asked is not None:
+            controller.asked()
 
     # -- made of what is at hand ----------------------------------------------------------------
 

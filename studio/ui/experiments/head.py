@@ -249,7 +249,7 @@ class CasesBar(QWidget):
         dialog.setInputMode(QInputDialog.InputMode.IntInput)
         dialog.setIntMaximum(1_000_000)
         dialog.setIntValue(ceil(100 * cost))
-        dialog.setOkButtonText(tr("Run all"))
+        dialog.setOkButtonText(tr("Run"))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.intValueSelected.connect(self.request_limit)
         dialog.open()

@@ -111,7 +111,9 @@ class ExperimentController(QObject):
         """The number of the result that is shown."""
         self._loading = LatestTask(background)
         self._planning = LatestTask(background)
-        self._waits: str | None = None
+        self.asked: Callable[[], None] | None = None
+        """Runs again what was asked for last."""
+        self._waits = False
         self._is_read = False
         self.answers = ResultAnswers(path, self.model, lambda: self.shown, self)
         """The cells of the shown result, looked at and rated."""
@@ -237,9 +239,9 @@ class ExperimentController(QObject):
             self.ended.emit(found.report)
         if found.is_live:
             self.reported.emit(tr("Another process runs this result; reload to see what it adds."))
-        only, self._waits = self._waits, None
-        if only is not None:
-            self.run(only)
+        if self._waits and self.asked is not None:
+            self._waits = False
+            self.asked()
 
     def _on_planned(self, ended: Future[tuple[ExperimentPlan, ExperimentGrid]]) -> None:
         try:
@@ -283,10 +285,11 @@ class ExperimentController(QObject):
         """
         if self._work is not None:
             return
+        self.asked = partial(self.run, only, keys)
         if self.cases is not None:
             only = only or "rest"
         if not self._is_read:
-            self._waits = only  # asked for before the file was read
+            self._waits = True  # asked for before the file was read
             return
         ledger = self._ledger
         assert ledger is not None

@@ -38,6 +38,10 @@ def test_runs_know_the_author_and_the_input() -> None:
     assert value.text == "Ann"
     assert value.value is not None
     assert value.value.input == "who"
+    assert value.value.is_sample
+    given = made(DOC, who="Ann")[0]
+    assert not any(run.value and run.value.is_sample for run in given.runs(part_of(given)))
+    assert given.look != card.look  # drawn again
     assert value.span is not None
     assert DOC[value.span.start : value.span.end] == "{{ who }}"
     assert card.line == 7

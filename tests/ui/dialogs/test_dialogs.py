@@ -14,7 +14,7 @@ from studio.core.tools.trust.store import TrustStore
 from studio.ui.app.main_window import MainWindow
 from studio.ui.dialogs.export.dialog import ExportDialog
 from studio.ui.dialogs.help import AboutDialog
-from studio.ui.dialogs.settings.dialog import SettingsDialog
+from studio.ui.dialogs.settings.dialog import FieldsPage, SettingsDialog
 from studio.ui.style.application import finish_restyling
 from studio.ui.style.theme import DARK, LIGHT, theme_in_use
 
@@ -108,6 +108,19 @@ def test_a_search_leaves_the_settings_that_hold_the_words(window: MainWindow) ->
     assert dialog._nothing.isVisible()
     dialog.search.clear()
     assert len(pages()) == 7
+    dialog.close()
+
+
+def test_the_cost_of_cases_is_a_setting(window: MainWindow) -> None:
+    dialog = settings(window)
+    dialog.search.setText("cost cases")
+    page = dialog._pages.currentWidget()
+    assert isinstance(page, FieldsPage)
+    field = page.form.widgets["cases_cents"]
+    assert field.value() == window.services.settings.value.cases_cents
+    field.setValue(40)
+    field.editingFinished.emit()
+    assert window.services.settings.value.cases_cents == 40
     dialog.close()
 
 

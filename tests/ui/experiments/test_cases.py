@@ -17,6 +17,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.application.experiments.generate import CaseColumn
 from studio.application.experiments.grid import DotState, LazyRows, table_grid
+from studio.core.experiments.results.cells import CellKey
 from studio.ui.app.workbench import Workbench
 from studio.ui.experiments.grid_view import ExperimentTable
 from studio.ui.experiments.view import ExperimentView
@@ -554,6 +555,16 @@ def test_a_run_above_the_limit_of_cost_asks_for_the_limit_once(
     ran(qtbot, view)
     assert len(shop.asked) == 7
     assert workbench.window.services.settings.value.cases_cents == limit
+    settings = workbench.window.services.settings
+    settings.set(replace(settings.value, cases_cents=0))
+    shop.cases.write_text("ticket,plan\nIs it blue?,pro\nIs it new?,pro\n", encoding="utf-8")
+    qtbot.waitUntil(lambda: view.controller.model.rowCount() == 2, timeout=patience.MS)
+    view.controller.run(keys=frozenset({CellKey(1, 2, 0)}))
+    qtbot.waitUntil(question, timeout=patience.MS)
+    asked[0].accept()
+    qtbot.waitUntil(lambda: len(shop.asked) == 8, timeout=patience.MS)
+    ran(qtbot, view)
+    assert len(shop.asked) == 8  # what was asked for, not all
 
 
 def test_a_copy_is_edited_as_a_column_and_asked_alone(

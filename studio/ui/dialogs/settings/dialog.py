@@ -237,7 +237,7 @@ class SettingsDialog(ClosingDialog):
     def _connections(self) -> SettingsPage:
         button = QPushButton(icon("plug"), tr("Open Connections…"), autoDefault=False)
         button.clicked.connect(self._go_to_connections)
-        return _page(tr("Connections"), "models", button)
+        return FieldsPage(tr("Connections"), self._store, "models", {}, {"open": button})
 
     def _trust(self) -> SettingsPage:
         self.trusted = TrustList(TrustStore(self._services.paths.data / "trust.json"))

@@ -82,6 +82,9 @@ class ValueStyle:
     is_new: bool = False
     """Whether it is underlined, as the shown run did not have it."""
 
+    is_sample: bool = False
+    """Whether it is slanted, as a run does not send it."""
+
 
 def value_anchor(index: int) -> str:
     """Return the link target of the run numbered `index`."""
@@ -204,7 +207,9 @@ def _wrap(
         return text
     look = style(runs[index])
     line = "underline" if look.is_new else "none"
+    slant = "italic" if look.is_sample else "normal"
     css = f"color:{look.color};background-color:{look.tint};text-decoration:{line}"
+    css += f";font-style:{slant}"
     if inside_link or runs[index].value is None:
         return f'<span style="{css}">{text}</span>'
     return f'<a href="{value_anchor(index)}" style="{css}">{text}</a>'
@@ -411,6 +416,7 @@ class TextBody(ClosedText):
             look.setForeground(QColor(style.color))
             look.setBackground(QColor(style.tint))
             look.setFontUnderline(style.is_new)
+            look.setFontItalic(style.is_sample)
         if run.value is not None:
             look.setAnchor(True)
             look.setAnchorHref(f"value:{index}")
@@ -432,8 +438,10 @@ def _value_style(theme: Theme, colors: dict[str, int], run: TextRun) -> ValueSty
     color = input_color(theme, colors.get(run.value.input)) if run.value else theme.text
     if run.is_new:
         return ValueStyle(color, blend(theme.accent, theme.surface, SOFT_TINT), is_new=True)
-    is_long = len(run.text) > _LONGEST_TINTED or "\n" in run.text
-    return ValueStyle(color, blend(color, theme.surface, 0.0 if is_long else 0.12))
+    is_sample = run.value is not None and run.value.is_sample
+    is_plain = is_sample or len(run.text) > _LONGEST_TINTED or "\n" in run.text
+    tint = blend(color, theme.surface, 0.0 if is_plain else 0.12)
+    return ValueStyle(color, tint, is_sample=is_sample)
 
 
 def _is_control_held(event: QKeyEvent | QMouseEvent) -> bool:
@@ -451,6 +459,10 @@ def _tip(run: TextRun | None) -> str:
         return run.value.warning
     if not run.value.input:
         return tr("Made by an expression")
+    if run.value.is_sample:
+        return tr("Sample, not sent: a double click gives {input!r} a value").format(
+            input=run.value.input
+        )
     return tr("Value of the input {input!r}; a double click edits it").format(input=run.value.input)
 
 
