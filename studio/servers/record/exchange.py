@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterator, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TypeAlias, TypeGuard, TypeVar
 from urllib.parse import parse_qsl
 
@@ -41,6 +42,7 @@ from studio.core.wire.request import Provider, asked_at
 from studio.core.wire.whole import read_response
 from studio.core.wire.wire_call import WireRecorder
 from studio.servers.record.faults import NO_FAULT, Fault
+from studio.servers.record.passing import Passing
 
 Headers: TypeAlias = list[tuple[bytes, bytes]]
 """Names in lower case and values, in their order."""
@@ -211,6 +213,9 @@ class Exchange:
     answer_id: str = ""
     """Id by which a later request of the Responses API can go on from the answer."""
 
+    passing: Passing | None = None
+    """The way of an answer that goes through at once; None where the run gives it."""
+
     _parts: asyncio.Queue[Head | bytes | None] = field(default_factory=asyncio.Queue)
     _held: list[Head | bytes] = field(default_factory=list)
     _has_head: bool = False
@@ -251,6 +256,8 @@ class Exchange:
 
     def give(self, part: Head | bytes) -> None:
         """Pass a part of the answer on, or keep it while the answer is held."""
+        if self.passing is not None:
+            return  # the program has it
         self._has_head = True
         if self.is_held:
             self._held.append(part)
@@ -278,20 +285,18 @@ class Exchange:
         if self.is_answered:
             return
         self._held = []
-        length = str(len(body)).encode()
-        headers = [(b"content-type", kind.encode()), (b"content-length", length)]
-        self.give(Head(status, headers))
+        self.give(_whole_head(status, kind, body))
         self.give(body)
         self.end()
 
     def refuse(self, status: int, words: str) -> None:
         """Answer with an error in the shape that all the APIs share."""
-        body = json.dumps({"error": {"message": words}}, ensure_ascii=False)
-        self.answer(status, "application/json", body.encode())
+        self.answer(status, "application/json", _error_body(words))
 
     def fail(self, words: str) -> None:
         """End the answer of a call that failed: as far as it came, else with an error."""
         self.is_failed = True
+        self.note()
         if self._has_head:
             self.end()
         else:
@@ -321,11 +326,22 @@ class Exchange:
         finally:
             self._limit = None
 
+    def note(self) -> None:
+        """Note that the run has read the answer which the program has."""
+        if self.passing is not None:
+            self.passing.note()
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the program may go on from an answer that the run has not read yet."""
+        is_noted = self.passing is None or self.passing.noted.done()
+        return not is_noted and (self.is_answered or self.is_gone)
+
     def is_again(self, before: Exchange) -> bool:
         """Return whether it is the next try of a request that got no answer."""
         is_open = before.is_failed or before.is_gone
         is_same = self.body == before.body and self.target == before.target
-        return is_open and is_same and self.upstream is before.upstream
+        return is_open and is_same and self.upstream is before.upstream and self is not before
 
     def take_over(self, before: Exchange) -> None:
         """Go on where the request is held whose connection the program has closed."""
@@ -334,15 +350,21 @@ class Exchange:
         if before.is_answered:
             self.end()
 
-    async def parts(self) -> AsyncIterator[Head | bytes]:
+    async def parts(self) -> AsyncGenerator[Head | bytes, None]:
         """Yield the parts of the answer as they may go to the program.
 
         A stream that is held for long begins, and gets signs of life before its first bytes.
         """
+        if self.passing is not None:
+            async with aclosing(self._passed(self.passing)) as passed:
+                async for each in passed:
+                    yield each
+            return
         has_begun = False
         while True:
             try:
-                async with asyncio.timeout(BEAT_SECONDS):
+                is_coming = self._has_head and not self.is_held
+                async with asyncio.timeout(None if is_coming else BEAT_SECONDS):
                     part = await self._parts.get()
             except TimeoutError:
                 head = next(iter(self._held), None)
@@ -361,6 +383,30 @@ class Exchange:
                 continue
             yield part
 
+    async def _passed(self, passing: Passing) -> AsyncGenerator[Head | bytes, None]:
+        """Ask the server and yield its answer, without a look at what it holds."""
+        ask = partial(self.upstream.send, "POST", self.target, self.headers, self.body)
+        try:
+            async with aclosing(passing.parts(ask)) as parts:
+                async for part in parts:
+                    if self.is_answered:  # its run was stopped
+                        self.is_broken = True
+                        return
+                    if isinstance(part, bytes):
+                        yield part
+                        continue
+                    self._has_head, self.is_failed = True, part.status_code >= 400
+                    yield Head(part.status_code, sent_headers(part.headers.raw))
+        except (httpx2.HTTPError, OSError) as error:
+            self.is_failed, self.is_broken = True, self._has_head
+            if not self._has_head:
+                body = _error_body(
+                    f"{self.upstream.address} cannot be reached ({reason_of(error)})."
+                )
+                yield _whole_head(502, "application/json", body)
+                yield body
+        self.is_answered = True
+
     def _takes_beats(self, head: Head | bytes | None) -> TypeGuard[Head]:
         """Return whether an answer is a stream into which bytes of the recorder's own can go."""
         if not isinstance(head, Head) or head.status != 200 or self.api not in _BEATS:
@@ -368,6 +414,16 @@ class Exchange:
         named = {name.lower(): value for name, value in head.headers}
         is_events = named.get(b"content-type", b"").startswith(b"text/event-stream")
         return is_events and not named.keys() & {b"content-encoding", b"content-length"}
+
+
+def _whole_head(status: int, kind: str, body: bytes) -> Head:
+    """Return the head of an answer of the recorder's own."""
+    length = str(len(body)).encode()
+    return Head(status, [(b"content-type", kind.encode()), (b"content-length", length)])
+
+
+def _error_body(words: str) -> bytes:
+    return json.dumps({"error": {"message": words}}, ensure_ascii=False).encode()
 
 
 def exchange_of(

@@ -24,6 +24,7 @@ from studio.core.agent.values.events import (
     Event,
     Failed,
     ModelFailed,
+    ObservationEdited,
     Rendered,
     ReplyEdited,
     ReplyRead,
@@ -109,6 +110,8 @@ class ProgramRun:
         """The program's results of the last calls, by call."""
         self._edits: list[tuple[Message, Message]] = []
         """Results of this request whose text the user edited: as they came, and as edited."""
+        self._replaces = False
+        """Whether results were edited: each later request holds them."""
         self._writer: RunWriter | None = None
         self._on_event: OnProgramEvent | None = None
         model = ProgramModel(self)
@@ -179,10 +182,12 @@ class ProgramRun:
 
     @property
     def holds(self) -> bool:
-        """Whether a request or its answer may be held, so that the answer waits for the run."""
+        """Whether a request or its answer may be held or changed: the answer waits for the run."""
         gate, options = self.run.gate, self.run.gate.options
         stands = gate.stepping or gate.wants_pause or gate.target or options.stop_at_entry
-        return not options.headless and bool(stands or options.breakpoints or options.pause_at)
+        return not options.headless and bool(
+            stands or options.breakpoints or options.pause_at or self._replaces
+        )
 
     @property
     def is_ending(self) -> bool:
@@ -208,7 +213,7 @@ class ProgramRun:
 
     def arrive(self, exchange: Exchange) -> None:
         """Take the next request of the conversation, or the next try of the one that is held."""
-        exchange.is_held = self.holds
+        exchange.is_held = self.holds and exchange.passing is None
         latest = self.latest
         if exchange.is_again(latest) and not latest.is_failed:
             exchange.take_over(latest)
@@ -264,7 +269,7 @@ class ProgramRun:
 
     async def retried(self) -> None:
         """Wait until the program tries a failed request again; a first try is there already."""
-        if self.exchange.is_failed:
+        if self.exchange.is_failed and not self.exchange.is_behind:
             self.exchange = await self._next()
             self._fresh = None
             self._arrived.clear()
@@ -289,6 +294,8 @@ class ProgramRun:
             case Rendered():
                 came = [(after, before) for before, after in self._edits]
                 self.shown = tuple(_looked_up(each, came) for each in state.step.messages)
+            case ObservationEdited():
+                self._replaces = True
             case ReplyEdited():
                 self._is_edited = True
             case ReplyRead(reading=reading) if not isinstance(reading, Action | Final):
@@ -362,7 +369,7 @@ class ProgramModel:
             ModelError: the server refused, or its answer cannot be read; the program has it.
         """
         exchange, wire = self._conversation.exchange, request.wire
-        if exchange.is_gone:
+        if exchange.is_gone and exchange.passing is None:
             raise left_failure()
         exchange.is_asked = True
         try:
@@ -390,6 +397,7 @@ class ProgramModel:
             error = failure_of(answer.status_code, words)
             error.kind = CUT_OFF if exchange.is_broken else error.kind
             raise error
+        exchange.note()
         if not exchange.is_held:
             exchange.end()
         for delta in last:
@@ -415,14 +423,20 @@ class ProgramModel:
         Raises:
             ModelError: the server cannot be reached, or the program has closed its connection.
         """
-        body, headers = exchange.body, exchange.headers
+        body, headers, passing = exchange.body, exchange.headers, exchange.passing
         if exchange.edited or tuple(request.messages) != self._conversation.shown:
+            if passing is not None:  # a pause that came within these milliseconds
+                raise failure_of(0, "The request was sent before it was edited.")
             body = edited_body(exchange, self._conversation.shown, as_sent(request).messages)
             headers = sent_headers(headers, body)
         if request.wire is not None:
             path = exchange.upstream.path(exchange.target)
             request.wire.sent(path, _kept(headers), body)
-        sending = exchange.upstream.send("POST", exchange.target, headers, body)
+        sending = (
+            exchange.upstream.send("POST", exchange.target, headers, body)
+            if passing is None
+            else passing.copied()
+        )
         try:
             return await exchange.while_there(sending)
         except (httpx2.HTTPError, OSError) as error:

@@ -41,6 +41,7 @@ from studio.servers.record.exchange import (
     sent_headers,
 )
 from studio.servers.record.faults import Fault
+from studio.servers.record.passing import Passing
 from studio.servers.record.program_run import OnProgramEvent, ProgramRun
 from studio.servers.record.results import ProgramResults
 
@@ -55,6 +56,12 @@ _CLIMBS = re.compile(rb"(?i)^[^?]*/(?:\.|%2e){1,2}(?:[/?\\]|%2f|%5c|$)")
 
 _END_SECONDS = 2.0
 """Time that runs get to note the end of an answer which the program has already."""
+
+_NOTE_SECONDS = 0.05
+"""Time that an answer gets to go through before its request is noted in the history."""
+
+_MOST_BEHIND = 50
+"""Requests that may be passed on before they are noted; further ones wait for it."""
 
 _MOST_OPEN = 500
 """Conversations that a request can go on with; older ones are in the history alone."""
@@ -172,6 +179,9 @@ class Recording:
         self._by_messages: dict[bytes, dict[ProgramRun, None]] = {}
         """The conversations by a digest of all messages of their newest request."""
         self._is_closed = False
+        self._behind: deque[tuple[Exchange, float]] = deque()
+        """Requests that are not noted yet, each with the time by which it is."""
+        self._noting: asyncio.Task[None] | None = None
         price_table()  # its 0.2 s are not the first request's
         self.tag = f"{RECORDING}{secrets.token_hex(4)}"
         """Tag that the runs of this recording share in the history."""
@@ -180,15 +190,50 @@ class Recording:
     """Requests that are for no model go to their server."""
 
     def take(self, exchange: Exchange) -> None:
-        """Give a request to its conversation, or begin a new one with it."""
+        """Take a request; one that nothing may hold goes through before it is noted."""
         if self._is_closed:
             exchange.refuse(503, "The recording has ended.")
             return
+        if self.faults:
+            exchange.fault = self.faults.popleft()
+        elif len(self._behind) < _MOST_BEHIND and not self._may_hold:
+            exchange.passing, exchange.is_asked = Passing(), True
+        if exchange.passing is None and not self._behind:
+            self._note(exchange)
+            return
+        self._behind.append((exchange, asyncio.get_running_loop().time() + _NOTE_SECONDS))
+        if self._noting is None or self._noting.done():
+            self._noting = asyncio.create_task(self._note_behind())
+
+    @property
+    def _may_hold(self) -> bool:
+        """Whether a request that comes now may be held or changed."""
+        options = self.options
+        places = options.breakpoints or options.pause_at or options.stop_at_entry
+        is_open = bool(places) or any(each.holds for each in self.conversations)
+        return not options.headless and is_open
+
+    async def _note_behind(self) -> None:
+        """Note requests in their order, each once its answer has gone through or goes for long."""
+        while self._behind:
+            exchange, due = self._behind[0]
+            if exchange.passing is not None:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout_at(due):
+                        await exchange.passing.ended.wait()
+            for each in self._known(exchange):
+                while (latest := each.latest).is_behind and not self._tasks[each].done():
+                    assert latest.passing is not None
+                    both = {latest.passing.noted, self._tasks[each]}
+                    await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            self._behind.popleft()
+            self._note(exchange)
+
+    def _note(self, exchange: Exchange) -> None:
+        """Give a request to its conversation, or begin a new one with it."""
         self._keys.note(exchange)
         self._asked += 1
         exchange.number = self._asked
-        if self.faults:
-            exchange.fault = self.faults.popleft()
         best = self._continued(exchange) or self._begin(exchange)
         if best.latest is not exchange:
             best.arrive(exchange)
@@ -198,14 +243,14 @@ class Recording:
 
     def _continued(self, exchange: Exchange) -> ProgramRun | None:
         """Return the conversation that a request goes on with: the one that shares most with it."""
+        return next((each for each in self._known(exchange) if each.continues(exchange)), None)
+
+    def _known(self, exchange: Exchange) -> Sequence[ProgramRun]:
+        """Return the conversations that a request may go on with, the longest ones first."""
         if exchange.continued:  # its beginning is at the server
-            found = (each for each in self.conversations if each.continues(exchange))
-            return next(found, None)
-        for beginning in reversed(exchange.beginnings):
-            for conversation in self._by_messages.get(beginning, ()):
-                if conversation.continues(exchange):
-                    return conversation
-        return None
+            return self.conversations
+        beginnings = reversed(exchange.beginnings)
+        return [each for one in beginnings for each in self._by_messages.get(one, ())]
 
     def _begin(self, exchange: Exchange) -> ProgramRun:
         self.begun += 1
@@ -258,8 +303,10 @@ class Recording:
         self._is_closed = True
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_END_SECONDS):
-                while any(each.is_ending for each in self._tasks):
+                while self._behind or any(each.is_ending for each in self._tasks):
                     await asyncio.sleep(0.01)
+        if self._noting is not None:
+            self._noting.cancel()
         for task in self._tasks.values():
             task.cancel()
         if self._tasks:
@@ -453,8 +500,9 @@ async def _while_there(receive: Receive, answering: Coroutine[Any, Any, None]) -
 
 async def _give(exchange: Exchange, send: Send) -> None:
     """Pass the answer of a request to a model back, as it comes."""
-    async for part in exchange.parts():
-        await send(_asgi(part))
+    async with contextlib.aclosing(exchange.parts()) as parts:
+        async for part in parts:
+            await send(_asgi(part))
     if exchange.is_broken:
         raise ConnectionError("the answer broke off")  # the program sees it break off, too
     await send({"type": "http.response.body", "body": b""})

@@ -38,6 +38,7 @@ from studio.core.models.secrets import Secret
 from studio.core.prompty.document import Message, TextPart
 from studio.core.runs.store import RunStore
 from studio.core.wire.reply import Reply
+from studio.servers.record import proxy
 from studio.servers.record.answers import set_options
 from studio.servers.record.exchange import Upstream
 from studio.servers.record.faults import Fault, faults_of
@@ -287,6 +288,23 @@ async def test_a_program_that_leaves_ends_its_request_at_the_server(
     assert ["Second" in each.raw for each in recorded_calls(store, state.setup.run)] == [True]
     (failed,) = (each for each in at.recording.conversations[0].run.events if is_failure(each))
     assert "closed its connection" in failed.message
+
+
+async def test_what_nothing_may_hold_goes_through_before_it_is_noted(
+    server: WireServer, store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proxy, "_NOTE_SECONDS", 3600.0)
+    server.script(SPEAKS)
+    async with recorded(server, store) as at, httpx2.AsyncClient(timeout=None) as client:
+        address = at.proxy.address("openai") + "/chat/completions"
+        async with client.stream("POST", address, json={**ASK, "stream": True}) as answer:
+            assert b"Half" in await anext(answer.aiter_raw())
+            assert at.recording.conversations == ()
+        lane = await at.lane()
+        await patience.until(lambda: any(map(is_failure, lane.run.events)), "the end of the call")
+    assert [each.partial and each.partial.text for each in lane.run.events if is_failure(each)] == [
+        "Half"
+    ]
 
 
 @pytest.mark.parametrize("is_edited", [False, True])
