@@ -149,6 +149,8 @@ def reason_of(error: Exception) -> str:
             return f"{place}: {message[:1].lower()}{message[1:]}"
         case OSError(strerror=str(said)) if said:
             return said
+        case ValueError() if "embedded null" in str(error):  # the words of Python 3.13 name `lstat`
+            return "the name of a file cannot hold a NUL character"
         case _:
             return str(error) or type(error).__name__
 
