@@ -10,15 +10,7 @@ from studio.application.exchange.judge import judge_names, run_in
 from studio.application.inputs.sets import InputFileError, read_sets, sets_path
 from studio.application.tools.saved_calls import calls_file
 from studio.application.trust import references_of
-from studio.cli.arguments import (
-    add_inputs,
-    add_trust,
-    allow_named,
-    given_inputs,
-    load,
-    report,
-    trust_of,
-)
+from studio.cli import arguments
 from studio.cli.prepared import offered_tools
 from studio.cli.terminal import FINE, PROBLEMS, UsageError, tell, whole
 from studio.core.export.target import ExportResult, ExportSource, make_checked
@@ -32,7 +24,7 @@ from studio.core.text.values import JsonObject
 
 def add_export(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `export`."""
-    add_inputs(parser)
+    arguments.add_inputs(parser)
     parser.add_argument("-o", "--out", type=Path, metavar="OUT", help="file to write")
     parser.add_argument(
         "--target",
@@ -66,7 +58,7 @@ def add_export(parser: argparse.ArgumentParser) -> None:
         metavar="PYTHON",
         help="Python with the package of --run-in, or the program itself (promptfoo, curl)",
     )
-    add_trust(parser, "its tools are asked for, and what it refers to is read")
+    arguments.add_trust(parser, "its tools are asked for, and what it refers to is read")
     parser.set_defaults(action=_export)
 
 
@@ -89,18 +81,18 @@ def _export(options: argparse.Namespace) -> int:
     target = find_target(options.target)
     if target is None:
         raise UsageError(f"there is no target {options.target!r}")
-    document = load(options.file)
-    trust = trust_of(options, options.file)
-    allow_named(options, document, trust)
+    document = arguments.load(options.file)
+    trust = arguments.trust_of(options, options.file)
+    arguments.allow_named(options, document, trust)
     source = ExportSource(
         document,
-        given_inputs(options, document),
+        arguments.given_inputs(options, document),
         _sets(options.file),
         offered_tools(document, trust),
         references=references_of(document.source.path, trust, masked=True),
     ).for_target(target)
     made = make_checked(target, source)
-    report(document, made.problems)
+    arguments.report(document, made.problems)
     for each in made.round_trips:
         state = "same request" if each.is_same else each.difference
         tell(f"prompt-studio: round trip, {each.name}: {state}")

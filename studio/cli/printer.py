@@ -8,16 +8,7 @@ from typing import Any
 
 from studio.application.run.words import rate_of
 from studio.cli.terminal import printable, tell
-from studio.core.agent.values.events import (
-    CallDecided,
-    CallsChecked,
-    Event,
-    ModelChosen,
-    ModelFailed,
-    ObservationEdited,
-    ReplyRead,
-    ToolEnded,
-)
+from studio.core.agent.values import events
 from studio.core.agent.values.state import RunState, steps_of
 from studio.core.agent.values.step import Action, FormatError
 from studio.core.models.connections import is_local
@@ -27,7 +18,7 @@ from studio.core.text.values import Json
 from studio.core.wire.reply import RefusedOption, Reply, ReplyDelta, ReplyNotice
 
 
-def event_printer(*, as_json: bool, times: bool) -> Callable[[Event], None]:
+def event_printer(*, as_json: bool, times: bool) -> Callable[[events.Event], None]:
     """Return the printer of events.
 
     Args:
@@ -37,7 +28,7 @@ def event_printer(*, as_json: bool, times: bool) -> Callable[[Event], None]:
     if not as_json:
         return _print_step
 
-    def print_line(event: Event) -> None:
+    def print_line(event: events.Event) -> None:
         data: Any = encode_event(event)
         if not times:
             data = _without_clock(data)
@@ -67,9 +58,9 @@ def json_line(value: Json) -> str:
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def _print_step(event: Event) -> None:
+def _print_step(event: events.Event) -> None:
     """Print an event for a user."""
-    if isinstance(event, ModelFailed):
+    if isinstance(event, events.ModelFailed):
         if event.retry_in is not None:  # the last failure is told as the end of the run
             tell(f"prompt-studio: {event.message}")
         return
@@ -77,10 +68,10 @@ def _print_step(event: Event) -> None:
         print(printable(line))
 
 
-def _lines(event: Event) -> list[str]:
+def _lines(event: events.Event) -> list[str]:
     """Return the lines of a fact, also on what keeps a call or a reply from being used."""
     match event:
-        case ReplyRead(reading=reading):
+        case events.ReplyRead(reading=reading):
             lines = [f"Thought: {reading.thought}"] if reading.thought else []
             if isinstance(reading, Action):
                 lines += [f"Action: {call.tool} {call.text}".rstrip() for call in reading.calls]
@@ -88,17 +79,17 @@ def _lines(event: Event) -> list[str]:
                 lines.append(f"Error: {reading.message}")
             # What was dropped of the reply: a second action, an answer beside one, …
             return lines + [f"({warning.message})" for warning in reading.warnings]
-        case CallsChecked(checks=checks):
+        case events.CallsChecked(checks=checks):
             return [f"Error: {problem}" for check in checks for problem in check.problems]
-        case ToolEnded(outcome=outcome):
+        case events.ToolEnded(outcome=outcome):
             return [f"Observation: {outcome.text}"]
-        case ObservationEdited(text=text):
+        case events.ObservationEdited(text=text):
             return [f"Observation (edited): {text}"]
-        case ModelChosen(model=model, over=over):
+        case events.ModelChosen(model=model, over=over):
             return [f"Model: {model.name}, not {over.name}"]
-        case CallDecided(decision="answer", text=text):
+        case events.CallDecided(decision="answer", text=text):
             return [f"Observation (given): {text}"]
-        case CallDecided(decision="reject" | "skip" as decision, text=text):
+        case events.CallDecided(decision="reject" | "skip" as decision, text=text):
             done = "Refused" if decision == "reject" else "Skipped"
             return [f"{done}: {text}" if text else done]
         case _:
@@ -119,10 +110,10 @@ class LiveAnswer:
             print(printable(reply.text[len(self.shown) :]), end="", flush=True)
             self.shown = reply.text
 
-    def follow(self, event: Event) -> None:
+    def follow(self, event: events.Event) -> None:
         """End the line where the reply was no answer: its calls, or the next try, come below."""
-        is_over = isinstance(event, ModelFailed) or (
-            isinstance(event, ReplyRead) and isinstance(event.reading, Action | FormatError)
+        is_over = isinstance(event, events.ModelFailed) or (
+            isinstance(event, events.ReplyRead) and isinstance(event.reading, Action | FormatError)
         )
         if is_over and self.shown:
             print(flush=True)

@@ -25,15 +25,7 @@ from functools import cache
 from pathlib import Path
 from typing import assert_never, get_args
 
-from studio.application.exchange.export import (
-    PROGRAMS,
-    ForeignProgram,
-    JudgeName,
-    NoJudgeError,
-    judge_script,
-    python_source,
-    source_for,
-)
+from studio.application.exchange import export
 from studio.core.export.chat_template import used_inputs
 from studio.core.export.sent import (
     SentRequest,
@@ -64,7 +56,7 @@ ROUND_HEADER = "x-studio-round"
 @cache
 def _answers() -> JsonObject:
     """Return the answers by the end of the path: what clients need to go on."""
-    return object_of(json.loads(judge_script("answers.json")))
+    return object_of(json.loads(export.judge_script("answers.json")))
 
 
 @dataclass
@@ -145,7 +137,7 @@ class Asked:
 class ProgramJob:
     """One file that a program is asked about."""
 
-    name: JudgeName
+    name: export.JudgeName
     """The program."""
 
     source: ExportSource
@@ -200,7 +192,7 @@ class ProgramJob:
                 check=False,
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise NoJudgeError(f"{command[0]} gave no answer: {reason_of(error)}") from error
+            raise export.NoJudgeError(f"{command[0]} gave no answer: {reason_of(error)}") from error
 
 
 def ask_program(job: ProgramJob, program: Path | None) -> Asked:
@@ -220,7 +212,7 @@ def ask_program(job: ProgramJob, program: Path | None) -> Asked:
         case "curl":
             return _ask_curl(job, program or _found("curl", "curl"))
         case "prompty" | "prompty1" | "langchain" | "agent-framework" | "python":
-            return _ask_python(job, PROGRAMS[job.name], program)
+            return _ask_python(job, export.PROGRAMS[job.name], program)
         case _:
             assert_never(job.name)
 
@@ -228,7 +220,7 @@ def ask_program(job: ProgramJob, program: Path | None) -> Asked:
 def _found(name: str, wanted: str) -> Path:
     found = shutil.which(name)
     if found is None:
-        raise NoJudgeError(f"{name} is not on the path: install it ({wanted}).")
+        raise export.NoJudgeError(f"{name} is not on the path: install it ({wanted}).")
     return Path(found)
 
 
@@ -257,7 +249,7 @@ def evaluation_of(path: Path) -> Sequence[str | Path]:
 def run_promptfoo(job: ProgramJob, *command: str | Path) -> subprocess.CompletedProcess[str]:
     """Run promptfoo, whose requests go to the log."""
     preload = job.place / "studio-fetch.cjs"
-    preload.write_text(judge_script("fetch.js"), encoding="utf-8")
+    preload.write_text(export.judge_script("fetch.js"), encoding="utf-8")
     quiet = ("TELEMETRY", "UPDATE", "REMOTE_GENERATION")
     further = {
         "NODE_OPTIONS": f"--require={preload.as_posix()}",
@@ -273,14 +265,14 @@ def _ask_curl(job: ProgramJob, program: Path) -> Asked:
     folder = job.place / "studio-path"
     folder.mkdir()
     before = folder / "curl"
-    before.write_text(judge_script("curl.sh"), encoding="utf-8")
+    before.write_text(export.judge_script("curl.sh"), encoding="utf-8")
     before.chmod(0o700)
     path = os.pathsep.join((str(folder), os.environ.get("PATH", "")))
     done = job.run("sh", script, further={"PATH": path, "STUDIO_CURL": str(program)})
     return Asked("curl", (job.log.first_of(0) or _last_line(done),))
 
 
-def _ask_python(job: ProgramJob, program: ForeignProgram, python: Path | None) -> Asked:
+def _ask_python(job: ProgramJob, program: export.ForeignProgram, python: Path | None) -> Asked:
     """Let the package in a Python read the file, with the values of each round."""
     path = job.write(f"prompt{program.suffix}")
     asked = python or _python_with(program)
@@ -296,17 +288,17 @@ def _ask_python(job: ProgramJob, program: ForeignProgram, python: Path | None) -
     address = with_variables(SentRequest(address_of(connection), {}), job.variables).address
     further = {"PROMPTY_TRUSTED_ENDPOINTS": address}
     script = job.place / "studio_ask.py"
-    script.write_text(python_source(program), encoding="utf-8")
+    script.write_text(export.python_source(program), encoding="utf-8")
     done = job.run(asked, "-I", script, given=json.dumps(order, default=str), further=further)
     try:
         answer = object_of(json.loads(done.stdout.strip().rpartition("\n")[2]))
     except ValueError as error:
-        raise NoJudgeError(f"{asked} gave no answer: {_last_line(done)}") from error
+        raise export.NoJudgeError(f"{asked} gave no answer: {_last_line(done)}") from error
     version, listed = answer.get("version"), answer.get("sets")
     fits = isinstance(version, str) and version.startswith(program.newest)
     if not fits or not isinstance(listed, list):
         has = f"{program.package} {version}" if version else f"no {program.package}"
-        raise NoJudgeError(
+        raise export.NoJudgeError(
             f"{asked} has {has}; install {program.wanted} there, or name another: "
             f"export --run-in {job.name} --python PYTHON."
         )
@@ -361,7 +353,7 @@ def _given(job: ProgramJob, each: ExportSource) -> JsonObject:
             return {key: value for key, value in inputs.items() if key in names}
 
 
-def _python_with(program: ForeignProgram) -> Path:
+def _python_with(program: export.ForeignProgram) -> Path:
     """Return a Python that may have the package: the one that runs, or the first of the path.
 
     Raises:
@@ -375,7 +367,7 @@ def _python_with(program: ForeignProgram) -> Path:
     other = shutil.which("python3") or shutil.which("python")
     if other is None:
         words = f"There is no Python with the package {program.package}; name one with --python."
-        raise NoJudgeError(words)
+        raise export.NoJudgeError(words)
     return Path(other)
 
 
@@ -418,14 +410,14 @@ class Judgment:
     """One comparison per input set."""
 
 
-def judge_names() -> tuple[JudgeName, ...]:
+def judge_names() -> tuple[export.JudgeName, ...]:
     """Return the programs that can be asked."""
-    return get_args(JudgeName)
+    return get_args(export.JudgeName)
 
 
-def judge_of(form: str) -> JudgeName | None:
+def judge_of(form: str) -> export.JudgeName | None:
     """Return the program that can be asked about an export form; None where there is none."""
-    return next((name for name, each in PROGRAMS.items() if form in each.forms), None)
+    return next((name for name, each in export.PROGRAMS.items() if form in each.forms), None)
 
 
 def judge_export(target: ExportTarget, source: ExportSource, made: ExportResult) -> Judgment:
@@ -436,12 +428,12 @@ def judge_export(target: ExportTarget, source: ExportSource, made: ExportResult)
     """
     name = judge_of(target.name)
     if name is None:
-        raise NoJudgeError(f"No program can be asked about {target.label}.")
-    return run_in(name, target.name, source_for(target, source), made)
+        raise export.NoJudgeError(f"No program can be asked about {target.label}.")
+    return run_in(name, target.name, export.source_for(target, source), made)
 
 
 def run_in(
-    name: JudgeName,
+    name: export.JudgeName,
     form: str,
     source: ExportSource,
     made: ExportResult,

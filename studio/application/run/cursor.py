@@ -10,19 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from studio.application.run import diagram
 from studio.application.run.cards.card import CardKind, StepCard
-from studio.application.run.diagram import (
-    NODE_OF_ERROR,
-    DiagramState,
-    Node,
-    failed_nodes,
-    lanes_of,
-    node_facts,
-    node_notes,
-    passes_of,
-    tool_of,
-    visited_nodes,
-)
 from studio.application.words import marked, tr
 from studio.core.agent.protocols.loops import reading_style
 from studio.core.agent.values.state import RunState
@@ -35,7 +24,7 @@ from studio.core.prompty.prepare import render_body
 from studio.core.text.source import Span
 from studio.core.text.values import Json
 
-_NODE_OF_CARD: dict[CardKind, Node] = {
+_NODE_OF_CARD: dict[CardKind, diagram.Node] = {
     "prompt": "prompt",
     "message": "prompt",
     "thought": "reply",
@@ -46,7 +35,7 @@ _NODE_OF_CARD: dict[CardKind, Node] = {
     "note": "observation",
 }
 
-_CARDS_OF_NODE: dict[Node, tuple[CardKind, ...]] = {
+_CARDS_OF_NODE: dict[diagram.Node, tuple[CardKind, ...]] = {
     "prompt": ("prompt",),
     "model": ("thought", "reply"),
     "reply": ("thought", "reply"),
@@ -102,7 +91,9 @@ class RunCursor:
         )
 
 
-def cursor_at_node(cards: Sequence[StepCard], now: StepCard | None, node: Node) -> RunCursor | None:
+def cursor_at_node(
+    cards: Sequence[StepCard], now: StepCard | None, node: diagram.Node
+) -> RunCursor | None:
     """Return the cursor for a node: its card in the shown step, else its last card.
 
     Args:
@@ -123,7 +114,9 @@ def cursor_at_node(cards: Sequence[StepCard], now: StepCard | None, node: Node) 
     return RunCursor.of_card(last) if last is not None else None
 
 
-def diagram_at(now: DiagramState, state: RunState, step: Step, card: StepCard) -> DiagramState:
+def diagram_at(
+    now: diagram.DiagramState, state: RunState, step: Step, card: StepCard
+) -> diagram.DiagramState:
     """Return the diagram for the moment of a card other than the run's current one.
 
     Args:
@@ -134,21 +127,21 @@ def diagram_at(now: DiagramState, state: RunState, step: Step, card: StepCard) -
     """
     node = _NODE_OF_CARD.get(card.kind, "reply")
     if card.kind == "error" and state.error is not None:
-        node = NODE_OF_ERROR[state.error.kind]
+        node = diagram.NODE_OF_ERROR[state.error.kind]
     return replace(
         now,
         phase="error" if card.phase == "error" else "paused",
         live=node,
-        visited=visited_nodes(step, node),
+        visited=diagram.visited_nodes(step, node),
         iteration=card.step,
-        tool=tool_of(step, card.call),
+        tool=diagram.tool_of(step, card.call),
         sentence=card.spoken,
-        facts=node_facts(step, card.call),
-        passes=passes_of(state, card.step),
-        failed=failed_nodes(step),
-        lanes=lanes_of(step),
+        facts=diagram.node_facts(step, card.call),
+        passes=diagram.passes_of(state, card.step),
+        failed=diagram.failed_nodes(step),
+        lanes=diagram.lanes_of(step),
         lane=card.call if card.kind in ("action", "observation") else None,
-        notes=node_notes(step),
+        notes=diagram.node_notes(step),
         is_past=True,
     )
 

@@ -14,14 +14,8 @@ from studio.core.text.files import read_text, write_private
 from studio.core.text.naming import free_name
 from studio.core.text.values import Json, JsonObject, object_of, parse_json, reason_of
 from studio.core.tools.document import McpServer
+from studio.core.tools.mcp import server_config
 from studio.core.tools.mcp.connection import AskForInput
-from studio.core.tools.mcp.server_config import (
-    HttpServer,
-    StdioServer,
-    listed_servers,
-    server_address,
-    shown_command,
-)
 from studio.core.tools.secrets import ToolSecrets
 from studio.core.tools.source import DEFAULT_LIMITS, ToolSourceError
 from studio.core.tools.sources.opening import open_source, source_key
@@ -113,7 +107,7 @@ def servers_of(program: str, path: Path, home: Path) -> tuple[PastedServer, ...]
         raise ServerFileError(f"{path} is not JSON: {reason_of(error)}") from error
     workspace = path.parent.parent if path.parent.name in (".vscode", ".cursor") else home
     found = []
-    for name, entry in (listed_servers(data) or {}).items():
+    for name, entry in (server_config.listed_servers(data) or {}).items():
         if isinstance(entry, Mapping):
             ours = translated(dict(entry), workspace, home)
             shown = shown_address(ours)
@@ -130,12 +124,12 @@ def without_comments(text: str) -> str:
 
 def shown_address(entry: Json) -> str:
     """Return an entry's command line or address, keys masked; empty where it has neither."""
-    address = server_address(entry, Path()) if isinstance(entry, Mapping) else None
+    address = server_config.server_address(entry, Path()) if isinstance(entry, Mapping) else None
     match address:
-        case StdioServer(command, arguments):
-            return shown_command(command, arguments)
-        case HttpServer(url):
-            return shown_command(url, ())
+        case server_config.StdioServer(command, arguments):
+            return server_config.shown_command(command, arguments)
+        case server_config.HttpServer(url):
+            return server_config.shown_command(url, ())
         case None:
             return ""
 
@@ -189,7 +183,7 @@ def _servers_in(path: Path) -> tuple[JsonObject, str, dict[str, Json]]:
         raise ServerFileError(f"{path} cannot be read: {reason_of(error)}") from error
     if not isinstance(data, dict):
         raise ServerFileError(f"{path} holds no object")
-    listed = listed_servers(data)
+    listed = server_config.listed_servers(data)
     key = "servers" if listed is not None and data.get("servers") is listed else "mcpServers"
     return data, key, dict(listed or {})
 
@@ -290,7 +284,7 @@ async def list_pasted(
         ToolSourceError: it does not start, cannot be reached, or is no MCP server.
     """
     secrets = ToolSecrets(Masker(os.environ))
-    declaration = McpServer(server.name, server_address(server.entry, folder))
+    declaration = McpServer(server.name, server_config.server_address(server.entry, folder))
     secrets.note_written(declaration)
     source = open_source(
         declaration,
@@ -337,9 +331,9 @@ def _of_json(text: str) -> dict[str, JsonObject]:
         raise ServerFileError(f"the JSON cannot be read: {reason_of(error)}") from error
     given = object_of(data)
     for key in ("mcp", "mcpServers", "servers"):  # VS Code's settings hold the list under 'mcp'
-        if listed_servers(given) is None and isinstance(given.get(key), Mapping):
+        if server_config.listed_servers(given) is None and isinstance(given.get(key), Mapping):
             given = object_of(given[key])
-    listed = listed_servers(given)
+    listed = server_config.listed_servers(given)
     if listed is None:
         is_one = bool(shown_address(_in_our_words(given)))
         listed = {str(given.get("name") or ""): given} if is_one else given

@@ -6,21 +6,7 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from studio.application.experiments.improve.accept import (
-    MOST_PROPOSALS,
-    ImproveChoices,
-    ImproveError,
-    Improvement,
-    ImproveProgress,
-    acceptance,
-    candidate_words,
-    improvement_diff,
-    improvement_sentences,
-    progress_words,
-    section_diff,
-    variant_to_improve,
-    with_variants,
-)
+from studio.application.experiments.improve import accept
 from studio.application.experiments.improve.candidates import section_text
 from studio.application.experiments.improve.score import MOST_TEXTS, propose_texts, rows_to_show
 from studio.application.experiments.improve.search import SectionSearch
@@ -66,7 +52,7 @@ def add_improve(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-calls", type=whole(), metavar="N", help="limit of the cells to run")
     parser.add_argument(
         "--proposals",
-        type=whole(1, MOST_PROPOSALS),
+        type=whole(1, accept.MOST_PROPOSALS),
         default=12,
         metavar="N",
         help="limit of the texts to try (default: 12)",
@@ -132,7 +118,7 @@ class _Task:
 
 def _improve(options: argparse.Namespace) -> int:
     def improve(task: _Task) -> int:
-        choices = ImproveChoices(
+        choices = accept.ImproveChoices(
             options.section,
             options.max_cost,
             options.max_tokens,
@@ -146,7 +132,7 @@ def _improve(options: argparse.Namespace) -> int:
     return _with_task(options, improve)
 
 
-async def _search(options: argparse.Namespace, task: _Task, choices: ImproveChoices) -> int:
+async def _search(options: argparse.Namespace, task: _Task, choices: accept.ImproveChoices) -> int:
     progress = _Progress()
     search = SectionSearch(
         task.plan, task.at, choices, task.proposer, task.services, task.ledger, progress.show
@@ -177,13 +163,13 @@ async def _search(options: argparse.Namespace, task: _Task, choices: ImproveChoi
     return INTERRUPTED if interruption.number else code
 
 
-def _tell(options: argparse.Namespace, found: Improvement) -> int:
+def _tell(options: argparse.Namespace, found: accept.Improvement) -> int:
     """Return the texts, the diff, and what the unseen rows say."""
     for each in found.candidates:
-        print(printable(candidate_words(each)))
-    for line in improvement_diff(found):
+        print(printable(accept.candidate_words(each)))
+    for line in accept.improvement_diff(found):
         print(printable(line))
-    for sentence in improvement_sentences(found):
+    for sentence in accept.improvement_sentences(found):
         print(printable(sentence))
     if found.result is not None:
         print(
@@ -198,9 +184,9 @@ def _tell(options: argparse.Namespace, found: Improvement) -> int:
         try:
             path = Path(found.prompt)
             text = read_bounded(path).decode("utf-8")
-            edit = acceptance(parse(text, path), found)
+            edit = accept.acceptance(parse(text, path), found)
             write_atomically(path, apply_edits(text, [edit]))
-        except (OSError, UnicodeDecodeError, ImproveError) as error:
+        except (OSError, UnicodeDecodeError, accept.ImproveError) as error:
             tell(f"prompt-studio: {name}: {reason_of(error)}")
             return PROBLEMS
         print(f"{name}: the section {found.section!r} is written")
@@ -239,7 +225,7 @@ def _propose(options: argparse.Namespace) -> int:
         texts = [each.text for each in made if not each.refusal]
         for number, text in enumerate(texts, 1):
             print(f"--- {options.section} {number}")
-            print(printable("\n".join(section_diff(current, text))))
+            print(printable("\n".join(accept.section_diff(current, text))))
         cost = "" if asked.cost is None else f", {money(asked.cost)}"
         tell(f"{counted(asked.requests, 'request')}, {counted(asked.tokens, 'token')}{cost}")
         if not texts:
@@ -247,7 +233,7 @@ def _propose(options: argparse.Namespace) -> int:
         variants = counted(len(texts), "variant")
         if agreed(f"Add {variants} to {options.file.name}?", yes=options.write, options="--write"):
             before = read_bounded(options.file).decode("utf-8")
-            after = with_variants(before, variant, options.section, texts)
+            after = accept.with_variants(before, variant, options.section, texts)
             write_atomically(options.file, after)
             print(f"{options.file.name}: {variants} added")
         return FINE
@@ -262,7 +248,7 @@ def _with_task(options: argparse.Namespace, act: object) -> int:
     try:
         with open_ledger(options.file) as ledger:
             plan = plan_experiment(options.file, services)
-            at = variant_to_improve(plan, options.variant)
+            at = accept.variant_to_improve(plan, options.variant)
             document = plan.variants[at].document
             section_text(document, options.section)
             entry = ProviderEntry(options.model)
@@ -270,11 +256,11 @@ def _with_task(options: argparse.Namespace, act: object) -> int:
                 entry, document, services.connections, trusted=plan.folder.trusted
             )
             if proposer is None:
-                raise ImproveError("`echo` proposes nothing.")
+                raise accept.ImproveError("`echo` proposes nothing.")
             code = act(_Task(plan, at, proposer, services, ledger))
             assert isinstance(code, int)
             return code
-    except (ExperimentError, ImproveError) as error:
+    except (ExperimentError, accept.ImproveError) as error:
         tell(f"prompt-studio: {error}")
         return USAGE
     except (ModelError, ToolSourceError, LedgerError, OSError) as error:
@@ -296,9 +282,9 @@ class _Progress:
         self._is_terminal = sys.stderr.isatty()
         self._last = (-1, False)
 
-    def show(self, found: ImproveProgress) -> None:
+    def show(self, found: accept.ImproveProgress) -> None:
         """Print the progress."""
-        words = progress_words(found)
+        words = accept.progress_words(found)
         if self._is_terminal:
             print(f"\r\x1b[K{words}", end="", file=sys.stderr, flush=True)
         elif (found.proposals, found.is_deciding) != self._last:

@@ -16,34 +16,13 @@ from studio.application.run.past.compare import RunSide, compare
 from studio.application.run.start.session import Refusal, begin_run, refusal_of, tool_scores_of
 from studio.application.run.text_commands import CommandError, target_of
 from studio.application.trust import references_of
-from studio.cli.arguments import (
-    add_allow,
-    add_inputs,
-    add_trust,
-    allow_named,
-    given_inputs,
-    load,
-    report,
-    trust_of,
-    unread_inputs,
-)
+from studio.cli import arguments, terminal
 from studio.cli.ask_input import terminal_asker
 from studio.cli.prepared import report_sources
 from studio.cli.printer import LiveAnswer, event_printer, print_end, print_notice
 from studio.cli.run.model import add_choice, model_of_fork, model_of_prompt, open_named
 from studio.cli.run.step import PLACES, OpenModel, add_stepping, breakpoints_of, step_through
 from studio.cli.runs import past_to_fork, past_to_replay, results_of
-from studio.cli.terminal import (
-    FINE,
-    INTERRUPTED,
-    PROBLEMS,
-    USAGE,
-    UsageError,
-    agreed,
-    amount,
-    tell,
-    whole,
-)
 from studio.core.agent.loop.setup import choice_words, limits_of
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.requests import NotAllowedError
@@ -141,7 +120,7 @@ async def drive(options: argparse.Namespace, order: RunOrder, store: RunStore | 
         plan = with_results_of(plan, results)
         state = await _go(options, plan, past, store, first, open_other)
         found = compare(RunSide("The run before", before), RunSide("This run", state))
-        tell(f"prompt-studio: compared with the run before: {found.summary}")
+        terminal.tell(f"prompt-studio: compared with the run before: {found.summary}")
         return state
 
 
@@ -150,7 +129,7 @@ def _report_changes(registry: ToolRegistry, *, asks: bool) -> None:
     for entry in registry.entries:
         if asks and entry.enabled and entry.change is not None and entry.mock is None:
             text = f"{entry.name}: {change_text(entry.change)}"
-            tell(
+            terminal.tell(
                 f"prompt-studio: {text}\n(--allow {shlex.quote(entry.name)} allows it for this run)"
             )
 
@@ -161,7 +140,7 @@ def _check_tools(breakpoints: tuple[Breakpoint, ...], tools: list[str]) -> None:
         if item.tool and item.tool not in tools:
             known = f"{', '.join(tools) or 'none'}; the places are {PLACES}"
             message = f"--break: there is no tool {item.tool!r}; the tools are {known}"
-            tell(f"prompt-studio: {message}")
+            terminal.tell(f"prompt-studio: {message}")
 
 
 async def _go(
@@ -212,7 +191,7 @@ async def _go(
     scores = await tool_scores_of(plan)
     run = begin_run(plan, scores=scores)
     if past is None and (words := choice_words(run.state.setup.tools, plan.toolbox.specs, scores)):
-        tell(f"prompt-studio: {words}")
+        terminal.tell(f"prompt-studio: {words}")
     if store is not None:
         journal.append(store.journal(run.state.setup.run))
     if plan.options.headless:
@@ -227,7 +206,7 @@ async def _within(seconds: float | None, run: Run, first: tuple[Command, ...]) -
         return await run.go(*first)
 
     def stop() -> None:
-        tell(f"prompt-studio: stopped after {seconds:g} s (--timeout)")
+        terminal.tell(f"prompt-studio: stopped after {seconds:g} s (--timeout)")
         run.send(StopRun())
 
     timer = asyncio.get_running_loop().call_later(seconds, stop)
@@ -292,7 +271,7 @@ _LEFT_AS_LETTERS = ("fstring-suggested", "single-braces")
 
 def add_run(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `run`."""
-    add_inputs(parser)
+    arguments.add_inputs(parser)
     parser.add_argument("--json", action="store_true", help="write one event a line")
     parser.add_argument(
         "--times", action="store_true", help="with --json: include times and the run's id"
@@ -303,15 +282,20 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         choices=get_args(ProtocolName),
         help="protocol to use, instead of the prompt's",
     )
-    parser.add_argument("--max-iterations", type=whole(1), metavar="N", help="limit of model calls")
     parser.add_argument(
-        "--timeout", type=amount(above=True), metavar="SECONDS", help="end the run after this time"
+        "--max-iterations", type=terminal.whole(1), metavar="N", help="limit of model calls"
     )
     parser.add_argument(
-        "--max-tokens", type=whole(1), metavar="N", help="limit of input and output tokens"
+        "--timeout",
+        type=terminal.amount(above=True),
+        metavar="SECONDS",
+        help="end the run after this time",
     )
     parser.add_argument(
-        "--max-cost", type=amount(above=True), metavar="USD", help="limit in US dollars"
+        "--max-tokens", type=terminal.whole(1), metavar="N", help="limit of input and output tokens"
+    )
+    parser.add_argument(
+        "--max-cost", type=terminal.amount(above=True), metavar="USD", help="limit in US dollars"
     )
     add_stepping(parser)
     parser.add_argument(
@@ -353,45 +337,53 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         help="with --fork, if the prompt now asks for another model than the run had: use the "
         "run's or the prompt's; --connection and --model mean the latter",
     )
-    add_trust(parser, "its tools may run, and what it refers to is read and sent")
+    arguments.add_trust(parser, "its tools may run, and what it refers to is read and sent")
     parser.add_argument(
         "--yes",
         action="store_true",
         help="allow tool calls that ask for approval, and values that nothing reads",
     )
-    add_allow(parser)
+    arguments.add_allow(parser)
     parser.set_defaults(action=_run, live=LiveAnswer())
 
 
 def _run(options: argparse.Namespace) -> int:
-    document = load(options.file)
+    document = arguments.load(options.file)
     store = _store()
     try:
         past = _past(options, store)
         results, row = results_of(store, options.results or "", document)
-        values = {**row, **(past.setup.inputs if past else {}), **given_inputs(options, document)}
+        values = {
+            **row,
+            **(past.setup.inputs if past else {}),
+            **arguments.given_inputs(options, document),
+        }
         breaks = breakpoints_of(options)
         _check_target(options)
-        trust = trust_of(options, options.file)
+        trust = arguments.trust_of(options, options.file)
         references = references_of(document.source.path, trust)
         refusal = refusal_of(document, values, references)
         if refusal is not None:
             return _refused(document, refusal)
-        report(document, (each for each in document.problems if each.code in _LEFT_AS_LETTERS))
+        arguments.report(
+            document, (each for each in document.problems if each.code in _LEFT_AS_LETTERS)
+        )
         given = (each.partition("=")[0] for each in (*options.input, *options.param))
-        unread = ", ".join(map(repr, unread_inputs(document, given)))
-        if unread and not agreed(f"Nothing reads {unread}. Run without it?", yes=options.yes):
-            return USAGE
-        allow_named(options, document, trust)
+        unread = ", ".join(map(repr, arguments.unread_inputs(document, given)))
+        if unread and not terminal.agreed(
+            f"Nothing reads {unread}. Run without it?", yes=options.yes
+        ):
+            return terminal.USAGE
+        arguments.allow_named(options, document, trust)
         order = RunOrder(document, values, breaks, past, trust, results)
         state = asyncio.run(drive(options, order, store))
     except (ModelError, NotAllowedError, JournalError, StoreError) as error:
         hint = error.hint if isinstance(error, ModelError) else ""
-        tell(f"prompt-studio: {error} {hint}".rstrip())
-        return PROBLEMS
+        terminal.tell(f"prompt-studio: {error} {hint}".rstrip())
+        return terminal.PROBLEMS
     except KeyboardInterrupt:
-        tell("prompt-studio: stopped")
-        return INTERRUPTED
+        terminal.tell("prompt-studio: stopped")
+        return terminal.INTERRUPTED
     finally:
         if store is not None:
             store.close()
@@ -400,11 +392,11 @@ def _run(options: argparse.Namespace) -> int:
 
 def _refused(document: PromptDocument, refusal: Refusal) -> int:
     """Say what keeps the prompt from being run, and how its samples are taken."""
-    report(document, refusal.problems)
+    arguments.report(document, refusal.problems)
     if refusal.samples:
         given = (f"-i {name}={_shell(value)}" for name, value in refusal.samples.items())
-        tell(f"prompt-studio: to run with the samples: {' '.join(given)}")
-    return PROBLEMS
+        terminal.tell(f"prompt-studio: to run with the samples: {' '.join(given)}")
+    return terminal.PROBLEMS
 
 
 def _shell(value: Json) -> str:
@@ -421,7 +413,7 @@ def _past(options: argparse.Namespace, store: RunStore | None) -> PastRun | None
     if not named or (options.replay and Path(options.replay).is_file()):
         return None
     if store is None:
-        raise UsageError("there is no history to take a run from")
+        raise terminal.UsageError("there is no history to take a run from")
     return past_to_fork(store, named) if options.fork else past_to_replay(store, named)
 
 
@@ -430,7 +422,7 @@ def _check_target(options: argparse.Namespace) -> None:
         if options.to:
             target_of(options.to)
     except CommandError as error:
-        raise UsageError(str(error)) from None
+        raise terminal.UsageError(str(error)) from None
 
 
 def _store() -> RunStore | None:
@@ -438,11 +430,11 @@ def _store() -> RunStore | None:
     try:
         return RunStore(user_paths().data / "runs.sqlite")
     except (StoreError, OSError) as error:
-        tell(f"prompt-studio: the run is not kept in History: {named_reason(error)}")
+        terminal.tell(f"prompt-studio: the run is not kept in History: {named_reason(error)}")
         return None
 
 
 def _end(options: argparse.Namespace, state: RunState) -> int:
     """Write how the run ended; returns the exit code."""
     print_end(state, as_json=options.json, shown=options.live.shown)
-    return FINE if state.status == "done" else PROBLEMS
+    return terminal.FINE if state.status == "done" else terminal.PROBLEMS

@@ -18,14 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from studio.application.tools.pasted_server import (
-    PastedServer,
-    ServerFileError,
-    add_servers,
-    list_pasted,
-    read_pasted,
-    server_in,
-)
+from studio.application.tools import pasted_server
 from studio.cli.arguments import add_trust, load, needs
 from studio.cli.ask_input import terminal_asker
 from studio.cli.terminal import FINE, PROBLEMS, UsageError, tell, whole
@@ -437,14 +430,14 @@ def add(options: argparse.Namespace) -> int:
     text = words[0] if len(words) == 1 else shlex.join(words)
     path = _file(options)
     try:
-        servers = read_pasted(text, "\n".join(options.env), options.name)
+        servers = pasted_server.read_pasted(text, "\n".join(options.env), options.name)
         tools = [_tried(each, path.parent, options) for each in servers]
         if any(each is None for each in tools):
             return PROBLEMS
         wanted = [(each.name, each.entry) for each in servers]
         is_known = options.replace and len(servers) == 1
-        names = add_servers(path, wanted, servers[0].name if is_known else "")
-    except ServerFileError as error:
+        names = pasted_server.add_servers(path, wanted, servers[0].name if is_known else "")
+    except pasted_server.ServerFileError as error:
         raise UsageError(str(error)) from None
     print(f"{path}: {', '.join(names)}")
     if options.prompt is not None:
@@ -460,10 +453,10 @@ def remove(options: argparse.Namespace) -> int:
     """Take a server out of its file."""
     path = _file(options)
     try:
-        if server_in(path, options.name) is None:
+        if pasted_server.server_in(path, options.name) is None:
             raise UsageError(f"{path} has no server {options.name!r}")
-        add_servers(path, (), options.name)
-    except ServerFileError as error:
+        pasted_server.add_servers(path, (), options.name)
+    except pasted_server.ServerFileError as error:
         raise UsageError(str(error)) from None
     return FINE
 
@@ -479,14 +472,14 @@ def _file(options: argparse.Namespace) -> Path:
 
 
 def _tried(
-    server: PastedServer, folder: Path, options: argparse.Namespace
+    server: pasted_server.PastedServer, folder: Path, options: argparse.Namespace
 ) -> tuple[ToolSpec, ...] | None:
     """Return the tools of a server, written out; None, with the reason, where it has none."""
     print(f"{reveal(server.name, lines=False)}: {reveal(server.shown, lines=False)}")
     if options.untried:
         return ()
     try:
-        specs = asyncio.run(list_pasted(server, folder, terminal_asker()))
+        specs = asyncio.run(pasted_server.list_pasted(server, folder, terminal_asker()))
     except ToolSourceError as error:
         tell(f"prompt-studio: {error}; nothing was written (--untried writes it)")
         return None

@@ -20,12 +20,7 @@ from studio.core.text.invisible import reveal
 from studio.core.text.values import JsonObject, named_reason, parse_json
 from studio.core.tools.document import McpServer, OpenApi, PythonFile, SourceDeclaration
 from studio.core.tools.document_tools import ToolSession
-from studio.core.tools.mcp.server_config import (
-    OWN_FILE,
-    HttpServer,
-    listed_servers,
-    read_workspace_servers,
-)
+from studio.core.tools.mcp import server_config
 from studio.core.tools.mcp.source import McpSource
 from studio.core.tools.openapi.source import OpenApiSource
 from studio.core.tools.python.source import PythonFileSource
@@ -77,7 +72,7 @@ def named_by(
     if is_address(place):
         if place.partition("?")[0].endswith(_DESCRIPTIONS):
             return OpenApi(place.rpartition("/")[2], place, connection or {})
-        return McpServer(place, HttpServer(place))
+        return McpServer(place, server_config.HttpServer(place))
     path = Path(place).resolve()
     if path.suffix == ".py":
         return PythonFile(path)
@@ -101,7 +96,7 @@ def servers_in(place: str) -> tuple[str, ...]:
     path = Path(place)
     if is_address(place) or path.suffix != ".json" or not _names_servers(path):
         return ()
-    found = read_workspace_servers(path.resolve())
+    found = server_config.read_workspace_servers(path.resolve())
     if found.problem:
         raise UnknownSourceError(found.problem)
     return tuple(found.servers)
@@ -112,11 +107,11 @@ def _names_servers(path: Path) -> bool:
         data = parse_json(read_text(path, errors="replace"))
     except ValueError:
         return path.name.endswith("mcp.json")  # it says itself what is wrong with it
-    return listed_servers(data) is not None
+    return server_config.listed_servers(data) is not None
 
 
 def _server(path: Path, wanted: str) -> McpServer:
-    found = read_workspace_servers(path)
+    found = server_config.read_workspace_servers(path)
     if found.problem:
         raise UnknownSourceError(found.problem)
     names = ", ".join(found.servers)
@@ -356,7 +351,7 @@ async def _of_prompt(options: argparse.Namespace) -> AsyncIterator[ToolSet]:
     document = load(options.file)
     trust = trust_of(options, options.file)
     allow_named(options, document, trust)
-    own = user_paths().config / OWN_FILE
+    own = user_paths().config / server_config.OWN_FILE
     session = ToolSession(
         trust, own_servers=own, masker=Masker(os.environ), ask_input=terminal_asker()
     )

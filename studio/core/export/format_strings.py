@@ -3,13 +3,7 @@
 import re
 from dataclasses import replace
 
-from studio.core.export.chat_template import (
-    ChatTemplate,
-    InputMedia,
-    TemplateMessage,
-    TemplatePart,
-    ThreadPlace,
-)
+from studio.core.export import chat_template
 from studio.core.prompty.document import MediaPart, TextPart, ToolCallPart, ToolResultPart
 from studio.core.prompty.templates import find_variables
 
@@ -21,28 +15,29 @@ class _NotSimple(Exception):  # noqa: N818 - it is a finding, no failure of the 
     """A text does more than put values in."""
 
 
-def as_format_strings(template: ChatTemplate) -> ChatTemplate:
+def as_format_strings(template: chat_template.ChatTemplate) -> chat_template.ChatTemplate:
     """Return the messages as format strings, if their texts only put values in."""
     if template.format != "jinja2" or template.is_plain:
         return template
     try:
         items = tuple(
-            item if isinstance(item, ThreadPlace) else _message(item) for item in template.items
+            item if isinstance(item, chat_template.ThreadPlace) else _message(item)
+            for item in template.items
         )
     except _NotSimple:
         return template
     return replace(template, items=items, format="fstring")
 
 
-def _message(item: TemplateMessage) -> TemplateMessage:
+def _message(item: chat_template.TemplateMessage) -> chat_template.TemplateMessage:
     attributes = {
         key: _text(value) if isinstance(value, str) else value
         for key, value in item.attributes.items()
     }
-    return TemplateMessage(item.role, tuple(map(_part, item.parts)), attributes)
+    return chat_template.TemplateMessage(item.role, tuple(map(_part, item.parts)), attributes)
 
 
-def _part(part: TemplatePart) -> TemplatePart:
+def _part(part: chat_template.TemplatePart) -> chat_template.TemplatePart:
     match part:
         case TextPart():
             return TextPart(_text(part.text))
@@ -52,7 +47,7 @@ def _part(part: TemplatePart) -> TemplatePart:
             return replace(part, source=_text(part.source))
         case ToolCallPart():
             return replace(part, arguments=_text(part.arguments))
-        case InputMedia():
+        case chat_template.InputMedia():
             return part
 
 

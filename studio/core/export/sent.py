@@ -7,14 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from studio.core.agent.loop.setup import stop_sequences
 from studio.core.agent.protocols.loops import choose_protocol
-from studio.core.export.request_script import (
-    ApiEndpoint,
-    body_of,
-    curl_command,
-    endpoint_of,
-    json_text,
-    sendable,
-)
+from studio.core.export import request_script
 from studio.core.export.target import ExportResult, ExportSource, RoundTrip, result
 from studio.core.export.unresolved import unlisted_tools, unresolved_references
 from studio.core.models.choice import provider_connection
@@ -46,10 +39,10 @@ def request_body(provider: Provider, source: ExportSource) -> ExportResult:
     request = request_of(source, provider)
 
     def write(each: ExportSource) -> str:
-        return json_text(request_of(each, provider).body)
+        return request_script.json_text(request_of(each, provider).body)
 
     return result(
-        json_text(request.body),
+        request_script.json_text(request.body),
         (*source.problems, *request.problems),
         request_losses(source, request),
         body_rounds(source, provider, write),
@@ -76,7 +69,7 @@ def messages_jsonl(source: ExportSource) -> ExportResult:
 
 def _line(body: JsonObject) -> str:
     kept = {key: body[key] for key in ("messages", "tools") if key in body}
-    return sendable(json.dumps(kept, ensure_ascii=False))
+    return request_script.sendable(json.dumps(kept, ensure_ascii=False))
 
 
 # A shell command that sends the request to where the prompt says.
@@ -112,7 +105,7 @@ class CurlCommand:
             yield (
                 f"The prompt names {connection['endpoint']}, which does not speak "
                 f"{LABELS[self.provider]}: the command goes to "
-                f"{endpoint_of(self.provider).address}."
+                f"{request_script.endpoint_of(self.provider).address}."
             )
 
     def _speaks_to_the_document(self, source: ExportSource) -> bool:
@@ -124,17 +117,17 @@ class CurlCommand:
         endpoint, given = self._endpoint(source)
         reference = whole_reference(given)
         if reference is None or reference.protocol != "env":
-            return "#!/bin/sh\n" + curl_command(body, endpoint, given)
+            return "#!/bin/sh\n" + request_script.curl_command(body, endpoint, given)
         default = _IN_QUOTES.sub(r"\\\g<0>", reference.default or "")
         rest = f":-{default}" if default else f":?set {reference.argument}"
         first = f'endpoint="${{{reference.argument}{rest}}}"\n'
         address = f'"${{endpoint%/}}{endpoint.path}"'
-        return "#!/bin/sh\n" + first + curl_command(body, endpoint, in_shell=address)
+        return "#!/bin/sh\n" + first + request_script.curl_command(body, endpoint, in_shell=address)
 
-    def _endpoint(self, source: ExportSource) -> tuple[ApiEndpoint, str]:
+    def _endpoint(self, source: ExportSource) -> tuple[request_script.ApiEndpoint, str]:
         """Return the address and key of the request, and the address as the prompt writes it."""
         model = source.document.model
-        usual = endpoint_of(self.provider, model.api_type)
+        usual = request_script.endpoint_of(self.provider, model.api_type)
         connection = named_connection(source, self.provider)
         given = connection.base_url
         key = key_variable(connection)
@@ -298,7 +291,7 @@ def sent_by_studio(
     """
     connection = named_connection(source, form)
     provider = provider_at(connection)
-    endpoint = endpoint_of(provider, source.prepared.document.model.api_type)
+    endpoint = request_script.endpoint_of(provider, source.prepared.document.model.api_type)
     body = request_of(source, provider, messages).body
     path = endpoint.path.replace("{model}", str(body.get("model", "")))
     key = f"${{env:{key_variable(connection)}}}"
@@ -374,7 +367,7 @@ def body_rounds(
 
     def read(each: ExportSource) -> SentRequest:
         sent = sent_by_studio(each, form)
-        return replace(sent, body={**sent.body, **body_of(write(each))})
+        return replace(sent, body={**sent.body, **request_script.body_of(write(each))})
 
     return compare_rounds(source, read, form=form)
 

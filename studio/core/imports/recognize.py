@@ -10,14 +10,8 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import cast
 
+from studio.core.imports import commands
 from studio.core.imports.agentschema import import_agent_schema, is_agent_schema
-from studio.core.imports.commands import (
-    import_bundle,
-    import_curl,
-    import_script,
-    is_curl,
-    is_script,
-)
 from studio.core.imports.compose import Composition, compose
 from studio.core.imports.dotprompt import import_dotprompt
 from studio.core.imports.hosted import (
@@ -254,7 +248,7 @@ def import_file(path: Path, choose: int = 0) -> Imported:
     try:
         content = read_bounded(path)
         if content.startswith(b"PK\x03\x04"):
-            return checked(import_bundle(content))
+            return checked(commands.import_bundle(content))
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ImportFailure(f"It is not UTF-8 text (byte {error.start}).") from error
@@ -352,10 +346,10 @@ def _import_source(text: str, suffix: str, path: Path | None) -> Imported | None
         return import_dotprompt(text, _reader(path))
     if suffix in (".md", ".txt", "") and _has_front_matter(text):
         return _prompt_file(text, path)
-    if suffix == ".py" or (not suffix and is_script(text)):
-        return import_script(text)
-    if suffix == ".sh" or (suffix in ("", ".txt") and is_curl(text)):
-        return import_curl(text)
+    if suffix == ".py" or (not suffix and commands.is_script(text)):
+        return commands.import_script(text)
+    if suffix == ".sh" or (suffix in ("", ".txt") and commands.is_curl(text)):
+        return commands.import_curl(text)
     return None
 
 

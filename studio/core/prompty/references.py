@@ -7,20 +7,9 @@ variable is set is told (docs/design/file-format.md).
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
+from studio.core.prompty import reference_values
 from studio.core.prompty.document import PromptDocument, Rendering, Segment
 from studio.core.prompty.front.front_matter import read_front_matter
-from studio.core.prompty.reference_values import (
-    MOST_INCLUDES,
-    PROTOCOLS,
-    LookUp,
-    Protocol,
-    Reference,
-    ReferenceContext,
-    as_text,
-    find_references,
-    source_name,
-    whole_reference,
-)
 from studio.core.prompty.yaml.tree import KeyPath, Places
 from studio.core.text.source import Problem, Span
 from studio.core.text.values import Json, JsonObject
@@ -28,10 +17,10 @@ from studio.core.text.values import Json, JsonObject
 
 def resolve_document(
     document: PromptDocument,
-    context: ReferenceContext,
+    context: reference_values.ReferenceContext,
     *,
     preview: bool = False,
-    only: Collection[Protocol] = PROTOCOLS,
+    only: Collection[reference_values.Protocol] = reference_values.PROTOCOLS,
     given: Collection[str] | None = None,
 ) -> tuple[PromptDocument, tuple[Problem, ...]]:
     """Return the document with references resolved, in front matter and a whole-value body.
@@ -50,7 +39,7 @@ def resolve_document(
     if not has_reference(written):
         return document, ()
     places = Places.of(document.entries)
-    resolver = _Resolver(document, LookUp(context, preview), places, only, given)
+    resolver = _Resolver(document, reference_values.LookUp(context, preview), places, only, given)
     data = resolver.resolve(written, ())
     if resolver.changed and isinstance(data, Mapping):
         document = _with_data(document, data, places)
@@ -74,7 +63,7 @@ def has_reference(value: Json) -> bool:
 def sample_file(document: PromptDocument) -> str | None:
     """Return the path of the file that holds all samples by name, as it is written."""
     sample = _with_sample_file(document).get("sample")
-    reference = whole_reference(sample) if isinstance(sample, str) else None
+    reference = reference_values.whole_reference(sample) if isinstance(sample, str) else None
     return reference.argument if reference is not None and reference.protocol == "file" else None
 
 
@@ -87,7 +76,7 @@ def _with_sample_file(document: PromptDocument) -> JsonObject:
 
 
 def resolve_rendering(
-    document: PromptDocument, rendering: Rendering, look_up: LookUp
+    document: PromptDocument, rendering: Rendering, look_up: reference_values.LookUp
 ) -> tuple[Rendering, tuple[Problem, ...]]:
     """Return the references in the author's own text of a rendered body, put in as values.
 
@@ -97,7 +86,7 @@ def resolve_rendering(
     body = document.source.slice(document.body)
     if "${" not in body:
         return rendering, ()
-    whole = whole_reference(body.strip())
+    whole = reference_values.whole_reference(body.strip())
     if document.dialect != "section" and whole is None:
         return rendering, ()
     problems: list[Problem] = []
@@ -115,9 +104,9 @@ class _Resolver:
     """Walks the front matter's values."""
 
     document: PromptDocument
-    look_up: LookUp
+    look_up: reference_values.LookUp
     places: Places
-    only: Collection[Protocol] = PROTOCOLS
+    only: Collection[reference_values.Protocol] = reference_values.PROTOCOLS
     given: Collection[str] | None = None
     problems: list[Problem] = field(default_factory=list)
     changed: bool = False
@@ -135,14 +124,14 @@ class _Resolver:
 
     def _resolve_text(self, text: str, path: KeyPath, includes: int) -> Json:
         """Return a text's value: a whole reference; in the section dialect also those inside."""
-        whole = whole_reference(text)
+        whole = reference_values.whole_reference(text)
         if whole is not None:
             value, found = self._value(whole, path)
             if not found:
                 return text
             self.changed = True
             if whole.protocol == "file" and not isinstance(value, str):
-                if includes >= MOST_INCLUDES:
+                if includes >= reference_values.MOST_INCLUDES:
                     return value
                 return self.resolve(value, path, includes + 1)
             return value
@@ -150,15 +139,15 @@ class _Resolver:
             return text
         pieces: list[str] = []
         done = 0
-        for reference in find_references(text):
+        for reference in reference_values.find_references(text):
             value, found = self._value(reference, path)
             if found and not isinstance(value, Mapping | list):
-                pieces += (text[done : reference.span.start], as_text(value))
+                pieces += (text[done : reference.span.start], reference_values.as_text(value))
                 done = reference.span.end
                 self.changed = True
         return "".join((*pieces, text[done:])) if pieces else text
 
-    def _value(self, reference: Reference, path: KeyPath) -> tuple[Json, bool]:
+    def _value(self, reference: reference_values.Reference, path: KeyPath) -> tuple[Json, bool]:
         """Return the value, and whether there is one to put in."""
         if reference.protocol not in self.only:
             return None, False
@@ -166,7 +155,7 @@ class _Resolver:
         problems = self.problems if self._is_needed(reference, path) else []
         return self.look_up.find(reference, span, problems, self._user_of(path))
 
-    def _is_needed(self, reference: Reference, path: KeyPath) -> bool:
+    def _is_needed(self, reference: reference_values.Reference, path: KeyPath) -> bool:
         """Return whether a run's messages need a front matter value.
 
         A connection is looked up by the model that is opened, and of other settings the variables
@@ -227,24 +216,30 @@ def _with_data(document: PromptDocument, data: JsonObject, places: Places) -> Pr
     )
 
 
-def _resolve_segment(segment: Segment, look_up: LookUp, problems: list[Problem]) -> list[Segment]:
+def _resolve_segment(
+    segment: Segment, look_up: reference_values.LookUp, problems: list[Problem]
+) -> list[Segment]:
     """Return a literal segment with the values of its references as segments of their own."""
     found: list[Segment] = []
     done = 0
     start = segment.span.start if segment.span else 0
     exact = segment.span is not None and len(segment.span) == len(segment.text)
-    for reference in find_references(segment.text):
+    for reference in reference_values.find_references(segment.text):
         place = reference.span.shift(start) if exact else segment.span or Span(0, 0)
         value, has_value = look_up.find(reference, place, problems)
         text = (
-            as_text(value) if has_value else segment.text[reference.span.start : reference.span.end]
+            reference_values.as_text(value)
+            if has_value
+            else segment.text[reference.span.start : reference.span.end]
         )
         if reference.span.start > done:
             found.append(_cut(segment, done, reference.span.start))
         done = reference.span.end
         if text:
             held = None if isinstance(value, str) else look_up.find_all(value, place, problems)
-            found.append(Segment("value", text, place, source_name(reference), held))
+            found.append(
+                Segment("value", text, place, reference_values.source_name(reference), held)
+            )
     if done < len(segment.text):
         found.append(_cut(segment, done, len(segment.text)))
     return found

@@ -4,13 +4,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 
 from studio.core.prompty.document import PromptDocument, ToolSpec
-from studio.core.prompty.edit.edits import (
-    flow_value,
-    insert_below,
-    remove_entry,
-    set_value,
-    write_scalar,
-)
+from studio.core.prompty.edit import edits
 from studio.core.prompty.edit.keep_dialect import keeping_dialect
 from studio.core.text.source import TextEdit
 from studio.core.text.values import Json, JsonObject
@@ -65,8 +59,8 @@ def declare_server(
         path = ("tools", _place(document, declared), "allowedTools")
         entry = document.entry(*path)
         if allowed:
-            return set_value(document, path, flow_value(list[Json](allowed)))
-        return remove_entry(document, entry) if entry is not None else ()
+            return edits.set_value(document, path, edits.flow_value(list[Json](allowed)))
+        return edits.remove_entry(document, entry) if entry is not None else ()
     block: dict[str, Json] = {"kind": "mcp", "connection": {"kind": "reference", "name": name}}
     if allowed:
         block["allowedTools"] = list[Json](allowed)
@@ -76,13 +70,13 @@ def declare_server(
 def _declared(document: PromptDocument, name: str, block: JsonObject) -> tuple[TextEdit, ...]:
     """Return edits that declare a tool, in the form that the file's other tools have."""
     if isinstance(document.data.get("tools"), Mapping):
-        lines = [f"{write_scalar(name)}:", *(f"  {line}" for line in _yaml(block))]
-        flow = f"{write_scalar(name)}: {json.dumps(block, ensure_ascii=False)}"
+        lines = [f"{edits.write_scalar(name)}:", *(f"  {line}" for line in _yaml(block))]
+        flow = f"{edits.write_scalar(name)}: {json.dumps(block, ensure_ascii=False)}"
     else:
         whole: dict[str, Json] = {"name": name, **block}
         lines = _yaml([whole])
         flow = json.dumps(whole, ensure_ascii=False)
-    return keeping_dialect(document, insert_below(document, ("tools",), lines, flow))
+    return keeping_dialect(document, edits.insert_below(document, ("tools",), lines, flow))
 
 
 def _properties(schema: JsonObject) -> list[Json]:
@@ -146,7 +140,7 @@ def _yaml(value: Json) -> list[str]:
     lines: list[str] = []
     if isinstance(value, Mapping):
         for key, item in value.items():
-            head = f"{write_scalar(key)}:"
+            head = f"{edits.write_scalar(key)}:"
             if _is_block(item):
                 lines += [head, *(f"  {line}" for line in _yaml(item))]
             else:
@@ -165,7 +159,7 @@ def _is_block(value: Json) -> bool:
 def _inline(value: Json) -> str:
     if isinstance(value, Mapping | list | tuple):
         return json.dumps(value, ensure_ascii=False)
-    return write_scalar(value)
+    return edits.write_scalar(value)
 
 
 def choice_value(rows: Sequence[OperationRow], chosen: Collection[str]) -> Json:
@@ -199,8 +193,8 @@ def write_choice(document: PromptDocument, name: str, value: Json) -> tuple[Text
     path = ("tools", _place(document, name), "operations")
     if value is None:
         entry = document.entry(*path)
-        return remove_entry(document, entry) if entry is not None else ()
-    return set_value(document, path, flow_value(value))
+        return edits.remove_entry(document, entry) if entry is not None else ()
+    return edits.set_value(document, path, edits.flow_value(value))
 
 
 def write_offers(
@@ -216,9 +210,9 @@ def write_offers(
     wanted: dict[str, Json] = {name: value for name, value in chosen.items() if value is not None}
     path = ("metadata", "agent", "offered")
     if wanted:
-        return set_value(document, path, flow_value(wanted))
+        return edits.set_value(document, path, edits.flow_value(wanted))
     entry = document.entry(*path)
-    return remove_entry(document, entry) if entry is not None else ()
+    return edits.remove_entry(document, entry) if entry is not None else ()
 
 
 def _place(document: PromptDocument, name: str) -> str | int:

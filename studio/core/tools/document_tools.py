@@ -31,24 +31,7 @@ from studio.core.tools.openapi.loading import ReadingProgress
 from studio.core.tools.registry import SourceStatus, SourceTools, ToolRegistry
 from studio.core.tools.secrets import ToolSecrets
 from studio.core.tools.source import DEFAULT_LIMITS, USUAL_RULE, ToolLimits, ToolOutcome, timed
-from studio.core.tools.sources.consent import (
-    GIVEN,
-    Consent,
-    available,
-    broken_files,
-    consent_of,
-    fault_of,
-    list_source,
-    unresolved_variables,
-    waiting,
-)
-from studio.core.tools.sources.opening import (
-    RunningSources,
-    TellReading,
-    source_key,
-    source_label,
-    source_path,
-)
+from studio.core.tools.sources import consent, opening
 from studio.core.tools.toolbox import AskUser, Toolbox, inject_bindings
 from studio.core.tools.trust.store import WHOLE_FOLDER, Approval, ToolChange, ToolReview, TrustStore
 
@@ -66,7 +49,7 @@ class DocumentTools:
         find: FindConnection = no_connection,
         masker: Masker | None = None,
         ask_input: AskForInput | None = None,
-        tell: TellReading = lambda key, progress: None,
+        tell: opening.TellReading = lambda key, progress: None,
         allowed: Collection[str] = (),
     ) -> None:
         """Make the tools of a document; nothing is loaded yet.
@@ -94,10 +77,12 @@ class DocumentTools:
         self._base_limits = limits
         self._rule = USUAL_RULE
         self._limits = limits
-        self.sources = RunningSources(self._secrets, self._masker, on_change, find, ask_input, tell)
+        self.sources = opening.RunningSources(
+            self._secrets, self._masker, on_change, find, ask_input, tell
+        )
         """Those that run."""
         self._declarations: dict[str, SourceDeclaration] = {}
-        self._consent = Consent()
+        self._consent = consent.Consent()
         self._review = ToolReview(self._folder, trust)
         self._boxes: WeakSet[Toolbox] = WeakSet()
         self._loading = asyncio.Lock()
@@ -112,7 +97,7 @@ class DocumentTools:
     @property
     def watched(self) -> tuple[Path, ...]:
         """Files to load again when they are saved."""
-        named = [source_path(item) for item in self._declarations.values()]
+        named = [opening.source_path(item) for item in self._declarations.values()]
         return tuple(dict.fromkeys(path for path in (*named, self._own_servers) if path))
 
     async def load(
@@ -132,11 +117,11 @@ class DocumentTools:
                 # Nothing of it can be read just now, in the middle of typing: keep what runs.
                 return self.registry
             own = find_own_servers(self._own_servers) if self._own_servers else WorkspaceServers()
-            further = {source_key(item): item for item in further_servers(document, own)}
-            declarations = {source_key(item): item for item in named_sources(document, own)} | {
-                key: item for key, item in further.items() if key in started
-            }
-            self._consent = consent_of(document, own, further.values(), self._trust)
+            further = {opening.source_key(item): item for item in further_servers(document, own)}
+            declarations = {
+                opening.source_key(item): item for item in named_sources(document, own)
+            } | {key: item for key, item in further.items() if key in started}
+            self._consent = consent.consent_of(document, own, further.values(), self._trust)
             declarations = _given(declarations, self._consent.given())
             limits, before = tool_limits(document, self._base_limits), self._limits
             self._limits = limits
@@ -154,10 +139,14 @@ class DocumentTools:
                 [tools for _, tools in answers if tools is not None],
                 [
                     *(status for status, _ in answers),
-                    *broken_files(workspace_servers(document), own),
-                    *unresolved_variables(document, self._trust),
+                    *consent.broken_files(workspace_servers(document), own),
+                    *consent.unresolved_variables(document, self._trust),
                     *self._waiting_variables(),
-                    *(available(item) for key, item in further.items() if key not in declarations),
+                    *(
+                        consent.available(item)
+                        for key, item in further.items()
+                        if key not in declarations
+                    ),
                 ],
                 self.registry,
                 tools_with_effects(document),
@@ -292,16 +281,18 @@ class DocumentTools:
         self, key: str, declaration: SourceDeclaration
     ) -> tuple[SourceStatus, SourceTools | None]:
         """Return the state of a source, and its tools if it could list them."""
-        label, path = source_label(declaration), source_path(declaration)
-        fault = fault_of(declaration, self._folder, self._trust)
+        label, path = opening.source_label(declaration), opening.source_path(declaration)
+        fault = consent.fault_of(declaration, self._folder, self._trust)
         if fault is not None:
             return replace(fault, key=key, label=label, path=path), None
         doubt = self._consent.doubts.get(key)
         if doubt is not None:
             await self.sources.restart(key)
-            return replace(waiting(doubt), path=path), None
+            return replace(consent.waiting(doubt), path=path), None
         source = self.sources.opened(key, declaration, self._limits)
-        return await list_source(source, declaration, self._review, self._find, self._secrets)
+        return await consent.list_source(
+            source, declaration, self._review, self._find, self._secrets
+        )
 
     def _with_chosen_approvals(self, registry: ToolRegistry) -> ToolRegistry:
         """Return the registry with the user's approvals: the folder's, and this command's."""
@@ -322,8 +313,8 @@ class DocumentTools:
         if self._folder is None or not self._trust.is_trusted(self._folder):
             return
         for key, doubt in self._consent.doubts.items():
-            if key.startswith(GIVEN):
-                yield waiting(doubt)
+            if key.startswith(consent.GIVEN):
+                yield consent.waiting(doubt)
 
     def _note_use(self, tool: ToolId, when: float) -> None:
         entry = self.registry.entry(tool)

@@ -6,22 +6,10 @@ from dataclasses import dataclass
 from typing import Literal, assert_never
 
 from studio.core.text.values import Json, JsonObject, text_of
+from studio.core.wire import reply
 from studio.core.wire.chunks import CallSlots, ChatChunks, ChunkReader, arguments_text, unlisted
 from studio.core.wire.gemini import GeminiChunks
 from studio.core.wire.ollama import OllamaChunks
-from studio.core.wire.reply import (
-    CarriedDelta,
-    Finished,
-    ReasoningDelta,
-    RefusalDelta,
-    ReplyDelta,
-    TextDelta,
-    Usage,
-    UsageDelta,
-    finish_reason,
-    largest,
-    read_usage,
-)
 
 
 def chunk_reader(
@@ -58,18 +46,18 @@ class ResponseEvents:
         """Whether the response was closed."""
         return self._word is not None
 
-    def read(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
+    def read(self, chunk: JsonObject) -> tuple[reply.ReplyDelta, ...]:
         """Read the deltas of one event."""
         kind = str(chunk.get("type", ""))
         text = text_of(chunk.get("delta"))
         match kind:
             case "response.output_text.delta":
-                return (TextDelta(text),) if text else ()
+                return (reply.TextDelta(text),) if text else ()
             case "response.refusal.delta":
                 self._refused = True
-                return (RefusalDelta(text),) if text else ()
+                return (reply.RefusalDelta(text),) if text else ()
             case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
-                return (ReasoningDelta(text),) if text else ()
+                return (reply.ReasoningDelta(text),) if text else ()
             case "response.output_item.added":
                 return self._added(chunk)
             case "response.output_item.done":
@@ -89,18 +77,18 @@ class ResponseEvents:
             case _:
                 return ()
 
-    def end(self) -> tuple[ReplyDelta, ...]:
+    def end(self) -> tuple[reply.ReplyDelta, ...]:
         """Return why the answer ended."""
         word = self._word or ""
-        reason = finish_reason(word)
+        reason = reply.finish_reason(word)
         notices = unlisted(word, reason)
         if reason in ("stop", "unknown") and self._calls.any:
             reason = "tool_calls"
         elif reason in ("stop", "unknown") and self._refused:
             reason = "refusal"
-        return (*self._calls.identifiers(), *notices, Finished(reason))
+        return (*self._calls.identifiers(), *notices, reply.Finished(reason))
 
-    def _added(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
+    def _added(self, chunk: JsonObject) -> tuple[reply.ReplyDelta, ...]:
         item = chunk.get("item")
         if not isinstance(item, Mapping) or item.get("type") != "function_call":
             return ()
@@ -117,37 +105,39 @@ class ResponseEvents:
             ),
         )
 
-    def _item_done(self, item: Json) -> tuple[ReplyDelta, ...]:
+    def _item_done(self, item: Json) -> tuple[reply.ReplyDelta, ...]:
         """Return what a later request needs: reasoning as it came, places, a message's phase."""
         if not isinstance(item, Mapping):
             return ()
         match item.get("type"):
             case "reasoning" if item.get("encrypted_content"):
                 self._has_thought = True
-                return (CarriedDelta(dict(item)),)
+                return (reply.CarriedDelta(dict(item)),)
             case "message" if self._has_thought or item.get("phase"):
                 phase = {"phase": item["phase"]} if item.get("phase") else {}
-                return (CarriedDelta({"type": "message", **phase}),)
+                return (reply.CarriedDelta({"type": "message", **phase}),)
             case "function_call" if self._has_thought:
-                return (CarriedDelta({"type": "function_call", "call_id": item.get("call_id")}),)
+                return (
+                    reply.CarriedDelta({"type": "function_call", "call_id": item.get("call_id")}),
+                )
             case _:
                 return ()
 
-    def _done(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
+    def _done(self, chunk: JsonObject) -> tuple[reply.ReplyDelta, ...]:
         index = chunk.get("output_index")
         if index in self._with_arguments:
             return ()
         return (self._calls.delta(index, None, None, arguments_text(chunk.get("arguments"))),)
 
-    def _closed(self, response: Json) -> tuple[ReplyDelta, ...]:
+    def _closed(self, response: Json) -> tuple[reply.ReplyDelta, ...]:
         if not isinstance(response, Mapping):
             return ()
         details = response.get("incomplete_details")
         self._word = text_of(
             details.get("reason") if isinstance(details, Mapping) else response.get("status")
         )
-        usage = read_usage(response.get("usage"))
-        return (UsageDelta(usage),) if usage is not None else ()
+        usage = reply.read_usage(response.get("usage"))
+        return (reply.UsageDelta(usage),) if usage is not None else ()
 
 
 class AnthropicEvents:
@@ -157,7 +147,7 @@ class AnthropicEvents:
         self._calls = CallSlots()
         self._word = ""
         self._is_stopped = False
-        self._started = Usage()
+        self._started = reply.Usage()
         self._blocks: dict[object, dict[str, Json]] = {}
         self._has_thought = False
 
@@ -166,14 +156,16 @@ class AnthropicEvents:
         """Whether the message was closed."""
         return bool(self._word) or self._is_stopped
 
-    def read(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
+    def read(self, chunk: JsonObject) -> tuple[reply.ReplyDelta, ...]:
         """Read the deltas of one event."""
         match chunk.get("type"):
             case "message_start":
                 message = chunk.get("message")
-                usage = read_usage(message.get("usage")) if isinstance(message, Mapping) else None
-                self._started = usage or Usage()
-                return (UsageDelta(usage),) if usage is not None else ()
+                usage = (
+                    reply.read_usage(message.get("usage")) if isinstance(message, Mapping) else None
+                )
+                self._started = usage or reply.Usage()
+                return (reply.UsageDelta(usage),) if usage is not None else ()
             case "content_block_start":
                 return self._block(chunk)
             case "content_block_delta":
@@ -188,12 +180,12 @@ class AnthropicEvents:
             case _:
                 return ()
 
-    def end(self) -> tuple[ReplyDelta, ...]:
+    def end(self) -> tuple[reply.ReplyDelta, ...]:
         """Return why the answer ended."""
-        reason = finish_reason(self._word)
-        return (*self._calls.identifiers(), *unlisted(self._word, reason), Finished(reason))
+        reason = reply.finish_reason(self._word)
+        return (*self._calls.identifiers(), *unlisted(self._word, reason), reply.Finished(reason))
 
-    def _block(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
+    def _block(self, chunk: JsonObject) -> tuple[reply.ReplyDelta, ...]:
         block = chunk.get("content_block")
         if not isinstance(block, Mapping):
             return ()
@@ -201,7 +193,9 @@ class AnthropicEvents:
         match block.get("type"):
             case "thinking":
                 thought = block.get("thinking")
-                return (ReasoningDelta(thought),) if isinstance(thought, str) and thought else ()
+                return (
+                    (reply.ReasoningDelta(thought),) if isinstance(thought, str) and thought else ()
+                )
             case "tool_use":
                 held = block.get("input")
                 arguments = arguments_text(held) if held else ""
@@ -213,25 +207,25 @@ class AnthropicEvents:
                 )
             case "text":
                 text = block.get("text")
-                return (TextDelta(text),) if isinstance(text, str) and text else ()
+                return (reply.TextDelta(text),) if isinstance(text, str) and text else ()
             case _:
                 return ()
 
-    def _delta(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
+    def _delta(self, chunk: JsonObject) -> tuple[reply.ReplyDelta, ...]:
         delta = chunk.get("delta")
         if not isinstance(delta, Mapping):
             return ()
         match delta.get("type"):
             case "text_delta":
                 text = str(delta.get("text", ""))
-                return (TextDelta(text),) if text else ()
+                return (reply.TextDelta(text),) if text else ()
             case "signature_delta":
                 self._grow(chunk, "signature", str(delta.get("signature", "")))
                 return ()
             case "thinking_delta":
                 thought = str(delta.get("thinking", ""))
                 self._grow(chunk, "thinking", thought)
-                return (ReasoningDelta(thought),) if thought else ()
+                return (reply.ReasoningDelta(thought),) if thought else ()
             case "input_json_delta":
                 piece = str(delta.get("partial_json", ""))
                 return (self._calls.delta(chunk.get("index"), None, None, piece),)
@@ -242,34 +236,34 @@ class AnthropicEvents:
         block = self._blocks.setdefault(chunk.get("index"), {"type": "thinking"})
         block[key] = f"{block.get(key, '')}{piece}"
 
-    def _closed(self, index: object) -> tuple[ReplyDelta, ...]:
+    def _closed(self, index: object) -> tuple[reply.ReplyDelta, ...]:
         """Close a block: thinking is sent back unchanged, of other blocks only their places."""
         block = self._blocks.pop(index, {})
         kind = block.get("type")
         if kind in ("thinking", "redacted_thinking"):
             self._has_thought = True
-            return (CarriedDelta(block),)
+            return (reply.CarriedDelta(block),)
         if not self._has_thought:
             return ()
         if kind == "tool_use":
-            return (CarriedDelta({"type": kind, "id": block.get("id")}),)
-        return (CarriedDelta({"type": kind}),) if kind == "text" else ()
+            return (reply.CarriedDelta({"type": kind, "id": block.get("id")}),)
+        return (reply.CarriedDelta({"type": kind}),) if kind == "text" else ()
 
-    def _message(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
+    def _message(self, chunk: JsonObject) -> tuple[reply.ReplyDelta, ...]:
         delta = chunk.get("delta")
         if isinstance(delta, Mapping) and delta.get("stop_reason"):
             self._word = str(delta["stop_reason"])
         details = delta.get("stop_details") if isinstance(delta, Mapping) else None
         why = details.get("explanation") if isinstance(details, Mapping) else None
-        made: list[ReplyDelta] = []
+        made: list[reply.ReplyDelta] = []
         if isinstance(why, str) and why and self._word == "refusal":
-            made.append(RefusalDelta(why))
-        usage = read_usage(chunk.get("usage"))
+            made.append(reply.RefusalDelta(why))
+        usage = reply.read_usage(chunk.get("usage"))
         if usage is None:
             return tuple(made)
         # The closing figures may name the output alone; the request's came at the start.
-        whole = largest(usage, self._started)
-        return (*made, UsageDelta(whole))
+        whole = reply.largest(usage, self._started)
+        return (*made, reply.UsageDelta(whole))
 
 
 # Server-sent events, from the bytes of a stream (HTML Standard, section 9.2).

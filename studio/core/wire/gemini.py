@@ -12,6 +12,7 @@ from typing import assert_never
 
 from studio.core.prompty.document import MediaPart, Message, TextPart, ToolCallPart, ToolResultPart
 from studio.core.text.values import Json, JsonObject, parse_json
+from studio.core.wire import reply
 from studio.core.wire.chunks import unlisted
 from studio.core.wire.draft import (
     RequestDraft,
@@ -25,20 +26,6 @@ from studio.core.wire.draft import (
 from studio.core.wire.message_rules import GEMINI, sent_attributes
 from studio.core.wire.ollama import arguments_object, called_name
 from studio.core.wire.origins import ValueOrigin, message_origin, part_origin, text_origin
-from studio.core.wire.reply import (
-    CarriedDelta,
-    ChoiceDelta,
-    Finished,
-    FinishReason,
-    ReasoningDelta,
-    ReplyDelta,
-    ReplyNotice,
-    TextDelta,
-    ToolCallDelta,
-    UsageDelta,
-    finish_reason,
-    read_usage,
-)
 
 OPTIONS = {
     "temperature": "temperature",
@@ -196,9 +183,9 @@ class GeminiChunks:
         """Return whether the server has sent a finish reason."""
         return self._word is not None
 
-    def read(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
+    def read(self, chunk: JsonObject) -> tuple[reply.ReplyDelta, ...]:
         """Read the deltas of one chunk."""
-        made: list[ReplyDelta] = []
+        made: list[reply.ReplyDelta] = []
         candidates = chunk.get("candidates")
         for candidate in candidates if isinstance(candidates, list) else ():
             if isinstance(candidate, Mapping):
@@ -207,14 +194,14 @@ class GeminiChunks:
         if isinstance(feedback, Mapping) and feedback.get("blockReason"):
             self._word = "safety"
             why = feedback.get("blockReasonMessage") or feedback["blockReason"]
-            made.append(ReplyNotice(f"The prompt was held back: {why}."))
+            made.append(reply.ReplyNotice(f"The prompt was held back: {why}."))
         usage = _usage(chunk.get("usageMetadata"))
         if usage is not None:
             made.append(usage)
         return tuple(made)
 
-    def _candidate(self, candidate: Mapping[str, Json], answer: str) -> list[ReplyDelta]:
-        made: list[ReplyDelta] = []
+    def _candidate(self, candidate: Mapping[str, Json], answer: str) -> list[reply.ReplyDelta]:
+        made: list[reply.ReplyDelta] = []
         index = candidate.get("index", 0)
         content = candidate.get("content")
         parts = content.get("parts") if isinstance(content, Mapping) else None
@@ -222,7 +209,7 @@ class GeminiChunks:
             if not isinstance(part, Mapping):
                 continue
             if isinstance(index, int) and 0 < index < _MOST_CHOICES:
-                made.append(ChoiceDelta(index, str(part.get("text", ""))))
+                made.append(reply.ChoiceDelta(index, str(part.get("text", ""))))
             elif not index:
                 made += self._part(part, answer)
         word = candidate.get("finishReason")
@@ -230,34 +217,36 @@ class GeminiChunks:
             self._word = word
         return made
 
-    def _part(self, part: Mapping[str, Json], answer: str) -> list[ReplyDelta]:
-        made: list[ReplyDelta] = []
+    def _part(self, part: Mapping[str, Json], answer: str) -> list[reply.ReplyDelta]:
+        made: list[reply.ReplyDelta] = []
         key = "text"
         text, call = part.get("text"), part.get("functionCall")
         if isinstance(text, str) and text:
-            made.append(ReasoningDelta(text) if part.get("thought") is True else TextDelta(text))
+            made.append(
+                reply.ReasoningDelta(text) if part.get("thought") is True else reply.TextDelta(text)
+            )
         if isinstance(call, Mapping):
             arguments = json.dumps(call.get("args") or {}, ensure_ascii=False)
             name = str(call.get("name", ""))
             mark = zlib.crc32(f"{answer}\n{name}\n{arguments}".encode(errors="replace"))
             key = str(call.get("id") or f"{_OWN_ID}{self._calls + 1}-{mark:08x}")
-            made.append(ToolCallDelta(self._calls, key, name, arguments))
+            made.append(reply.ToolCallDelta(self._calls, key, name, arguments))
             self._calls += 1
         if isinstance(signature := part.get("thoughtSignature"), str):
-            made.append(CarriedDelta({"part": key, "thoughtSignature": signature}))
+            made.append(reply.CarriedDelta({"part": key, "thoughtSignature": signature}))
         return made
 
-    def end(self) -> tuple[ReplyDelta, ...]:
+    def end(self) -> tuple[reply.ReplyDelta, ...]:
         """Return why the answer ended."""
         word = self._word or ""
-        reason: FinishReason = finish_reason(word)
+        reason: reply.FinishReason = reply.finish_reason(word)
         notices = unlisted(word, reason)
         if self._calls and reason in ("stop", "unknown"):
             reason = "tool_calls"
-        return (*notices, Finished(reason))
+        return (*notices, reply.Finished(reason))
 
 
-def _usage(value: Json) -> UsageDelta | None:
+def _usage(value: Json) -> reply.UsageDelta | None:
     """Return the figures by their common names; thoughts count as paid output."""
     if not isinstance(value, Mapping):
         return None
@@ -272,7 +261,7 @@ def _usage(value: Json) -> UsageDelta | None:
         if isinstance(each, Mapping) and each.get("modality") in ("IMAGE", "AUDIO"):
             by_kind[f"{str(each['modality']).lower()}_tokens"] = each.get("tokenCount")
     thoughts = count("thoughtsTokenCount")
-    usage = read_usage(
+    usage = reply.read_usage(
         {
             "input_tokens": count("promptTokenCount") + count("toolUsePromptTokenCount"),
             "output_tokens": count("candidatesTokenCount") + thoughts,
@@ -280,4 +269,4 @@ def _usage(value: Json) -> UsageDelta | None:
             "output_tokens_details": {"reasoning_tokens": thoughts},
         }
     )
-    return UsageDelta(usage) if usage is not None else None
+    return reply.UsageDelta(usage) if usage is not None else None

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from studio.core.prompty.document import MediaPart, Message, TextPart, ToolResultPart
 from studio.core.text.values import Json, JsonObject, parse_json
+from studio.core.wire import reply
 from studio.core.wire.chat import function_definition
 from studio.core.wire.chunks import CallSlots, arguments_text, unlisted
 from studio.core.wire.draft import (
@@ -22,16 +23,6 @@ from studio.core.wire.draft import (
 from studio.core.wire.media import MediaData
 from studio.core.wire.message_rules import OLLAMA, sent_attributes
 from studio.core.wire.origins import ValueOrigin, message_origin, part_origin, text_origin
-from studio.core.wire.reply import (
-    CarriedDelta,
-    Finished,
-    ReasoningDelta,
-    ReplyDelta,
-    TextDelta,
-    UsageDelta,
-    finish_reason,
-    read_usage,
-)
 
 OPTIONS = {
     "temperature": "temperature",
@@ -161,33 +152,33 @@ class OllamaChunks:
         """Return whether the server has sent `done`."""
         return self._word is not None
 
-    def read(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
+    def read(self, chunk: JsonObject) -> tuple[reply.ReplyDelta, ...]:
         """Read the deltas of one line."""
-        made: list[ReplyDelta] = []
+        made: list[reply.ReplyDelta] = []
         message = chunk.get("message")
         if isinstance(message, Mapping):
             made += self._deltas_of(message)
         if chunk.get("done") is True:
             word = chunk.get("done_reason")
             self._word = word if isinstance(word, str) else "stop"
-            usage = read_usage(
+            usage = reply.read_usage(
                 {
                     "input_tokens": chunk.get("prompt_eval_count", 0),
                     "output_tokens": chunk.get("eval_count"),
                 }
             )
             if usage is not None:
-                made.append(UsageDelta(usage))
+                made.append(reply.UsageDelta(usage))
         return tuple(made)
 
-    def _deltas_of(self, message: Mapping[str, Json]) -> list[ReplyDelta]:
-        made: list[ReplyDelta] = []
+    def _deltas_of(self, message: Mapping[str, Json]) -> list[reply.ReplyDelta]:
+        made: list[reply.ReplyDelta] = []
         thought, text = message.get("thinking"), message.get("content")
         if isinstance(thought, str) and thought:
             self._thought.append(thought)
-            made.append(ReasoningDelta(thought))
+            made.append(reply.ReasoningDelta(thought))
         if isinstance(text, str) and text:
-            made.append(TextDelta(text))
+            made.append(reply.TextDelta(text))
         calls = message.get("tool_calls")
         for call in calls if isinstance(calls, list) else ():
             function = call.get("function") if isinstance(call, Mapping) else None
@@ -205,14 +196,14 @@ class OllamaChunks:
                 )
         return made
 
-    def end(self) -> tuple[ReplyDelta, ...]:
+    def end(self) -> tuple[reply.ReplyDelta, ...]:
         """Return why the answer ended; with calls, its thinking goes back with them."""
         word = self._word or ""
-        reason = finish_reason(word)
+        reason = reply.finish_reason(word)
         notices = unlisted(word, reason)
-        made: list[ReplyDelta] = [*self._calls.identifiers()]
+        made: list[reply.ReplyDelta] = [*self._calls.identifiers()]
         if self._calls.any:
             if self._thought:
-                made.append(CarriedDelta({"thinking": "".join(self._thought)}))
+                made.append(reply.CarriedDelta({"thinking": "".join(self._thought)}))
             reason = "tool_calls" if reason in ("stop", "unknown") else reason
-        return (*made, *notices, Finished(reason))
+        return (*made, *notices, reply.Finished(reason))

@@ -9,6 +9,7 @@ from studio.core.prompty.document import InputDeclaration, Message, ModelDeclara
 from studio.core.prompty.front.declarations import output_schema
 from studio.core.text.source import Problem, Severity, Span
 from studio.core.text.values import Json, JsonObject
+from studio.core.wire import message_rules
 from studio.core.wire.anthropic import anthropic_body
 from studio.core.wire.chat import chat_body
 from studio.core.wire.draft import (
@@ -21,17 +22,6 @@ from studio.core.wire.draft import (
     tool_calls,
 )
 from studio.core.wire.media import MediaSource
-from studio.core.wire.message_rules import (
-    ANTHROPIC,
-    CALL_ID,
-    CHAT,
-    GEMINI,
-    NAME_CHANGED,
-    OLLAMA,
-    RESPONSES,
-    report_calls,
-    report_media,
-)
 from studio.core.wire.origins import FoundOrigin, JsonPath, OriginNotes, text_origin
 from studio.core.wire.responses import responses_body
 
@@ -212,24 +202,24 @@ def to_request(
         return WireRequest(body, tuple(draft.problems), draft.origins)
     match provider:
         case "openai-chat":
-            body, rules = chat_body(messages, draft), CHAT
+            body, rules = chat_body(messages, draft), message_rules.CHAT
         case "openai-responses":
-            body, rules = responses_body(messages, draft), RESPONSES
+            body, rules = responses_body(messages, draft), message_rules.RESPONSES
         case "anthropic":
-            body, rules = anthropic_body(messages, draft), ANTHROPIC
+            body, rules = anthropic_body(messages, draft), message_rules.ANTHROPIC
         # These two read replies as well, which takes longer to import than a check of a file.
         case "ollama":
             from studio.core.wire.ollama import ollama_body
 
-            body, rules = ollama_body(messages, draft), OLLAMA
+            body, rules = ollama_body(messages, draft), message_rules.OLLAMA
         case "gemini":
             from studio.core.wire.gemini import gemini_body
 
-            body, rules = gemini_body(messages, draft), GEMINI
+            body, rules = gemini_body(messages, draft), message_rules.GEMINI
         case _:
             assert_never(provider)
-    report_media(messages, draft, rules)
-    report_calls(messages, draft, rules)
+    message_rules.report_media(messages, draft, rules)
+    message_rules.report_calls(messages, draft, rules)
     for tool in tools:
         refusal = name_refusal(tool.name, provider) if is_sendable(tool) else ""
         if refusal:
@@ -254,7 +244,13 @@ def _report_nothing_asked(messages: Sequence[Message], draft: RequestDraft) -> N
 NO_MESSAGE = "no-message"
 
 _OF_THE_MESSAGES = frozenset(
-    {UNSUPPORTED_ATTRIBUTE, UNSUPPORTED_MEDIA, NAME_CHANGED, CALL_ID, NO_MESSAGE}
+    {
+        UNSUPPORTED_ATTRIBUTE,
+        UNSUPPORTED_MEDIA,
+        message_rules.NAME_CHANGED,
+        message_rules.CALL_ID,
+        NO_MESSAGE,
+    }
 )
 
 

@@ -30,18 +30,9 @@ from studio.core.text.values import JsonObject
 from studio.ui.connections.connection_list import ConnectionList, DeleteQuestion, ListButtons
 from studio.ui.connections.form import ConnectionForm
 from studio.ui.connections.trial_bar import TrialBar
+from studio.ui.parts import kit
 from studio.ui.parts.empty_state import Banner
 from studio.ui.parts.fields import FileDrop
-from studio.ui.parts.kit import (
-    ClosingDialog,
-    Drawing,
-    Separator,
-    column_of,
-    push_button,
-    row_of,
-    split_of,
-    toned_label,
-)
 from studio.ui.style.theme import icon
 from studio.viewmodels.connections.controller import ConnectionsController
 from studio.viewmodels.connections.trials import ConnectionTrial, KeyState
@@ -82,7 +73,7 @@ class AllowedEndpoints(QPushButton):
 _NOT_SAVED = marked("Nothing is saved until the marked fields are correct.")
 
 
-class ConnectionsDialog(ClosingDialog):
+class ConnectionsDialog(kit.ClosingDialog):
     """There is nothing to confirm: what is right in the form holds at once."""
 
     def __init__(self, controller: ConnectionsController, parent: QWidget) -> None:
@@ -93,7 +84,7 @@ class ConnectionsDialog(ClosingDialog):
         self.form = ConnectionForm()
         self.trial = TrialBar()
         self.banner = Banner()
-        self.uses = toned_label("muted", wraps=True)
+        self.uses = kit.toned_label("muted", wraps=True)
         self.tools = ListButtons()
         self.allowed = AllowedEndpoints()
         self._lay_out()
@@ -327,25 +318,27 @@ class ConnectionsDialog(ClosingDialog):
 
     def _lay_out(self) -> None:
         left, right = QWidget(), QWidget()
-        column_of((self.list, 1), self.tools, on=left, margins=0)
-        side = column_of(on=right, margins=0, spacing=0)
-        line = Separator()
+        kit.column_of((self.list, 1), self.tools, on=left, margins=0)
+        side = kit.column_of(on=right, margins=0, spacing=0)
+        line = kit.Separator()
         for part in (self.banner, self.form, line, self.trial):
             side.addWidget(part, 1 if part is self.form else 0)
-        splitter = split_of(left, right, stretch=(0, 1), sizes=(290, 650))
+        splitter = kit.split_of(left, right, stretch=(0, 1), sizes=(290, 650))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         for button in buttons.buttons():
             if isinstance(button, QPushButton):
                 button.setAutoDefault(False)  # Return belongs to the field that is written in
-        footer = row_of((self.uses, 1), self.allowed, buttons, margins=(12, 8, 12, 12), spacing=8)
-        column_of((splitter, 1), footer, on=self, margins=0, spacing=0)
+        footer = kit.row_of(
+            (self.uses, 1), self.allowed, buttons, margins=(12, 8, 12, 12), spacing=8
+        )
+        kit.column_of((splitter, 1), footer, on=self, margins=0, spacing=0)
 
 
 # Asking once before a prompt's text goes to an endpoint that the prompt itself chose.
 
 
-class TrustDialog(ClosingDialog):
+class TrustDialog(kit.ClosingDialog):
     """Allow once, allow always, or do not send; closing it does not send."""
 
     allowed = Signal(str, bool)  # endpoint, whether it is to be remembered
@@ -354,21 +347,21 @@ class TrustDialog(ClosingDialog):
         super().__init__(parent, tr("Send to a new endpoint?"))
         self.setMinimumWidth(460)
         origin = choice.untrusted
-        picture = Drawing("shield-check", 32, "warning")
+        picture = kit.Drawing("shield-check", 32, "warning")
         self.title = QLabel(tr("This prompt wants to send to"))
         self.endpoint = QLabel(origin, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         self.endpoint.setStyleSheet("QLabel { font-size: 13pt; font-weight: 600; }")
-        self.explanation = toned_label("muted", _explained(choice), wraps=True, is_plain=True)
-        self.once = push_button(tr("Allow once"), lambda: self._allow(origin, always=False))
-        self.always = push_button(tr("Always allow"), lambda: self._allow(origin, always=True))
-        self.refuse = push_button(tr("Do not send"), self.reject, is_default=True)
-        words = column_of(self.title, self.endpoint, self.explanation, spacing=8)
+        self.explanation = kit.toned_label("muted", _explained(choice), wraps=True, is_plain=True)
+        self.once = kit.push_button(tr("Allow once"), lambda: self._allow(origin, always=False))
+        self.always = kit.push_button(tr("Always allow"), lambda: self._allow(origin, always=True))
+        self.refuse = kit.push_button(tr("Do not send"), self.reject, is_default=True)
+        words = kit.column_of(self.title, self.endpoint, self.explanation, spacing=8)
         top = QHBoxLayout()
         top.setSpacing(16)
         top.addWidget(picture, 0, Qt.AlignmentFlag.AlignTop)
         top.addLayout(words, 1)
-        buttons = row_of(1, self.always, self.once, self.refuse)
-        column_of(top, buttons, on=self, margins=(20, 20, 20, 16), spacing=16)
+        buttons = kit.row_of(1, self.always, self.once, self.refuse)
+        kit.column_of(top, buttons, on=self, margins=(20, 20, 20, 16), spacing=16)
         self.refuse.setFocus()
 
     def _allow(self, origin: str, *, always: bool) -> None:

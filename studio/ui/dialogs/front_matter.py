@@ -16,39 +16,18 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.editing.front_form import (
-    TOOL_KINDS,
-    FrontField,
-    FrontFormError,
-    FrontGroup,
-    add_input,
-    add_outputs,
-    add_tool,
-    front_groups,
-    remove_item,
-    set_front,
-    shown_value,
-)
+from studio.application.editing import front_form
 from studio.application.words import tr
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.source import TextEdit
+from studio.ui.parts import kit
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.kit import (
-    ClosingDialog,
-    ElidedLabel,
-    column_of,
-    icon_button,
-    named,
-    push_button,
-    scroll_area,
-    toned_label,
-)
 
 _WIDTH, _HEIGHT = 560, 640
 _LABEL, _FIELD = 160, 28
 
 
-class FrontMatterDialog(ClosingDialog):
+class FrontMatterDialog(kit.ClosingDialog):
     """Stays open beside the text; what is typed in either is seen in the other."""
 
     edited = Signal(tuple, bool)  # of TextEdit, for the text shown last; if it goes on with before
@@ -71,20 +50,20 @@ class FrontMatterDialog(ClosingDialog):
         self.document = document
         """The text that the next edits are for."""
         self._fields: dict[tuple[str | int, ...], QLineEdit | ComboBox] = {}
-        self._groups: tuple[FrontGroup, ...] = ()
+        self._groups: tuple[front_form.FrontGroup, ...] = ()
         self._changed: tuple[str | int, ...] = ()
         """The field that made the last change; the next one of it is the same step to undo."""
-        self._said = toned_label("error", wraps=True)
+        self._said = kit.toned_label("error", wraps=True)
         self._said.hide()
-        self._area = scroll_area()
+        self._area = kit.scroll_area()
         self.new_input, self.new_tool, self.example = QLineEdit(), QLineEdit(), QLineEdit()
-        self.tool_kind = named(ComboBox(), tr("Kind of the new tool"))
-        self.tool_kind.addItems(TOOL_KINDS)
+        self.tool_kind = kit.named(ComboBox(), tr("Kind of the new tool"))
+        self.tool_kind.addItems(front_form.TOOL_KINDS)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         close = buttons.button(QDialogButtonBox.StandardButton.Close)
         close.setAutoDefault(False)
-        box = column_of((self._area, 1), self._said, on=self)
+        box = kit.column_of((self._area, 1), self._said, on=self)
         more = QGridLayout()
         more.addWidget(self.new_input, 0, 0, 1, 2)
         words = tr("Name of a new input"), tr("Add input")
@@ -107,7 +86,7 @@ class FrontMatterDialog(ClosingDialog):
         field.setPlaceholderText(words)
         field.setAccessibleName(words)
         field.returnPressed.connect(add)
-        button = push_button(label, add)
+        button = kit.push_button(label, add)
         button.setAutoDefault(False)
         return button
 
@@ -123,7 +102,7 @@ class FrontMatterDialog(ClosingDialog):
     def show_document(self, document: PromptDocument) -> None:
         """Show a text; the field that is typed in keeps what is typed."""
         self.document = document
-        groups = front_groups(document)
+        groups = front_form.front_groups(document)
         if groups == self._groups:
             return
         shape = [[(each.path, each.kind) for each in group.fields] for group in groups]
@@ -141,7 +120,7 @@ class FrontMatterDialog(ClosingDialog):
     def _build(self) -> None:
         at = self._area.verticalScrollBar().value()
         page = QWidget()
-        column = column_of(on=page, margins=(8, 8, 12, 8), spacing=8)
+        column = kit.column_of(on=page, margins=(8, 8, 12, 8), spacing=8)
         self._fields.clear()
         for group in self._groups:
             column.addLayout(self._head(group))
@@ -151,7 +130,7 @@ class FrontMatterDialog(ClosingDialog):
             for each in group.fields:
                 editor = self._editor(each)
                 self._fields[each.path] = editor
-                name = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle)
+                name = kit.ElidedLabel(mode=Qt.TextElideMode.ElideMiddle)
                 name.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
                 name.setFixedWidth(_LABEL)
                 name.show_text(each.label)
@@ -165,7 +144,7 @@ class FrontMatterDialog(ClosingDialog):
         self._area.setWidget(page)
         self._area.verticalScrollBar().setValue(at)
 
-    def _head(self, group: FrontGroup) -> QHBoxLayout:
+    def _head(self, group: front_form.FrontGroup) -> QHBoxLayout:
         row = QHBoxLayout()
         title = QLabel(group.title)
         title.setProperty("title", True)
@@ -179,12 +158,12 @@ class FrontMatterDialog(ClosingDialog):
         row.addStretch(1)
         if group.removes:
             words = tr("Remove {name}").format(name=group.renames or group.title)
-            gone = icon_button("x", words, partial(self._remove, group))
+            gone = kit.icon_button("x", words, partial(self._remove, group))
             gone.setAutoRaise(True)
             row.addWidget(gone)
         return row
 
-    def _editor(self, field: FrontField) -> QLineEdit | ComboBox:
+    def _editor(self, field: front_form.FrontField) -> QLineEdit | ComboBox:
         name = ".".join(map(str, field.path))
         if field.choices or field.kind == "boolean":
             box = ComboBox()
@@ -206,8 +185,8 @@ class FrontMatterDialog(ClosingDialog):
         self._fill(editor, field)
         return editor
 
-    def _fill(self, editor: QLineEdit | ComboBox, field: FrontField) -> None:
-        shown = shown_value(field)
+    def _fill(self, editor: QLineEdit | ComboBox, field: front_form.FrontField) -> None:
+        shown = front_form.shown_value(field)
         if isinstance(editor, ComboBox):
             if editor.currentText() != shown:
                 editor.setCurrentText(shown)
@@ -219,9 +198,11 @@ class FrontMatterDialog(ClosingDialog):
 
     def _set(self, path: tuple[str | int, ...], typed: str) -> None:
         field = next((e for group in self._groups for e in group.fields if e.path == path), None)
-        if field is None or typed == shown_value(field):
+        if field is None or typed == front_form.shown_value(field):
             return
-        if self._try(lambda: set_front(self.document, field, typed), goes_on=path == self._changed):
+        if self._try(
+            lambda: front_form.set_front(self.document, field, typed), goes_on=path == self._changed
+        ):
             self._changed = path
 
     def _rename(self, old: str, name: QLineEdit) -> None:
@@ -236,22 +217,25 @@ class FrontMatterDialog(ClosingDialog):
         else:
             self._said.hide()
 
-    def _remove(self, group: FrontGroup) -> None:
-        self._try(lambda: remove_item(self.document, group.removes))
+    def _remove(self, group: front_form.FrontGroup) -> None:
+        self._try(lambda: front_form.remove_item(self.document, group.removes))
 
     def _add(self) -> None:
         name = self.new_input.text().strip()
-        if name and self._try(lambda: add_input(self.document, name)):
+        if name and self._try(lambda: front_form.add_input(self.document, name)):
             self.new_input.clear()
 
     def _add_tool(self) -> None:
-        name, kind = self.new_tool.text().strip(), TOOL_KINDS[self.tool_kind.currentIndex()]
-        if name and self._try(lambda: add_tool(self.document, name, kind)):
+        name, kind = (
+            self.new_tool.text().strip(),
+            front_form.TOOL_KINDS[self.tool_kind.currentIndex()],
+        )
+        if name and self._try(lambda: front_form.add_tool(self.document, name, kind)):
             self.new_tool.clear()
 
     def _add_outputs(self) -> None:
         example = self.example.text().strip()
-        if example and self._try(lambda: add_outputs(self.document, example)):
+        if example and self._try(lambda: front_form.add_outputs(self.document, example)):
             self.example.clear()
 
     def _refuse(self, text: str) -> None:
@@ -261,7 +245,7 @@ class FrontMatterDialog(ClosingDialog):
     def _try(self, make: Callable[[], tuple[TextEdit, ...]], *, goes_on: bool = False) -> bool:
         try:
             edits = make()
-        except FrontFormError as error:
+        except front_form.FrontFormError as error:
             self._refuse(str(error))
             return False
         self._said.hide()

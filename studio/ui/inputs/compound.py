@@ -11,32 +11,24 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue, read_json, show_value
 from studio.application.words import tr
 from studio.core.text.values import Json, objects_of, text_or_json
-from studio.ui.inputs.fields import (
-    ChoiceField,
-    FieldEditor,
-    FileField,
-    GrowingText,
-    JsonField,
-    NumberField,
-    TextField,
-)
+from studio.ui.inputs import fields
 from studio.ui.inputs.row import HIGH, FieldRow
 from studio.ui.parts.fields import ComboBox
 from studio.ui.parts.kit import column_of, icon_button, named, push_button, row_of, toned_label
 from studio.ui.style.theme import role_color, theme_in_use
 
 
-def make_editor(spec: FieldSpec) -> FieldEditor:
+def make_editor(spec: FieldSpec) -> fields.FieldEditor:
     """Make the editor that fits a field."""
     match spec.kind:
         case "string":
-            return TextField(spec)
+            return fields.TextField(spec)
         case "integer" | "number":
-            return NumberField(spec)
+            return fields.NumberField(spec)
         case "boolean" | "choice":
-            return ChoiceField(spec)
+            return fields.ChoiceField(spec)
         case "image" | "file" | "audio":
-            return FileField(spec)
+            return fields.FileField(spec)
         case "object":
             return ObjectField(spec)
         case "array" if spec.items is not None:
@@ -44,10 +36,10 @@ def make_editor(spec: FieldSpec) -> FieldEditor:
         case "thread":
             return ThreadField(spec)
         case _:
-            return JsonField(spec)
+            return fields.JsonField(spec)
 
 
-class ObjectField(FieldEditor):
+class ObjectField(fields.FieldEditor):
     """The properties of an object, one under the other beside a line."""
 
     def __init__(self, spec: FieldSpec) -> None:
@@ -140,7 +132,7 @@ class _Item(QWidget):
 
     removed = Signal(QWidget)  # itself
 
-    def __init__(self, editor: FieldEditor, name: str) -> None:
+    def __init__(self, editor: fields.FieldEditor, name: str) -> None:
         super().__init__()
         self.editor = editor
         remove = icon_button("x", tr("Remove this item"), lambda: self.removed.emit(self))
@@ -149,7 +141,7 @@ class _Item(QWidget):
         row.addWidget(remove, 0, Qt.AlignmentFlag.AlignTop)
 
 
-class ListField(FieldEditor):
+class ListField(fields.FieldEditor):
     """Items one under the other, with buttons to add and take away."""
 
     def __init__(self, spec: FieldSpec, item: FieldSpec) -> None:
@@ -272,7 +264,7 @@ class _Turn(QWidget):
         if isinstance(role, str) and role not in _ROLES:
             self.role.addItem(role)
         self.role.setCurrentText(str(role or "user"))
-        self.text = named(GrowingText(), tr("Text of the message"))
+        self.text = named(fields.GrowingText(), tr("Text of the message"))
         self.text.setPlaceholderText(tr("Text of the message; Ctrl+Enter adds the next one"))
         shown = text_or_json(content)
         self.text.setPlainText(shown)
@@ -302,7 +294,7 @@ class _Turn(QWidget):
         self.changed.emit()
 
 
-class ThreadField(FieldEditor):
+class ThreadField(fields.FieldEditor):
     """Turns one under the other; `Add` gives the floor to whoever comes next."""
 
     def __init__(self, spec: FieldSpec) -> None:

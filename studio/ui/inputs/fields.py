@@ -8,17 +8,7 @@ from PySide6.QtCore import QMimeData, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QFileDialog, QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
 
-from studio.application.inputs.fields import (
-    ABSENT,
-    FieldSpec,
-    FieldValue,
-    TypedValue,
-    check_text,
-    read_integer,
-    read_json,
-    read_number,
-    show_value,
-)
+from studio.application.inputs import fields
 from studio.application.words import marked, tr
 from studio.core.text.amounts import shortened
 from studio.core.text.values import Json
@@ -107,16 +97,16 @@ class FieldEditor(QWidget):
     changed = Signal()  # by the user, not by `set_value`
     request_sample = Signal(str)  # take the sample or default of this input as the user's value
 
-    def __init__(self, spec: FieldSpec, parent: QWidget | None = None) -> None:
+    def __init__(self, spec: fields.FieldSpec, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.spec = spec
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
 
-    def value(self) -> FieldValue:
+    def value(self) -> fields.FieldValue:
         """Return the value, or absent."""
         raise NotImplementedError
 
-    def set_value(self, value: FieldValue) -> None:
+    def set_value(self, value: fields.FieldValue) -> None:
         """Show a value, without telling of a change."""
         raise NotImplementedError
 
@@ -128,30 +118,32 @@ class FieldEditor(QWidget):
         """Set the prompt's folder, beside which paths are read."""
 
     def _placeholder(self, empty: str = "") -> str:
-        return show_value(self.spec.fallback) or empty
+        return fields.show_value(self.spec.fallback) or empty
 
 
 class TextField(FieldEditor):
     """Text of any length."""
 
-    def __init__(self, spec: FieldSpec) -> None:
+    def __init__(self, spec: fields.FieldSpec) -> None:
         super().__init__(spec)
         self.text = named(GrowingText(), spec.name)
         self._given = False
         self._quiet = False
         self.text.textChanged.connect(self._typed)
         fill(self, self.text)
-        self.set_value(ABSENT)
+        self.set_value(fields.ABSENT)
 
-    def value(self) -> FieldValue:
+    def value(self) -> fields.FieldValue:
         """Return the text, an empty one too, once something was typed."""
-        return self.text.toPlainText() if self._given else ABSENT
+        return self.text.toPlainText() if self._given else fields.ABSENT
 
-    def set_value(self, value: FieldValue) -> None:
+    def set_value(self, value: fields.FieldValue) -> None:
         """Show a text; another value is shown as JSON."""
         self._quiet = True
-        self._given = value is not ABSENT
-        shown = "" if value is ABSENT else value if isinstance(value, str) else json.dumps(value)
+        self._given = value is not fields.ABSENT
+        shown = (
+            "" if value is fields.ABSENT else value if isinstance(value, str) else json.dumps(value)
+        )
         if shown != self.text.toPlainText():
             self.text.setPlainText(shown)
         self._say()
@@ -159,7 +151,7 @@ class TextField(FieldEditor):
 
     def problem(self) -> str:
         """Return the fault of a text that does not match its pattern; empty without one."""
-        return check_text(self.text.toPlainText(), self.spec) if self._given else ""
+        return fields.check_text(self.text.toPlainText(), self.spec) if self._given else ""
 
     def _typed(self) -> None:
         if self._quiet:
@@ -175,33 +167,33 @@ class TextField(FieldEditor):
 class NumberField(FieldEditor):
     """A number of any size: a spin box would end at 32 bits."""
 
-    def __init__(self, spec: FieldSpec) -> None:
+    def __init__(self, spec: fields.FieldSpec) -> None:
         super().__init__(spec)
         self.line = named(QLineEdit(placeholderText=self._placeholder(tr("A number"))), spec.name)
         self.line.textEdited.connect(self.changed)
         fill(self, self.line)
 
-    def value(self) -> FieldValue:
+    def value(self) -> fields.FieldValue:
         """Return the number."""
         return self._entry().value
 
-    def set_value(self, value: FieldValue) -> None:
+    def set_value(self, value: fields.FieldValue) -> None:
         """Show a number."""
-        self.line.setText("" if value is ABSENT else json.dumps(value))
+        self.line.setText("" if value is fields.ABSENT else json.dumps(value))
 
     def problem(self) -> str:
         """Return the fault of a value that is no number within its range; empty without one."""
         return self._entry().problem
 
-    def _entry(self) -> TypedValue:
-        read = read_integer if self.spec.kind == "integer" else read_number
+    def _entry(self) -> fields.TypedValue:
+        read = fields.read_integer if self.spec.kind == "integer" else fields.read_number
         return read(self.line.text(), self.spec)
 
 
 class ChoiceField(FieldEditor):
     """One of a few values, or none."""
 
-    def __init__(self, spec: FieldSpec) -> None:
+    def __init__(self, spec: fields.FieldSpec) -> None:
         super().__init__(spec)
         values: tuple[Json, ...] = spec.choices or (True, False)
         if spec.nullable and None not in values:
@@ -216,14 +208,14 @@ class ChoiceField(FieldEditor):
         self.combo.activated.connect(self.changed)
         fill(self, self.combo)
 
-    def value(self) -> FieldValue:
+    def value(self) -> fields.FieldValue:
         """Return the value chosen."""
         index = self.combo.currentIndex()
-        return ABSENT if index <= 0 else self._values[index - 1]
+        return fields.ABSENT if index <= 0 else self._values[index - 1]
 
-    def set_value(self, value: FieldValue) -> None:
+    def set_value(self, value: fields.FieldValue) -> None:
         """Show a value; one that is not offered is added."""
-        if value is ABSENT:
+        if value is fields.ABSENT:
             self.combo.setCurrentIndex(0)
             return
         for index, offered in enumerate(self._values):
@@ -238,7 +230,7 @@ class ChoiceField(FieldEditor):
         """Return the fault of a value that is not among those allowed; empty without one."""
         value = self.value()
         allowed = self.spec.choices
-        if value is ABSENT or not allowed or value in allowed or value is None:
+        if value is fields.ABSENT or not allowed or value in allowed or value is None:
             return ""
         return tr("{value!r} is not one of the values allowed.").format(value=value)
 
@@ -246,7 +238,7 @@ class ChoiceField(FieldEditor):
 class JsonField(FollowsTheme, FieldEditor):
     """Any value, as JSON."""
 
-    def __init__(self, spec: FieldSpec) -> None:
+    def __init__(self, spec: fields.FieldSpec) -> None:
         super().__init__(spec)
         self.text = named(GrowingText(), tr("{name}, as JSON").format(name=spec.name))
         self.text.setFont(fixed_font(self.font()))
@@ -257,22 +249,22 @@ class JsonField(FollowsTheme, FieldEditor):
         fill(self, self.text)
         self.follow_theme()
 
-    def value(self) -> FieldValue:
+    def value(self) -> fields.FieldValue:
         """Return the value, where the JSON can be read."""
-        return read_json(self.text.toPlainText()).value
+        return fields.read_json(self.text.toPlainText()).value
 
-    def set_value(self, value: FieldValue) -> None:
+    def set_value(self, value: fields.FieldValue) -> None:
         """Show a value, indented."""
-        if value is not ABSENT and self.value() == value and not self.problem():
+        if value is not fields.ABSENT and self.value() == value and not self.problem():
             return
         self._quiet = True
-        shown = "" if value is ABSENT else json.dumps(value, ensure_ascii=False, indent=2)
+        shown = "" if value is fields.ABSENT else json.dumps(value, ensure_ascii=False, indent=2)
         self.text.setPlainText(shown)
         self._quiet = False
 
     def problem(self) -> str:
         """Return the error of the JSON."""
-        return read_json(self.text.toPlainText()).problem
+        return fields.read_json(self.text.toPlainText()).problem
 
     def recolor(self) -> None:
         """Take the colors of the theme in use."""
@@ -300,7 +292,7 @@ _FILTERS = {
 class FileField(FieldEditor):
     """A path beside the prompt, or an address."""
 
-    def __init__(self, spec: FieldSpec) -> None:
+    def __init__(self, spec: fields.FieldSpec) -> None:
         super().__init__(spec)
         self._folder: Path | None = None
         self.line = named(QLineEdit(), spec.name)
@@ -313,13 +305,13 @@ class FileField(FieldEditor):
         browse.setIconSize(QSize(16, 16))
         row_of((self.line, 1), browse, on=self, margins=0, spacing=4)
 
-    def value(self) -> FieldValue:
+    def value(self) -> fields.FieldValue:
         """Return the path as written."""
-        return self.line.text() or ABSENT
+        return self.line.text() or fields.ABSENT
 
-    def set_value(self, value: FieldValue) -> None:
+    def set_value(self, value: fields.FieldValue) -> None:
         """Show a path."""
-        self.line.setText("" if value is ABSENT or value is None else str(value))
+        self.line.setText("" if value is fields.ABSENT or value is None else str(value))
 
     def set_folder(self, folder: Path | None) -> None:
         """Set the folder that paths are relative to."""

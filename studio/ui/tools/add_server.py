@@ -18,13 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.tools.pasted_server import (
-    PastedServer,
-    ServerFileError,
-    address_text,
-    read_pasted,
-    settings_text,
-)
+from studio.application.tools import pasted_server
 from studio.application.words import tr
 from studio.core.prompty.document import ToolSpec
 from studio.core.text.invisible import plain_tip, reveal
@@ -58,7 +52,7 @@ class AddServerDialog(QDialog):
 
     def __init__(
         self,
-        known: Sequence[PastedServer],
+        known: Sequence[pasted_server.PastedServer],
         problems: Sequence[str],
         parent: QWidget,
         places: Sequence[ServerPlace] = ("own",),
@@ -76,7 +70,7 @@ class AddServerDialog(QDialog):
         super().__init__(parent)
         self._known = tuple(known)
         self._edited = edited
-        self._tried: tuple[PastedServer, ...] = ()
+        self._tried: tuple[pasted_server.PastedServer, ...] = ()
         title = tr("Edit MCP server") if edited else tr("Add MCP servers")
         self.setWindowTitle(title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -174,8 +168,8 @@ class AddServerDialog(QDialog):
         self.form.set_values(
             {
                 "name": name,
-                "address": address_text(entry),
-                "settings": settings_text(entry),
+                "address": pasted_server.address_text(entry),
+                "settings": pasted_server.settings_text(entry),
                 "folder": text_of(entry.get("cwd")),
                 "login": entry.get("auth") in ("browser", "oauth"),
             }
@@ -203,7 +197,7 @@ class AddServerDialog(QDialog):
         if not self._tried and (self.form.text("address").strip() or not taken):
             try:
                 self._tried = self._read()
-            except ServerFileError as error:
+            except pasted_server.ServerFileError as error:
                 self._say(str(error))
                 return
             self.add_button.setEnabled(False)
@@ -217,8 +211,8 @@ class AddServerDialog(QDialog):
         self.request_add.emit((*servers, *taken), self.form.text("place"), names)
         self.accept()
 
-    def _read(self) -> tuple[PastedServer, ...]:
-        servers = read_pasted(
+    def _read(self) -> tuple[pasted_server.PastedServer, ...]:
+        servers = pasted_server.read_pasted(
             self.form.text("address"), self.form.text("settings"), self.form.text("name")
         )
         before = self._edited[1] if self._edited is not None else {}
@@ -234,7 +228,8 @@ class AddServerDialog(QDialog):
         if self.form.value("login"):
             kept["auth"] = "browser"
         return tuple(
-            PastedServer(each.name, {**each.entry, **kept}, each.shown) for each in servers
+            pasted_server.PastedServer(each.name, {**each.entry, **kept}, each.shown)
+            for each in servers
         )
 
     def _ticked(self, rows: QListWidget) -> list[int]:

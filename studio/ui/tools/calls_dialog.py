@@ -28,16 +28,8 @@ from studio.core.text.amounts import by_count, duration
 from studio.core.text.invisible import reveal
 from studio.core.tools.registry import ToolEntry
 from studio.core.tools.source import ToolOutcome
+from studio.ui.parts import kit
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.kit import (
-    ClosingDialog,
-    FlowLayout,
-    column_of,
-    named,
-    push_button,
-    row_of,
-    split_of,
-)
 from studio.ui.parts.text_views import JsonView
 from studio.ui.preview.cards.text_body import pretty_json
 from studio.ui.style.theme import paint_text, theme_in_use
@@ -227,7 +219,7 @@ _COMPARISONS: Mapping[Comparison, str] = {
 }
 
 
-class CallsDialog(ClosingDialog):
+class CallsDialog(kit.ClosingDialog):
     """Beside the window, not before it. Asks for calls to be made, and for the file to be written.
 
     A saved call that is made again is a test: its answer must be as it was. A row is a call without
@@ -283,14 +275,14 @@ class CallsDialog(ClosingDialog):
         self.before, self.now = JsonView(self), JsonView(self)
         self.before.setAccessibleName(tr("The answer that was saved"))
         self.now.setAccessibleName(tr("The answer now"))
-        self.compare = named(ComboBox(self), tr("Part of the answer that must match"))
+        self.compare = kit.named(ComboBox(self), tr("Part of the answer that must match"))
         for key, words in _COMPARISONS.items():
             self.compare.addItem(tr(words), key)
         self.compare.activated.connect(self._compare_by)
         self.status = QLabel(self, wordWrap=True)
 
     def _make_buttons(self) -> None:
-        self._buttons = FlowLayout(spacing=8)
+        self._buttons = kit.FlowLayout(spacing=8)
         self.run_button = self._button(tr("Call all"), self._run)
         self.run_button.setProperty("primary", True)
         self.cancel_button = self._button(tr("Cancel"), self.request_cancel.emit)
@@ -308,18 +300,18 @@ class CallsDialog(ClosingDialog):
         self.export_button = self._button(tr("Write the answers…"), self._export)
 
     def _button(self, words: str, act: Callable[[], object], tip: str = "") -> QPushButton:
-        button = push_button(words, lambda _: act(), parent=self, tip=tip, takes_enter=False)
+        button = kit.push_button(words, lambda _: act(), parent=self, tip=tip, takes_enter=False)
         self._buttons.addWidget(button)
         return button
 
     def _arrange(self) -> None:
         before, now = QWidget(), QWidget()
-        column_of(QLabel(tr("Saved")), (self.before, 1), on=before, margins=0)
-        column_of(QLabel(tr("Now")), (self.now, 1), on=now, margins=0)
-        answers = split_of(before, now)
-        splitter = split_of(self.table, answers, sizes=(330, 210), is_column=True, parent=self)
-        compare = row_of(QLabel(tr("Must match:"), self), self.compare, 1)
-        column_of((splitter, 1), compare, self.status, self._buttons, on=self, margins=12)
+        kit.column_of(QLabel(tr("Saved")), (self.before, 1), on=before, margins=0)
+        kit.column_of(QLabel(tr("Now")), (self.now, 1), on=now, margins=0)
+        answers = kit.split_of(before, now)
+        splitter = kit.split_of(self.table, answers, sizes=(330, 210), is_column=True, parent=self)
+        compare = kit.row_of(QLabel(tr("Must match:"), self), self.compare, 1)
+        kit.column_of((splitter, 1), compare, self.status, self._buttons, on=self, margins=12)
 
     @property
     def calls(self) -> tuple[SavedCall, ...]:

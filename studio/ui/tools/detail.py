@@ -31,17 +31,8 @@ from studio.core.text.values import JsonObject
 from studio.core.tools.forms import tool_forms
 from studio.core.tools.registry import ToolEntry
 from studio.core.tools.trust.store import ToolChange
+from studio.ui.parts import kit
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.kit import (
-    Chip,
-    FlowLayout,
-    Separator,
-    column_of,
-    named,
-    push_button,
-    row_of,
-    toned_label,
-)
 from studio.ui.parts.text_views import JsonView
 from studio.ui.parts.yielding_tabs import YieldingTabs
 from studio.ui.preview.cards.text_body import pretty_json
@@ -67,14 +58,16 @@ class ChangeNote(FollowsTheme, QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._change: ToolChange | None = None
-        self.words = toned_label("warning", parent=self, wraps=True, is_plain=True)
-        self.button = push_button(tr("Allow as it is"), self.allowed, parent=self)
+        self.words = kit.toned_label("warning", parent=self, wraps=True, is_plain=True)
+        self.button = kit.push_button(tr("Allow as it is"), self.allowed, parent=self)
         self.button.setToolTip(tr("It then asks only as its approval says"))
-        self.difference = named(QPlainTextEdit(self, readOnly=True), tr("How the tool has changed"))
+        self.difference = kit.named(
+            QPlainTextEdit(self, readOnly=True), tr("How the tool has changed")
+        )
         self.difference.setFont(fixed_font(self.font()))
-        row = row_of((self.words, 1), spacing=8)
+        row = kit.row_of((self.words, 1), spacing=8)
         row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignTop)
-        column_of(row, self.difference, on=self, margins=0, spacing=8)
+        kit.column_of(row, self.difference, on=self, margins=0, spacing=8)
         self.hide()
         self.follow_theme()
 
@@ -139,10 +132,10 @@ class ToolHead(QWidget):
         font.setWeight(font.Weight.DemiBold)
         self._name.setFont(font)
         self._name.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._state = Chip("")
+        self._state = kit.Chip("")
         self._state.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._state.setEnabled(False)
-        self._effects = Chip(tr("has effects"), self)
+        self._effects = kit.Chip(tr("has effects"), self)
         self._effects.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._effects.setEnabled(False)
         self._effects.setToolTip(tr("It changes something outside; it asks before its first call"))
@@ -154,8 +147,8 @@ class ToolHead(QWidget):
         self.definition.setAccessibleName(tr("Go to where the tool is defined"))
         self.definition.setToolTip(tr("Go to where the tool is defined"))
         self.definition.clicked.connect(lambda: self.request_definition.emit(self._entry))
-        self._description = toned_label("text", wraps=True, is_plain=True)
-        self._problem = toned_label("warning", wraps=True, is_plain=True)
+        self._description = kit.toned_label("text", wraps=True, is_plain=True)
+        self._problem = kit.toned_label("warning", wraps=True, is_plain=True)
         self.change = ChangeNote(self)
         self.change.allowed.connect(
             lambda: self.request_allow.emit(self._entry.id if self._entry else ToolId())
@@ -217,10 +210,12 @@ class ToolHead(QWidget):
             asked.emit(self._entry)
 
     def _lay_out(self) -> None:
-        row = row_of(
+        row = kit.row_of(
             self._name, self._state, self._effects, 1, self.declare, self.definition, spacing=8
         )
-        column_of(row, self._description, self._problem, self.change, on=self, margins=0, spacing=8)
+        kit.column_of(
+            row, self._description, self._problem, self.change, on=self, margins=0, spacing=8
+        )
 
 
 class SchemaTree(FollowsTheme, QTreeWidget):
@@ -320,7 +315,7 @@ class FormsPage(FollowsTheme, QScrollArea):
         self._entry = entry
         self.views = {}
         page = QWidget()
-        column = column_of(on=page, margins=12, spacing=8)
+        column = kit.column_of(on=page, margins=12, spacing=8)
         for form in tool_forms(entry.spec):
             self._add(page, column, form.title, theme.muted)
             if form.remark:
@@ -360,11 +355,11 @@ class ToolDetail(QWidget):
         self.entry: ToolEntry | None = None
         """The tool that is shown."""
         self.head = ToolHead()
-        self.approval = named(ComboBox(), tr("Approval of calls"))
+        self.approval = kit.named(ComboBox(), tr("Approval of calls"))
         for key, each in APPROVAL_WORDS.items():
             words = tr(each)
             self.approval.addItem(words[0].upper() + words[1:], key)
-        self._approval_label = toned_label("muted", tr("Calls"))
+        self._approval_label = kit.toned_label("muted", tr("Calls"))
         self.mock = MockEditor()
         self.tabs = YieldingTabs()
         self.tabs.setAccessibleName(tr("Views of the tool"))
@@ -375,30 +370,30 @@ class ToolDetail(QWidget):
         self.tabs.setTabToolTip(4, tr("What the prompt sets for the program that runs it"))
         self.try_panel = TryPanel()
         self.tree = SchemaTree()
-        self.schema_text = named(JsonView(), tr("Schema as JSON"))
-        self.returns_text = named(JsonView(), tr("Schema of the answer as JSON"))
-        self._returns_title = toned_label("muted", tr("Answer"))
+        self.schema_text = kit.named(JsonView(), tr("Schema as JSON"))
+        self.returns_text = kit.named(JsonView(), tr("Schema of the answer as JSON"))
+        self._returns_title = kit.toned_label("muted", tr("Answer"))
         self.forms = FormsPage()
-        self.options = named(JsonView(), tr("Options as JSON, values put in"))
+        self.options = kit.named(JsonView(), tr("Options as JSON, values put in"))
         self._pages = QStackedWidget()
         self._arrange()
         self._connect()
 
     def _arrange(self) -> None:
-        switches = FlowLayout(spacing=8)
+        switches = kit.FlowLayout(spacing=8)
         switches.addWidget(_pair(self._approval_label, self.approval))
         switches.addWidget(_pair(*self.mock.chooser))
-        top = column_of(self.head, switches, self.mock, margins=(12, 8, 12, 8), spacing=8)
+        top = kit.column_of(self.head, switches, self.mock, margins=(12, 8, 12, 8), spacing=8)
         schema = QWidget()
-        column_of(
+        kit.column_of(
             (self.schema_text, 2), self._returns_title, (self.returns_text, 1), on=schema, margins=0
         )
         self._returns_title.setContentsMargins(12, 4, 12, 0)
         for page in (self.try_panel, self.tree, schema, self.forms, self.options):
             self._pages.addWidget(page)
         self._pages.setMinimumHeight(1)  # in a low dock the switches above keep their room
-        line = Separator()
-        column_of(top, self.tabs, line, (self._pages, 1), on=self, margins=0, spacing=0)
+        line = kit.Separator()
+        kit.column_of(top, self.tabs, line, (self._pages, 1), on=self, margins=0, spacing=0)
 
     def _connect(self) -> None:
         self.tabs.currentChanged.connect(self._pages.setCurrentIndex)
@@ -440,7 +435,7 @@ class ToolDetail(QWidget):
 def _pair(label: QWidget, switch: QWidget) -> QWidget:
     """Return a label that stays beside its switch when the row is broken."""
     page = QWidget()
-    row_of(label, switch, on=page, margins=(0, 0, 8, 0), spacing=8)
+    kit.row_of(label, switch, on=page, margins=(0, 0, 8, 0), spacing=8)
     return page
 
 

@@ -11,26 +11,17 @@ from studio.application.tools.saved_calls import ToolRecording
 from studio.application.words import marked, tr
 from studio.core.text.amounts import by_count
 from studio.core.text.values import Json, text_or_json
-from studio.core.tools.registry import (
-    MOCK_TITLES,
-    AskMock,
-    FixedMock,
-    Mock,
-    RecordedAnswer,
-    RecordedMock,
-    SequenceMock,
-    TemplateMock,
-)
+from studio.core.tools import registry
 from studio.ui.inputs.fields import GrowingText
 from studio.ui.parts.fields import ComboBox
 from studio.ui.parts.kit import column_of, named, toned_label
 from studio.ui.style.theme import FollowsTheme, theme_in_use
 
-_KINDS: tuple[type[Mock] | None, ...] = (None, *MOCK_TITLES)
+_KINDS: tuple[type[registry.Mock] | None, ...] = (None, *registry.MOCK_TITLES)
 _HINTS = {
-    FixedMock: marked("The answer to every call: JSON, or plain text"),
-    SequenceMock: marked("One answer a line, given one call after the other"),
-    TemplateMock: marked("It is sunny in {city}"),
+    registry.FixedMock: marked("The answer to every call: JSON, or plain text"),
+    registry.SequenceMock: marked("One answer a line, given one call after the other"),
+    registry.TemplateMock: marked("It is sunny in {city}"),
 }
 
 
@@ -42,15 +33,15 @@ class MockEditor(FollowsTheme, QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.mock: Mock | None = None
+        self.mock: registry.Mock | None = None
         """Mock that answers in place of the tool, if there is one."""
-        self._saved: tuple[RecordedAnswer, ...] = ()
+        self._saved: tuple[registry.RecordedAnswer, ...] = ()
         self.kind = named(ComboBox(), tr("What answers the calls"))
         for kind in _KINDS:
             self.kind.addItem(
                 tr("The tool itself")
                 if kind is None
-                else tr("Mock: {mock_titles}").format(mock_titles=MOCK_TITLES[kind])
+                else tr("Mock: {mock_titles}").format(mock_titles=registry.MOCK_TITLES[kind])
             )
         self.text = named(GrowingText(), tr("What the mock answers"))
         self._label = toned_label("muted", tr("Answered by"))
@@ -71,7 +62,7 @@ class MockEditor(FollowsTheme, QWidget):
         """Label and combo, for the owner to place among its other switches."""
         return self._label, self.kind
 
-    def show_mock(self, mock: Mock | None) -> None:
+    def show_mock(self, mock: registry.Mock | None) -> None:
         """Show a tool's mock, without a change signal."""
         if mock == self.mock and self.kind.currentIndex() == self._index(mock):
             self._arrange(mock)
@@ -92,7 +83,7 @@ class MockEditor(FollowsTheme, QWidget):
             f"QPlainTextEdit:focus {{ border-color: {theme.accent}; }}"
         )
 
-    def offer_saved(self, answers: tuple[RecordedAnswer, ...]) -> None:
+    def offer_saved(self, answers: tuple[registry.RecordedAnswer, ...]) -> None:
         """Offer what the tool's saved calls were answered, before the runs."""
         self._saved = answers
         if answers:
@@ -100,12 +91,12 @@ class MockEditor(FollowsTheme, QWidget):
 
     def show_recordings(self, found: tuple[ToolRecording, ...]) -> None:
         """Offer the runs in which the tool answered; the first one is taken at once."""
-        if self.kind.currentIndex() != _KINDS.index(RecordedMock):
+        if self.kind.currentIndex() != _KINDS.index(registry.RecordedMock):
             return
         self.runs.clear()
         if self._saved:
             words = by_count(len(self._saved), tr("The saved call"), tr("The {count} saved calls"))
-            self.runs.addItem(words, RecordedMock(self._saved))
+            self.runs.addItem(words, registry.RecordedMock(self._saved))
         for each in found:
             when = time.strftime("%d %b %H:%M", time.localtime(each.started))
             words = tr("{when}: {answers}, {question}").format(
@@ -113,11 +104,11 @@ class MockEditor(FollowsTheme, QWidget):
                 answers=self._answers(len(each.answers)),
                 question=" ".join(each.question.split()),
             )
-            self.runs.addItem(words[:120], RecordedMock(each.answers))
+            self.runs.addItem(words[:120], registry.RecordedMock(each.answers))
         self.runs.setEnabled(bool(self.runs.count()))
         if not self.runs.count():
             self.runs.addItem(tr("No former run has an answer of this tool"))
-            self._tell(RecordedMock(()))
+            self._tell(registry.RecordedMock(()))
             return
         rows = range(self.runs.count())
         held = next((row for row in rows if self.runs.itemData(row) == self.mock), None)
@@ -130,24 +121,24 @@ class MockEditor(FollowsTheme, QWidget):
 
     def _run_chosen(self, row: int) -> None:
         mock = self.runs.itemData(row)
-        if isinstance(mock, RecordedMock):
+        if isinstance(mock, registry.RecordedMock):
             self._tell(mock)
 
-    def _tell(self, mock: Mock | None) -> None:
+    def _tell(self, mock: registry.Mock | None) -> None:
         self.mock = mock
         self.mock_changed.emit()
 
-    def _arrange(self, mock: Mock | None) -> None:
+    def _arrange(self, mock: registry.Mock | None) -> None:
         hint = _HINTS.get(type(mock)) if mock is not None else None
-        is_recorded = isinstance(mock, RecordedMock)
-        if isinstance(mock, RecordedMock) and not self.runs.count():
+        is_recorded = isinstance(mock, registry.RecordedMock)
+        if isinstance(mock, registry.RecordedMock) and not self.runs.count():
             self.runs.addItem(self._answers(len(mock.answers)), mock)
         self.setHidden(hint is None and not is_recorded)
         self.text.setHidden(hint is None)
         self.runs.setHidden(not is_recorded)
         self.text.setPlaceholderText(tr(hint) if hint else "")
 
-    def _index(self, mock: Mock | None) -> int:
+    def _index(self, mock: registry.Mock | None) -> int:
         if mock is None:
             return 0
         return _KINDS.index(type(mock))
@@ -157,7 +148,7 @@ class MockEditor(FollowsTheme, QWidget):
         self.runs.clear()
         self._arrange(mock)
         self._tell(mock)
-        if isinstance(mock, RecordedMock):
+        if isinstance(mock, registry.RecordedMock):
             self.request_recordings.emit()
 
     def _typed(self) -> None:
@@ -166,16 +157,18 @@ class MockEditor(FollowsTheme, QWidget):
             self._tell(_mock_of(_KINDS[index], self.text.toPlainText()))
 
 
-def _mock_of(kind: type[Mock] | None, text: str) -> Mock | None:
-    if kind is FixedMock:
-        return FixedMock(_read(text))
-    if kind is SequenceMock:
-        return SequenceMock(tuple(_read(line) for line in text.splitlines() if line.strip()))
-    if kind is TemplateMock:
-        return TemplateMock(text)
-    if kind is RecordedMock:
-        return RecordedMock(())
-    return AskMock() if kind is AskMock else None
+def _mock_of(kind: type[registry.Mock] | None, text: str) -> registry.Mock | None:
+    if kind is registry.FixedMock:
+        return registry.FixedMock(_read(text))
+    if kind is registry.SequenceMock:
+        return registry.SequenceMock(
+            tuple(_read(line) for line in text.splitlines() if line.strip())
+        )
+    if kind is registry.TemplateMock:
+        return registry.TemplateMock(text)
+    if kind is registry.RecordedMock:
+        return registry.RecordedMock(())
+    return registry.AskMock() if kind is registry.AskMock else None
 
 
 def _read(text: str) -> Json:
@@ -184,15 +177,15 @@ def _read(text: str) -> Json:
     return text if entry.problem or entry.value is ABSENT else entry.value
 
 
-def _text_of(mock: Mock | None) -> str:
+def _text_of(mock: registry.Mock | None) -> str:
     match mock:
-        case None | AskMock() | RecordedMock():
+        case None | registry.AskMock() | registry.RecordedMock():
             return ""
-        case FixedMock(value):
+        case registry.FixedMock(value):
             return text_or_json(value)
-        case SequenceMock(values):
+        case registry.SequenceMock(values):
             return "\n".join(text_or_json(value) for value in values)
-        case TemplateMock(template):
+        case registry.TemplateMock(template):
             return template
         case _:
             assert_never(mock)

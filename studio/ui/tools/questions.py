@@ -10,15 +10,7 @@ from studio.application.words import tr
 from studio.core.text.invisible import reveal
 from studio.core.tools.mcp.connection import InputGiven
 from studio.ui.inputs.schema_form import SchemaForm
-from studio.ui.parts.kit import (
-    ClosingDialog,
-    column_of,
-    named,
-    push_button,
-    row_of,
-    scroll_area,
-    toned_label,
-)
+from studio.ui.parts import kit
 from studio.ui.parts.text_views import JsonView
 from studio.ui.style.theme import paint_text
 from studio.viewmodels.tools.calls import InputQuestion, Question
@@ -27,7 +19,7 @@ _FIELD, _MOST_HEIGHT = 64, 448
 """Height of a field with its title, and the most that a form opens with, in pixels."""
 
 
-class _QuestionDialog(ClosingDialog):
+class _QuestionDialog(kit.ClosingDialog):
     """A waiting question; closing the dialog answers it, too, so that its caller never hangs."""
 
     def __init__(self, title: str, width: int, parent: QWidget) -> None:
@@ -65,7 +57,7 @@ class AnswerDialog(_QuestionDialog):
             textFormat=Qt.TextFormat.PlainText,
             wordWrap=True,
         )
-        arguments = named(JsonView(self), tr("Arguments of the call"))
+        arguments = kit.named(JsonView(self), tr("Arguments of the call"))
         arguments.show_json(json.dumps(question.arguments, ensure_ascii=False, indent=2))
         arguments.grow(12)
         self.text = QPlainTextEdit(
@@ -76,8 +68,8 @@ class AnswerDialog(_QuestionDialog):
         self.give.clicked.connect(lambda: self._give(is_error=False))
         fail = QPushButton(tr("Answer as a failure"), self)
         fail.clicked.connect(lambda: self._give(is_error=True))
-        buttons = row_of(1, fail, self.give)
-        column_of(head, arguments, self.text, buttons, on=self)
+        buttons = kit.row_of(1, fail, self.give)
+        kit.column_of(head, arguments, self.text, buttons, on=self)
         self.text.setFocus()
 
     def _refuse(self) -> None:
@@ -98,7 +90,7 @@ class InputDialog(_QuestionDialog):
         super().__init__(tr("A tool asks"), 460, parent)
         self.question = question
         wanted = question.wanted
-        head = toned_label(
+        head = kit.toned_label(
             "muted", tr("The MCP server {server} asks:").format(server=wanted.server), parent=self
         )
         self.message = QLabel(reveal(wanted.message), self)
@@ -106,11 +98,11 @@ class InputDialog(_QuestionDialog):
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setWordWrap(True)
         self.form = SchemaForm()
-        self.remark = toned_label("muted", parent=self, wraps=True, is_plain=True)
+        self.remark = kit.toned_label("muted", parent=self, wraps=True, is_plain=True)
         self.remark.setText(
             tr("It gets what you enter. Give no password or key to a server in a form.")
         )
-        self.accept_button = push_button(tr("Give"), self._give, parent=self, is_default=True)
+        self.accept_button = kit.push_button(tr("Give"), self._give, parent=self, is_default=True)
         self.decline_button = QPushButton(tr("Decline"), self, autoDefault=False)
         self.decline_button.clicked.connect(lambda: self._answer(InputGiven("decline")))
         if not wanted.url:
@@ -123,11 +115,11 @@ class InputDialog(_QuestionDialog):
         self.given.emit(self.question.id, InputGiven("cancel"))
 
     def _arrange(self, head: QLabel) -> None:
-        area = scroll_area(self.form, parent=self)
+        area = kit.scroll_area(self.form, parent=self)
         area.setVisible(not self.question.wanted.url)
         area.setMinimumHeight(min(_FIELD * max(len(self.form.rows), 3), _MOST_HEIGHT))
-        buttons = row_of(1, self.decline_button, self.accept_button)
-        column_of(
+        buttons = kit.row_of(1, self.decline_button, self.accept_button)
+        kit.column_of(
             head,
             self.message,
             (area, 1),

@@ -17,17 +17,9 @@ from studio.application.words import marked, tr
 from studio.core.text.amounts import by_count
 from studio.core.text.invisible import reveal
 from studio.core.tools.registry import VARIABLES_KEY, SourceStatus
+from studio.ui.parts import kit
 from studio.ui.parts.empty_state import Banner
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.kit import (
-    FlowLayout,
-    column_of,
-    empty_layout,
-    named,
-    push_button,
-    scroll_area,
-    toned_label,
-)
 from studio.ui.parts.text_views import fixed_text
 from studio.ui.style.theme import FollowsTheme, Theme, paint_text, theme_in_use
 from studio.viewmodels.app.jobs import repeating_timer
@@ -80,7 +72,7 @@ class SourceBlock(QWidget):
         theme = theme_in_use()
         self._source, self._requests = source, requests
         self.log = fixed_text(tr("Log of {label}").format(label=source.label), parent=self)
-        column = column_of(self._head(), on=self, margins=(0, 8, 0, 8), spacing=4)
+        column = kit.column_of(self._head(), on=self, margins=(0, 8, 0, 8), spacing=4)
         if source.message:
             column.addWidget(self._words(source.message, _color(theme, source)))
         facts = self._facts()
@@ -144,7 +136,7 @@ class SourceBlock(QWidget):
         made: list[QPushButton] = []
 
         def add(words: str, act: Callable[[], object], tip: str = "") -> None:
-            button = push_button(words, lambda _: act(), parent=self, tip=tip)
+            button = kit.push_button(words, lambda _: act(), parent=self, tip=tip)
             made.append(button)
 
         is_loaded = source.state in ("ready", "failed")
@@ -242,7 +234,7 @@ class SourcesPage(FollowsTheme, QWidget):
         super().__init__(parent)
         self._sources: tuple[SourceStatus, ...] = ()
         self.requests = SourceRequests(self)
-        self.approval = named(ComboBox(self), tr("Approval of calls for the whole folder"))
+        self.approval = kit.named(ComboBox(self), tr("Approval of calls for the whole folder"))
         self.approval.addItem(tr("Each tool as it asks for"), None)
         for key, each in APPROVAL_WORDS.items():
             words = tr(each)
@@ -250,11 +242,13 @@ class SourcesPage(FollowsTheme, QWidget):
         self.approval.activated.connect(
             lambda _: self.request_folder_approval.emit(self.approval.currentData())
         )
-        self._approval_label = toned_label("muted", tr("Calls of this folder's tools"), parent=self)
+        self._approval_label = kit.toned_label(
+            "muted", tr("Calls of this folder's tools"), parent=self
+        )
         self.own_button = QPushButton(tr("Your own MCP servers…"), self)
         self.own_button.setToolTip(tr("Open the file of servers that every prompt may name"))
         self.own_button.clicked.connect(self.request_own_servers)
-        self.add_button = push_button(tr("Add a server…"), self.request_new_server, parent=self)
+        self.add_button = kit.push_button(tr("Add a server…"), self.request_new_server, parent=self)
         self.add_button.setToolTip(tr("Add an MCP server, or import those of other programs"))
         self._list = QWidget(self)
         self._blocks = QVBoxLayout(self._list)
@@ -264,15 +258,15 @@ class SourcesPage(FollowsTheme, QWidget):
         self.follow_theme()
 
     def _arrange(self) -> None:
-        switches = FlowLayout(spacing=8)
+        switches = kit.FlowLayout(spacing=8)
         for part in (self._approval_label, self.approval, self.own_button, self.add_button):
             switches.addWidget(part)
         self._blocks.setContentsMargins(0, 0, 0, 0)
         self._blocks.setSpacing(8)
         page = _Page(self)
-        column_of(switches, (self._list, 1), on=page, margins=(12, 8, 12, 12), spacing=8)
-        area = scroll_area(page, parent=self)
-        column_of(area, on=self, margins=0)
+        kit.column_of(switches, (self._list, 1), on=page, margins=(12, 8, 12, 12), spacing=8)
+        area = kit.scroll_area(page, parent=self)
+        kit.column_of(area, on=self, margins=0)
 
     def show_folder(self, folder: Path | None, approval: str | None) -> None:
         """Show what holds for calls of the tools of the prompt's folder."""
@@ -286,7 +280,7 @@ class SourcesPage(FollowsTheme, QWidget):
             self._sources = sources
             return
         self._sources = sources
-        empty_layout(self._blocks)
+        kit.empty_layout(self._blocks)
         self.blocks = {}
         for source in sources:
             block = SourceBlock(source, self.requests, self._list)
@@ -341,7 +335,7 @@ class SourceBanners(QWidget):
         super().__init__(parent)
         self.shown: list[Banner] = []
         """The lines, from the top."""
-        self._column = column_of(on=self, margins=0, spacing=2)
+        self._column = kit.column_of(on=self, margins=0, spacing=2)
 
     def show_sources(self, sources: tuple[SourceStatus, ...]) -> None:
         """Show what is wrong with the sources; nothing where all is well."""

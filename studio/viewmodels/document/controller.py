@@ -14,15 +14,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
 
-from studio.application.document.files import (
-    EncodingError,
-    FileError,
-    FileText,
-    digest_of,
-    is_read_only,
-    read_file,
-    write_file,
-)
+from studio.application.document import files
 from studio.application.words import tr
 from studio.viewmodels.app.jobs import LatestJob, single_shot
 from studio.viewmodels.app.notifications import NotificationAction, Notifications
@@ -186,7 +178,7 @@ class DocumentController(QObject):
     dirty_changed = Signal(bool)
     path_changed = Signal(Path)
     path_moved = Signal(str, str)  # the path before, empty where it was never saved, and now
-    changed_on_disk = Signal(FileText)  # FileText as it is now on disk
+    changed_on_disk = Signal(files.FileText)  # FileText as it is now on disk
     gone_from_disk = Signal()
     disk_settled = Signal()  # it was decided which text counts: the one here, or the one on disk
     saved = Signal(Path)
@@ -204,7 +196,7 @@ class DocumentController(QObject):
         self._messages = messages
         self._swaps = swaps
         self._read_text = read_text
-        self.file = FileText("")
+        self.file = files.FileText("")
         """The file as last read or written."""
         self.path: Path | None = None
         """The file, where there is one."""
@@ -237,22 +229,22 @@ class DocumentController(QObject):
     @property
     def is_read_only(self) -> bool:
         """Whether the file may not be written."""
-        return self.path is not None and is_read_only(self.path)
+        return self.path is not None and files.is_read_only(self.path)
 
     # -- begin ----------------------------------------------------------------------------------
 
     def begin(self, text: str, title: str) -> None:
         """Start with a text that has no file."""
-        self.file, self._title = FileText(text), title
+        self.file, self._title = files.FileText(text), title
         self.reading.start(FIRST_WAIT_MS)
 
-    def open(self, path: Path) -> FileText:
+    def open(self, path: Path) -> files.FileText:
         """Read a file.
 
         Raises:
             FileError: it cannot be read.
         """
-        file = read_file(path)
+        file = files.read_file(path)
         self._take(path, file)
         for notice in file.notices:
             self._messages.say("warning", notice, where=path.name)
@@ -262,18 +254,18 @@ class DocumentController(QObject):
         """Take over text that a crash left: it is unsaved, whatever the file holds."""
         self._title = title
         if path is not None:
-            file = FileText("")
+            file = files.FileText("")
             if path.exists():
                 try:
-                    file = read_file(path)
-                except FileError as error:
+                    file = files.read_file(path)
+                except files.FileError as error:
                     self._messages.error(str(error), error.hint)
             self._take(path, replace(file, digest=base or file.digest))
             self._watch_timer.start()  # the file may have changed since the text was kept
         self._set_dirty(True)
         self._swap_timer.start(0)
 
-    def _take(self, path: Path, file: FileText) -> None:
+    def _take(self, path: Path, file: files.FileText) -> None:
         self.file = file
         self._set_path(path)
         self.reading.start(FIRST_WAIT_MS)
@@ -303,11 +295,11 @@ class DocumentController(QObject):
             return False
         before = self.file.text if target == self.path else ""
         try:
-            self.file = write_file(target, replace(self.file, text=self._read_text()))
-        except EncodingError as error:
+            self.file = files.write_file(target, replace(self.file, text=self._read_text()))
+        except files.EncodingError as error:
             self._offer_utf8(str(error), target)
             return False
-        except FileError as error:
+        except files.FileError as error:
             self._messages.error(str(error), error.hint, str(target))
             return False
         self._messages.withdraw(f"encoding:{self.id}")
@@ -324,7 +316,7 @@ class DocumentController(QObject):
 
     def save_known(self) -> bool:
         """Write the text unless another program has changed the file since it was read."""
-        is_known = self.path is not None and digest_of(self.path) == self.file.digest
+        is_known = self.path is not None and files.digest_of(self.path) == self.file.digest
         return is_known and (not self.is_dirty or self.save())
 
     def follow_rename(self, path: Path) -> None:
@@ -346,13 +338,13 @@ class DocumentController(QObject):
             key=f"encoding:{self.id}",
         )
 
-    def accept_disk(self, file: FileText) -> None:
+    def accept_disk(self, file: files.FileText) -> None:
         """Take the text that is on disk now, as the editor did."""
         self.file = file
         self.set_modified(False)
         self.disk_settled.emit()
 
-    def keep_own(self, file: FileText) -> None:
+    def keep_own(self, file: files.FileText) -> None:
         """Keep the editor's text; the same change is not reported again."""
         self.file = replace(self.file, digest=file.digest)
         self._set_dirty(True)
@@ -414,11 +406,11 @@ class DocumentController(QObject):
             return
         if str(self.path) not in self._watcher.files():
             self._watcher.addPath(str(self.path))
-        if digest_of(self.path) == self.file.digest:
+        if files.digest_of(self.path) == self.file.digest:
             return
         try:
-            self.changed_on_disk.emit(read_file(self.path))
-        except FileError:
+            self.changed_on_disk.emit(files.read_file(self.path))
+        except files.FileError:
             self._watch_timer.start()  # it is being written; look again
 
     def _write_swap(self) -> None:

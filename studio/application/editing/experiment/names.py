@@ -14,14 +14,10 @@ from studio.core.experiments.datasets import csv_delimiter
 from studio.core.experiments.file.names import SUFFIXES
 from studio.core.experiments.file.read import read_experiment
 from studio.core.experiments.values import DatasetReference
+from studio.core.prompty import reference_values
 from studio.core.prompty.document import FrontMatterEntry, PromptDocument
 from studio.core.prompty.edit.edits import inside_quotes, rename_input
 from studio.core.prompty.parse import parse
-from studio.core.prompty.reference_values import (
-    ReferenceContext,
-    UnresolvedReference,
-    confined_path,
-)
 from studio.core.prompty.references import sample_file
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.files import read_bounded, write_atomically
@@ -231,8 +227,8 @@ def _renamed_samples(
     if name is None:
         return
     try:
-        file = confined_path(name, ReferenceContext(path.parent))
-    except UnresolvedReference:
+        file = reference_values.confined_path(name, reference_values.ReferenceContext(path.parent))
+    except reference_values.UnresolvedReference:
         return  # a run has no values of it either
     for edits in _renamed_keys(file, old, new, lambda place: len(place) == 1):
         for other in sorted(path.parent.glob(f"*{path.suffix}")):

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias, get_args
 from studio.application.run.breakpoints import BreakpointSet
 from studio.application.run.words import bare
 from studio.application.words import tr
+from studio.core.agent.values import events
 from studio.core.agent.values.breakpoints import (
     NAMES,
     Breakpoint,
@@ -18,17 +19,6 @@ from studio.core.agent.values.breakpoints import (
     at_step,
     environment_of,
     parse_expression,
-)
-from studio.core.agent.values.events import (
-    ContextTrimmed,
-    Event,
-    Logged,
-    ModelChosen,
-    ModelFailed,
-    Rendered,
-    ReplyEdited,
-    ReplyRead,
-    ToolEnded,
 )
 from studio.core.agent.values.options import ExceptionFilter
 from studio.core.agent.values.state import RunState, steps_of
@@ -178,7 +168,7 @@ class ConsoleLine:
     """The row of the call that it is of."""
 
 
-def lines_of(event: Event, step: int, tool: str = "") -> Iterator[ConsoleLine]:
+def lines_of(event: events.Event, step: int, tool: str = "") -> Iterator[ConsoleLine]:
     """Return the console lines of a journal event; most events have none.
 
     Args:
@@ -187,38 +177,38 @@ def lines_of(event: Event, step: int, tool: str = "") -> Iterator[ConsoleLine]:
         tool: name of the tool whose call it is about.
     """
     match event:
-        case Logged(text=text):
+        case events.Logged(text=text):
             yield ConsoleLine("log", text, step)
-        case ToolEnded(call=row, outcome=outcome):
+        case events.ToolEnded(call=row, outcome=outcome):
             yield from _of_tool(outcome, ConsoleLine("output", "", step, row), tool)
-        case ModelFailed(message=message, retry_in=wait):
+        case events.ModelFailed(message=message, retry_in=wait):
             again = "" if wait is None else tr("; next try in {time}").format(time=duration(wait))
             yield ConsoleLine("error" if wait is None else "warning", bare(message) + again, step)
-        case ReplyEdited(repair=name) if name:
+        case events.ReplyEdited(repair=name) if name:
             yield ConsoleLine("warning", tr("Repaired: {name}").format(name=name), step)
-        case ReplyRead(reading=reading):
+        case events.ReplyRead(reading=reading):
             for warning in reading.warnings:
                 yield ConsoleLine("warning", warning.message, step)
-        case ModelChosen(model=model, over=over):
+        case events.ModelChosen(model=model, over=over):
             words = tr("Model: {model}, not {other}").format(model=model.name, other=over.name)
             yield ConsoleLine("warning", words, step)
-        case ContextTrimmed(dropped=count):
+        case events.ContextTrimmed(dropped=count):
             words = tr("{count} old messages left out")
             if count == 1:
                 words = tr("1 old message left out")
             words = words.format(count=count)
             yield ConsoleLine("warning", words, step)
-        case Rendered(problems=problems):
+        case events.Rendered(problems=problems):
             for text in problems:
                 yield ConsoleLine("warning", text, step)
         case _:
             return
 
 
-def event_lines(event: Event, state: RunState) -> tuple[ConsoleLine, ...]:
+def event_lines(event: events.Event, state: RunState) -> tuple[ConsoleLine, ...]:
     """Return the console lines of an event, with the state after it."""
     calls = state.step.calls
-    tool = calls[event.call].tool if isinstance(event, ToolEnded) else ""
+    tool = calls[event.call].tool if isinstance(event, events.ToolEnded) else ""
     return tuple(lines_of(event, state.iteration, tool))
 
 

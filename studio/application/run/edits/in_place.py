@@ -9,23 +9,7 @@ from typing import Literal, TypeAlias
 
 from studio.application.run.text import json_text
 from studio.application.words import tr
-from studio.core.agent.values.commands import (
-    AnswerCall,
-    Command,
-    EditReply,
-    Reject,
-    SendBack,
-    Steer,
-    TreatAsFinal,
-)
-from studio.core.agent.values.events import (
-    AnswerEdited,
-    CallEdited,
-    ErrorObservationEdited,
-    MessagesEdited,
-    ObservationEdited,
-    OutcomeTold,
-)
+from studio.core.agent.values import commands, events
 from studio.core.agent.values.state import RunState
 from studio.core.prompty.body.sections import read_marker
 from studio.core.prompty.document import (
@@ -66,18 +50,18 @@ AfterEdit: TypeAlias = Literal["stay", "step", "continue"]
 
 
 COMMAND_OF_EDIT: dict[EditKind, type] = {
-    "messages": MessagesEdited,
-    "reply": EditReply,
-    "arguments": CallEdited,
-    "observation": ObservationEdited,
-    "told": ErrorObservationEdited,
-    "answer": AnswerEdited,
-    "treat_as_final": TreatAsFinal,
-    "reject": Reject,
-    "answer_call": AnswerCall,
-    "steer": Steer,
-    "send_back": SendBack,
-    "outcome": OutcomeTold,
+    "messages": events.MessagesEdited,
+    "reply": commands.EditReply,
+    "arguments": events.CallEdited,
+    "observation": events.ObservationEdited,
+    "told": events.ErrorObservationEdited,
+    "answer": events.AnswerEdited,
+    "treat_as_final": commands.TreatAsFinal,
+    "reject": commands.Reject,
+    "answer_call": commands.AnswerCall,
+    "steer": commands.Steer,
+    "send_back": commands.SendBack,
+    "outcome": events.OutcomeTold,
 }
 """The kind of command that each becomes; whether it is possible is for the machine to say."""
 
@@ -144,7 +128,7 @@ class EditResult:
     """For messages: all of them."""
 
 
-def command_of(spec: EditSpec, result: EditResult) -> Command:  # noqa: C901 - one flat match
+def command_of(spec: EditSpec, result: EditResult) -> commands.Command:  # noqa: C901 - one flat match
     """Return the command that an edit becomes.
 
     Raises:
@@ -155,29 +139,29 @@ def command_of(spec: EditSpec, result: EditResult) -> Command:  # noqa: C901 - o
         case "messages":
             if not result.messages:
                 raise EditError("Nothing would be sent. Keep at least one message.")
-            return MessagesEdited(result.messages)
+            return events.MessagesEdited(result.messages)
         case "reply":
-            return EditReply(replace(spec.reply, text=text))
+            return commands.EditReply(replace(spec.reply, text=text))
         case "arguments":
-            return CallEdited(spec.call, result.tool or spec.tool, read_object(text))
+            return events.CallEdited(spec.call, result.tool or spec.tool, read_object(text))
         case "observation":
-            return ObservationEdited(spec.call, text, result.is_error)
+            return events.ObservationEdited(spec.call, text, result.is_error)
         case "told":
-            return ErrorObservationEdited(_needed(text, tr("the message to the model")))
+            return events.ErrorObservationEdited(_needed(text, tr("the message to the model")))
         case "answer":
-            return AnswerEdited(text)
+            return events.AnswerEdited(text)
         case "treat_as_final":
-            return TreatAsFinal(text)
+            return commands.TreatAsFinal(text)
         case "reject":
-            return Reject(spec.call, text.strip())
+            return commands.Reject(spec.call, text.strip())
         case "answer_call":
-            return AnswerCall(spec.call, text)
+            return commands.AnswerCall(spec.call, text)
         case "steer":
-            return Steer(_needed(text, tr("a message")))
+            return commands.Steer(_needed(text, tr("a message")))
         case "send_back":
-            return SendBack(_needed(text, tr("a message")))
+            return commands.SendBack(_needed(text, tr("a message")))
         case "outcome":
-            return OutcomeTold(spec.call, "result", text)
+            return events.OutcomeTold(spec.call, "result", text)
 
 
 def problem_of(spec: EditSpec, result: EditResult) -> str:

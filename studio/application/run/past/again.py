@@ -6,15 +6,7 @@ from pathlib import Path
 
 from studio.core.agent.loop.calls import RunToolbox
 from studio.core.agent.loop.steps import messages_of, new_state
-from studio.core.agent.past.replay import (
-    Past,
-    RecordedModel,
-    RecordedSpecs,
-    RecordedTools,
-    Reenactment,
-    branch_path,
-    walk,
-)
+from studio.core.agent.past import replay
 from studio.core.agent.protocols.loops import loop_of
 from studio.core.agent.run.performer import Performer
 from studio.core.agent.run.plan import RunPlan
@@ -48,13 +40,13 @@ class PastRun:
     last: int
     """Sequence number of the last event of the branch that is shown."""
 
-    whole: Past | None = None
+    whole: replay.Past | None = None
     """The run as it was opened; None of a live one, whose journal is walked where it is needed."""
 
     @property
-    def to_take_up(self) -> Past:
+    def to_take_up(self) -> replay.Past:
         """Return the state from which a run continues."""
-        return self.whole if self.whole is not None else walk(self.events)
+        return self.whole if self.whole is not None else replay.walk(self.events)
 
     @property
     def setup(self) -> RunSetup:
@@ -68,7 +60,7 @@ class PastRun:
         return parse(self.setup.source, path)
 
 
-def past_run(whole: Past, checkpoint: int | None = None) -> PastRun | None:
+def past_run(whole: replay.Past, checkpoint: int | None = None) -> PastRun | None:
     """Return a past run at one of its places, read from the history; None without events.
 
     Args:
@@ -92,10 +84,10 @@ def at_request(past: PastRun, number: int) -> PastRun | None:
 
 def with_results_of(plan: RunPlan, past: PastRun) -> RunPlan:
     """Return the plan with tools that answer as in the past run where the calls are the same."""
-    recording = Reenactment(branch_path(past.events, past.last)).recording
+    recording = replay.Reenactment(replay.branch_path(past.events, past.last)).recording
 
     async def open_toolbox() -> RunToolbox:
-        return RecordedTools((await plan.with_tools()).toolbox, recording)
+        return replay.RecordedTools((await plan.with_tools()).toolbox, recording)
 
     return replace(plan, open_toolbox=open_toolbox)
 
@@ -145,18 +137,18 @@ def exactly(
         references: where the prompt's `${…}` references find their values.
         options: where it stops, and what it does otherwise than the run did.
     """
-    path = branch_path(past.events, past.last)
+    path = replay.branch_path(past.events, past.last)
     if path and isinstance(path[-1], Stopped):
         path.pop()  # that it was stopped is not part of the way
     setup, wanted = past.setup, options or RunOptions()
-    reenactment = Reenactment(path)
+    reenactment = replay.Reenactment(path)
     # Nothing happens outside, so that no call has to be asked about.
     specs = tuple(replace(spec, has_effects=False) for spec in setup.tools)
     return RunPlan(
         past.document,
         setup.inputs,
-        RecordedModel(reenactment.recording.calls),
-        RecordedTools(RecordedSpecs(specs), reenactment.recording, live=False),
+        replay.RecordedModel(reenactment.recording.calls),
+        replay.RecordedTools(replay.RecordedSpecs(specs), reenactment.recording, live=False),
         options=replace(
             wanted,
             protocol=wanted.protocol or setup.protocol,

@@ -5,69 +5,42 @@ Beside what they led to, a state keeps who did what when, and how long the run w
 
 from typing import TypeAlias, assert_never
 
+from studio.core.agent.loop import steps
 from studio.core.agent.loop.calls import first_call, with_call
 from studio.core.agent.loop.context import assistant_message, extended, legal, user_message
-from studio.core.agent.loop.steps import (
-    Move,
-    begin_step,
-    close_step,
-    next_call,
-    outcome_unknown,
-    pending,
-    results_ready,
-    settle,
-    with_messages,
-)
 from studio.core.agent.protocols.findings import RAN_WITHOUT_RESULT
-from studio.core.agent.values.events import (
-    AnswerEdited,
-    AnswerReturned,
-    CallDecided,
-    CallEdited,
-    ErrorObservationEdited,
-    Event,
-    Forked,
-    LimitRaised,
-    MessagesEdited,
-    ModelChosen,
-    ModelReplied,
-    ObservationEdited,
-    OutcomeTold,
-    ReplyEdited,
-    Steered,
-    TreatedAsFinal,
-)
+from studio.core.agent.values import events
 from studio.core.agent.values.json_text import json_text
 from studio.core.agent.values.state import LimitName, RunState
 from studio.core.agent.values.step import CheckCalls, Limits, PausePoint, Touch, TouchKind, replace
 
 Edit: TypeAlias = (
-    MessagesEdited
-    | ReplyEdited
-    | CallEdited
-    | ObservationEdited
-    | ErrorObservationEdited
-    | TreatedAsFinal
-    | AnswerEdited
-    | AnswerReturned
-    | OutcomeTold
-    | LimitRaised
-    | Steered
+    events.MessagesEdited
+    | events.ReplyEdited
+    | events.CallEdited
+    | events.ObservationEdited
+    | events.ErrorObservationEdited
+    | events.TreatedAsFinal
+    | events.AnswerEdited
+    | events.AnswerReturned
+    | events.OutcomeTold
+    | events.LimitRaised
+    | events.Steered
 )
 """The events that change what a paused run goes on with."""
 
 _TOUCHING = (
-    MessagesEdited,
-    ReplyEdited,
-    CallEdited,
-    CallDecided,
-    ObservationEdited,
-    TreatedAsFinal,
-    AnswerEdited,
-    OutcomeTold,
-    Steered,
-    ModelReplied,
-    ModelChosen,
+    events.MessagesEdited,
+    events.ReplyEdited,
+    events.CallEdited,
+    events.CallDecided,
+    events.ObservationEdited,
+    events.TreatedAsFinal,
+    events.AnswerEdited,
+    events.OutcomeTold,
+    events.Steered,
+    events.ModelReplied,
+    events.ModelChosen,
 )
 
 _DECISIONS: dict[str, TouchKind] = {
@@ -78,20 +51,20 @@ _DECISIONS: dict[str, TouchKind] = {
 }
 
 
-def edit(state: RunState, event: Edit) -> Move:  # noqa: C901 - one arm per edit
+def edit(state: RunState, event: Edit) -> steps.Move:  # noqa: C901 - one arm per edit
     """Return the run after an edit, still at its place unless the edit itself moves it."""
     match event:
-        case MessagesEdited(messages=messages):
+        case events.MessagesEdited(messages=messages):
             if state.setup.protocol == "native":
                 messages = legal(messages)
-            return settle(
-                _marked(with_messages(state, messages), "edited", PausePoint.BEFORE_REQUEST)
+            return steps.settle(
+                _marked(steps.with_messages(state, messages), "edited", PausePoint.BEFORE_REQUEST)
             )
-        case ReplyEdited():
-            return settle(_reply(state, event))
-        case CallEdited():
+        case events.ReplyEdited():
+            return steps.settle(_reply(state, event))
+        case events.CallEdited():
             return _call(state, event), (CheckCalls(),)
-        case ObservationEdited(call=index, text=text, is_error=is_error):
+        case events.ObservationEdited(call=index, text=text, is_error=is_error):
             edited = (*state.step.calls[index].edited, "observation")
             state = with_call(
                 state,
@@ -100,30 +73,30 @@ def edit(state: RunState, event: Edit) -> Move:  # noqa: C901 - one arm per edit
                 is_error=is_error,
                 edited=tuple(dict.fromkeys(edited)),
             )
-            return settle(_marked(state, "edited", PausePoint.OBSERVATION))
-        case ErrorObservationEdited(text=text):
+            return steps.settle(_marked(state, "edited", PausePoint.OBSERVATION))
+        case events.ErrorObservationEdited(text=text):
             if state.error is not None:
                 state = replace(state, error=replace(state.error, observation=text))
-            return settle(state)
-        case TreatedAsFinal(text=text, always=always):
+            return steps.settle(state)
+        case events.TreatedAsFinal(text=text, always=always):
             plain = state.plain_is_final or always
             state = replace(
                 state, place=PausePoint.ANSWER, answer=text, error=None, plain_is_final=plain
             )
-            return settle(replace(_answered(state, text), format_errors=0))
-        case AnswerEdited(text=text):
+            return steps.settle(replace(_answered(state, text), format_errors=0))
+        case events.AnswerEdited(text=text):
             state = replace(
                 state, place=PausePoint.ANSWER, answer=text, answer_problems=(), error=None
             )
-            return settle(_answered(state, text))
-        case AnswerReturned(text=text, continues=continues):
+            return steps.settle(_answered(state, text))
+        case events.AnswerReturned(text=text, continues=continues):
             words = (state.answer or "") if continues else ""
             return _go_on(replace(state, answer_so_far=words), text)
-        case OutcomeTold():
+        case events.OutcomeTold():
             return _outcome(state, event)
-        case LimitRaised():
-            return settle(replace(state, limits=raised(state.limits, event.limit, event.to)))
-        case Steered():
+        case events.LimitRaised():
+            return steps.settle(replace(state, limits=raised(state.limits, event.limit, event.to)))
+        case events.Steered():
             return _steered(state, event)
         case _:
             assert_never(event)
@@ -146,17 +119,19 @@ def raised(limits: Limits, name: LimitName, to: float | None) -> Limits:
             assert_never(name)
 
 
-def _steered(state: RunState, event: Steered) -> Move:
+def _steered(state: RunState, event: events.Steered) -> steps.Move:
     """Add the user's message to the request that is ready to be sent, or to the next one."""
     if not event.joins or state.place != PausePoint.BEFORE_REQUEST:
         state = replace(state, steering=(*state.steering, event.text))
-        return state, pending(state)
+        return state, steps.pending(state)
     message = user_message(event.text)
     if state.setup.protocol != "native":
         state = replace(state, injected=(*state.injected, message))
     state = extended(state, (message,))
-    state = with_messages(state, state.conversation)
-    return settle(replace(state, step=replace(state.step, said=(*state.step.said, event.text))))
+    state = steps.with_messages(state, state.conversation)
+    return steps.settle(
+        replace(state, step=replace(state.step, said=(*state.step.said, event.text)))
+    )
 
 
 def _marked(state: RunState, mark: str, at: PausePoint | None = None) -> RunState:
@@ -172,7 +147,7 @@ def _answered(state: RunState, text: str) -> RunState:
     return replace(marked, step=replace(marked.step, answer=text))
 
 
-def _reply(state: RunState, event: ReplyEdited) -> RunState:
+def _reply(state: RunState, event: events.ReplyEdited) -> RunState:
     mark = "repaired" if event.repair else "edited"
     repairs = state.repairs | ({event.repair} if event.repair and event.always else set())
     origin = "person" if event.given else state.step.reply_origin
@@ -193,7 +168,7 @@ def _reply(state: RunState, event: ReplyEdited) -> RunState:
     return replace(marked, format_errors=max(0, state.format_errors - 1))
 
 
-def _call(state: RunState, event: CallEdited) -> RunState:
+def _call(state: RunState, event: events.CallEdited) -> RunState:
     before = state.step.calls[event.call]
     what = [*before.edited]
     if event.tool != before.tool:
@@ -214,7 +189,7 @@ def _call(state: RunState, event: CallEdited) -> RunState:
     return replace(_marked(state, "edited", PausePoint.TOOL_CALL), place=None, error=None)
 
 
-def _go_on(state: RunState, text: str) -> Move:
+def _go_on(state: RunState, text: str) -> steps.Move:
     """Add the answer and the user's next message to the conversation, and let the loop go on."""
     answer = assistant_message(state.answer or "")
     message = user_message(text)
@@ -227,9 +202,9 @@ def _go_on(state: RunState, text: str) -> Move:
     allowed = state.setup.limits.iterations
     if allowed is not None:
         state = replace(state, limits=replace(state.limits, iterations=state.iteration + allowed))
-    return begin_step(
+    return steps.begin_step(
         replace(
-            close_step(state),
+            steps.close_step(state),
             status="running",
             composing=False,
             answer=None,
@@ -240,7 +215,7 @@ def _go_on(state: RunState, text: str) -> Move:
     )
 
 
-def _outcome(state: RunState, event: OutcomeTold) -> Move:
+def _outcome(state: RunState, event: events.OutcomeTold) -> steps.Move:
     match event.fate:
         case "did-not-run":
             state = with_call(state, event.call, status="asked", origin="live")
@@ -253,13 +228,13 @@ def _outcome(state: RunState, event: OutcomeTold) -> Move:
             assert_never(event.fate)
     lost = first_call(state, lambda call: call.status == "unknown")
     if lost is not None:
-        return outcome_unknown(state, lost)
+        return steps.outcome_unknown(state, lost)
     if event.fate == "did-not-run" or not state.runs_at_once:
-        return next_call(state)
-    return results_ready(replace(state, call=None, error=None))
+        return steps.next_call(state)
+    return steps.results_ready(replace(state, call=None, error=None))
 
 
-def noted(before: RunState, after: RunState, event: Event) -> RunState:
+def noted(before: RunState, after: RunState, event: events.Event) -> RunState:
     """Return the state after an event, with its author, time and the length of the pause before.
 
     Args:
@@ -267,7 +242,7 @@ def noted(before: RunState, after: RunState, event: Event) -> RunState:
         after: the state that it led to.
         event: what happened.
     """
-    if before.pause is not None and after.pause is None and not isinstance(event, Forked):
+    if before.pause is not None and after.pause is None and not isinstance(event, events.Forked):
         # After going back, the time since that place first waited belongs to the other way.
         spent = event.waited
         if spent is None and before.pause.at:
@@ -275,14 +250,16 @@ def noted(before: RunState, after: RunState, event: Event) -> RunState:
         after = replace(after, waited=after.waited + max(spent or 0.0, 0.0))
     if not isinstance(event, _TOUCHING) or after.step.number != before.step.number:
         return after
-    touch = _model_touch(before, event) if isinstance(event, ModelChosen) else _touch_of(event)
+    touch = (
+        _model_touch(before, event) if isinstance(event, events.ModelChosen) else _touch_of(event)
+    )
     if touch is None:
         return after
     step = replace(after.step, touches=(*after.step.touches, touch))
     return replace(after, step=step)
 
 
-def _model_touch(before: RunState, event: ModelChosen) -> Touch:
+def _model_touch(before: RunState, event: events.ModelChosen) -> Touch:
     """Return the mark for a changed model, at the current card or at the request.
 
     A run that only begins has kept none: it was chosen over another one.
@@ -297,27 +274,27 @@ def _model_touch(before: RunState, event: ModelChosen) -> Touch:
     return Touch(kind, place or PausePoint.ANSWER, call, event.at, words)
 
 
-def _touch_of(event: Event) -> Touch | None:
+def _touch_of(event: events.Event) -> Touch | None:
     """Return the mark for an event of the user; None if a rule caused it."""
     at = event.at
     match event:
-        case MessagesEdited():
+        case events.MessagesEdited():
             return Touch("edited", PausePoint.BEFORE_REQUEST, at=at)
-        case Steered():
+        case events.Steered():
             return Touch("sent", PausePoint.BEFORE_REQUEST, at=at)
-        case ReplyEdited(repair=repair):
+        case events.ReplyEdited(repair=repair):
             return Touch("repaired" if repair else "edited", PausePoint.REPLY, at=at)
-        case ModelReplied(stopped_by="user"):
+        case events.ModelReplied(stopped_by="user"):
             return Touch("cut", PausePoint.REPLY, at=at)
-        case CallEdited(call=row):
+        case events.CallEdited(call=row):
             return Touch("edited", PausePoint.TOOL_CALL, row, at)
-        case CallDecided(call=row, decision=decision, by="person"):
+        case events.CallDecided(call=row, decision=decision, by="person"):
             return Touch(_DECISIONS[decision], PausePoint.TOOL_CALL, row, at)
-        case OutcomeTold(call=row):
+        case events.OutcomeTold(call=row):
             return Touch("told", PausePoint.TOOL_CALL, row, at)
-        case ObservationEdited(call=row):
+        case events.ObservationEdited(call=row):
             return Touch("edited", PausePoint.OBSERVATION, row, at)
-        case AnswerEdited() | TreatedAsFinal():
+        case events.AnswerEdited() | events.TreatedAsFinal():
             return Touch("edited", PausePoint.ANSWER, at=at)
         case _:
             return None

@@ -9,34 +9,11 @@ Pauses lie between states, never inside an effect, so resuming does nothing twic
 from collections.abc import Iterable
 from typing import assert_never
 
+from studio.core.agent.loop import steps
 from studio.core.agent.loop.calls import decided, tell_bad_calls, tool_ended, with_call, with_checks
 from studio.core.agent.loop.context import replaced
 from studio.core.agent.loop.edits import edit, noted
 from studio.core.agent.loop.setup import must_compose
-from studio.core.agent.loop.steps import (
-    Move,
-    answered,
-    at_error,
-    begin_step,
-    calls_checked,
-    fold_step,
-    new_state,
-    next_call,
-    next_result,
-    next_step,
-    offered,
-    output_error,
-    pending,
-    rendered,
-    replied,
-    request_ready,
-    results_ready,
-    settle,
-    status_after,
-    stopped,
-    tries_ended,
-    with_reading,
-)
 from studio.core.agent.protocols.findings import format_feedback
 from studio.core.agent.values.events import (
     AnswerChecked,
@@ -91,7 +68,7 @@ from studio.core.agent.values.step import (
 from studio.core.wire.reply import Reply
 
 
-def advance(state: RunState, event: Event) -> Move:
+def advance(state: RunState, event: Event) -> steps.Move:
     """Return the state after a fact, and the effects that it calls for.
 
     At a place (`state.place`) the effects are behind the gate: they are done once the place is
@@ -101,35 +78,35 @@ def advance(state: RunState, event: Event) -> Move:
     return noted(state, after, event), effects
 
 
-def _led_to(state: RunState, event: Event) -> Move:  # noqa: C901, PLR0912 - one arm per fact
+def _led_to(state: RunState, event: Event) -> steps.Move:  # noqa: C901, PLR0912 - one arm per fact
     if event.released:
         state = replace(state, released=state.released.union(event.released))
     match event:
         case Started():
-            return begin_step(state)
+            return steps.begin_step(state)
         case Rendered(messages=messages):
-            return rendered(state, messages)
+            return steps.rendered(state, messages)
         case RenderFailed(message=message):
             error = StepError("render", "render", message, "Fix the prompt, then go on.")
-            return at_error(state, error)
+            return steps.at_error(state, error)
         case ContextTrimmed(messages=messages):
-            return request_ready(replaced(state, messages))
+            return steps.request_ready(replaced(state, messages))
         case ModelCalled() | ModelReplied() | ModelFailed() | ReplyRead():
             return _model(state, event)
         case CallsChecked() | CallDecided() | ToolCalled() | ToolEnded() | OutcomeLost():
             return _tool(state, event)
         case AnswerChecked(problems=problems, accepted=False) if problems:
             state = replace(state, answer_problems=problems, answer_value=event.value)
-            return at_error(state, output_error(state, problems))
+            return steps.at_error(state, steps.output_error(state, problems))
         case AnswerChecked(value=value, problems=problems):
-            return answered(state, value, problems), ()
+            return steps.answered(state, value, problems), ()
         case Passed():
             return _passed(state)
         case Failed(error=error):
-            status = status_after(error)
+            status = steps.status_after(error)
             return replace(state, status=status, place=None, call=None, error=error), ()
         case Stopped():
-            return stopped(state, event), ()
+            return steps.stopped(state, event), ()
         case Logged() | Paused() | Resumed() | Forked() | ModelChosen():
             return _control(state, event)
         case (
@@ -150,19 +127,21 @@ def _led_to(state: RunState, event: Event) -> Move:  # noqa: C901, PLR0912 - one
             assert_never(event)
 
 
-def _control(state: RunState, event: Logged | Paused | Resumed | Forked | ModelChosen) -> Move:
+def _control(
+    state: RunState, event: Logged | Paused | Resumed | Forked | ModelChosen
+) -> steps.Move:
     match event:
         case Logged():
-            return state, pending(state)
+            return state, steps.pending(state)
         case ModelChosen(model=model, over=over):
             # What was left for another may be asked about again; what was not taken is known.
             declined = over if model.is_same(state.answered_by) else None
             state = replace(state, switched_to=model, declined=declined)
-            return state, pending(state)
+            return state, steps.pending(state)
         case Paused(place=place, reason=reason, breakpoints=hit, text=text):
-            return settle(replace(state, pause=Pause(place, reason, hit, text, event.at)))
+            return steps.settle(replace(state, pause=Pause(place, reason, hit, text, event.at)))
         case Resumed():
-            return settle(replace(state, pause=None))
+            return steps.settle(replace(state, pause=None))
         case Forked():
             step = replace(
                 state.step,
@@ -170,7 +149,7 @@ def _control(state: RunState, event: Logged | Paused | Resumed | Forked | ModelC
                 forked_at=state.place,
                 forked_call=state.call,
             )
-            return settle(replace(state, pause=None, step=step))
+            return steps.settle(replace(state, pause=None, step=step))
         case _:
             assert_never(event)
 
@@ -178,7 +157,9 @@ def _control(state: RunState, event: Logged | Paused | Resumed | Forked | ModelC
 # The model ----------------------------------------------------------------------------------------
 
 
-def _model(state: RunState, event: ModelCalled | ModelReplied | ModelFailed | ReplyRead) -> Move:
+def _model(
+    state: RunState, event: ModelCalled | ModelReplied | ModelFailed | ReplyRead
+) -> steps.Move:
     match event:
         case ModelCalled(attempt=attempt):
             marks = state.step.marks | ({"retried"} if attempt > 1 else set())
@@ -193,19 +174,19 @@ def _model(state: RunState, event: ModelCalled | ModelReplied | ModelFailed | Re
             )
             return replace(state, place=None, step=step, error=None), ()
         case ModelReplied():
-            return settle(replied(state, event))
+            return steps.settle(steps.replied(state, event))
         case ModelFailed():
             return _model_failed(state, event)
         case ReplyRead(reading=reading):
-            state = with_reading(state, reading)
+            state = steps.with_reading(state, reading)
             match reading:
                 case Action():
                     return state, (CheckCalls(),)
                 case Final() if must_compose(state, reading):
-                    return settle(fold_step(replace(state, composing=True)))
+                    return steps.settle(steps.fold_step(replace(state, composing=True)))
                 case Final(answer=answer):
                     whole = state.answer_so_far + answer
-                    return settle(replace(state, place=PausePoint.ANSWER, answer=whole))
+                    return steps.settle(replace(state, place=PausePoint.ANSWER, answer=whole))
                 case Refused(text=text):
                     error = StepError("refusal", "refused", text or "The model declined.")
                     return replace(state, status="refused", error=error), ()
@@ -217,20 +198,20 @@ def _model(state: RunState, event: ModelCalled | ModelReplied | ModelFailed | Re
             assert_never(event)
 
 
-def _model_failed(state: RunState, event: ModelFailed) -> Move:
+def _model_failed(state: RunState, event: ModelFailed) -> steps.Move:
     step = replace(
         state.step,
         partial=_furthest(state.step.partial, event.partial),
         seconds_model=state.step.seconds_model + event.seconds,
         first_seconds=event.first_seconds,
-        tries=tries_ended(state.step, event.at),
+        tries=steps.tries_ended(state.step, event.at),
     )
     state = replace(state, place=None, step=step, seconds=state.seconds + event.seconds)
     if event.retry_in is not None:
         attempt = state.step.attempt + 1
         return state, (CallModel(attempt, event.retry_in),)
     error = StepError("model", event.kind, event.message, event.hint, retryable=event.retryable)
-    return at_error(state, error)
+    return steps.at_error(state, error)
 
 
 def _furthest(before: Reply | None, now: Reply | None) -> Reply | None:
@@ -238,7 +219,7 @@ def _furthest(before: Reply | None, now: Reply | None) -> Reply | None:
     return now if now is not None and now.says_something else before
 
 
-def _format_error(state: RunState, reading: FormatError) -> Move:
+def _format_error(state: RunState, reading: FormatError) -> steps.Move:
     state = replace(state, format_errors=state.format_errors + 1)
     observation = format_feedback(state.protocol, reading.message)
     error = StepError(
@@ -246,12 +227,12 @@ def _format_error(state: RunState, reading: FormatError) -> Move:
         reading.code,
         f"{reading.message}.",
         "",
-        offered(state, reading.repairs),
+        steps.offered(state, reading.repairs),
         reading.answer,
         observation,
         retryable=True,
     )
-    return at_error(state, error)
+    return steps.at_error(state, error)
 
 
 # Tools --------------------------------------------------------------------------------------------
@@ -259,23 +240,23 @@ def _format_error(state: RunState, reading: FormatError) -> Move:
 
 def _tool(
     state: RunState, event: CallsChecked | CallDecided | ToolCalled | ToolEnded | OutcomeLost
-) -> Move:
+) -> steps.Move:
     match event:
         case CallsChecked():
-            return calls_checked(with_checks(state, event))
+            return steps.calls_checked(with_checks(state, event))
         case CallDecided():
             state = decided(state, event)
             if event.decision == "approve" and not state.runs_at_once:
                 return replace(state, place=None), (RunTools((event.call,)),)
-            return next_call(state)
+            return steps.next_call(state)
         case ToolCalled(call=index):
             return replace(
                 with_call(state, index, status="running", began=event.at), place=None
             ), ()
         case ToolEnded():
-            return results_ready(tool_ended(state, event))
+            return steps.results_ready(tool_ended(state, event))
         case OutcomeLost(call=index):
-            return results_ready(with_call(state, index, status="unknown", origin="studio"))
+            return steps.results_ready(with_call(state, index, status="unknown", origin="studio"))
         case _:
             assert_never(event)
 
@@ -283,36 +264,38 @@ def _tool(
 # Passing a place ----------------------------------------------------------------------------------
 
 
-def _passed(state: RunState) -> Move:
+def _passed(state: RunState) -> steps.Move:
     match state.place:
         case PausePoint.OBSERVATION:
             if state.runs_at_once:
-                return next_result(state, state.call if state.call is not None else -1)
-            return next_call(state)
+                return steps.next_result(state, state.call if state.call is not None else -1)
+            return steps.next_call(state)
         case PausePoint.STEP_END:
-            return next_step(state)
+            return steps.next_step(state)
         case PausePoint.ERROR if state.error is not None:
             return _error_passed(state, state.error)
         case _:
-            return settle(state)
+            return steps.settle(state)
 
 
-def _error_passed(state: RunState, error: StepError) -> Move:
+def _error_passed(state: RunState, error: StepError) -> steps.Move:
     match error.kind:
         case "format" if state.step.reading is None or isinstance(state.step.reading, FormatError):
             step = replace(state.step, observation=error.observation)
-            return settle(fold_step(replace(state, step=step, error=None)))
+            return steps.settle(steps.fold_step(replace(state, step=step, error=None)))
         case "unknown_tool" | "schema" | "format" | "guardrail":
-            return next_call(tell_bad_calls(state))
+            return steps.next_call(tell_bad_calls(state))
         case "model":
             step = replace(state.step, attempt=state.step.attempt + 1)
-            return settle(replace(state, place=PausePoint.BEFORE_REQUEST, error=None, step=step))
+            return steps.settle(
+                replace(state, place=PausePoint.BEFORE_REQUEST, error=None, step=step)
+            )
         case "render":
             return replace(state, place=None, error=None), (RenderPrompt(state.iteration),)
         case "limit":
-            return begin_step(replace(state, error=None))
+            return steps.begin_step(replace(state, error=None))
         case _:
-            return settle(state)
+            return steps.settle(state)
 
 
 def fold(events: Iterable[Event]) -> RunState:
@@ -326,7 +309,7 @@ def fold(events: Iterable[Event]) -> RunState:
         if state is None:
             if not isinstance(event, Started):
                 raise ValueError("a journal begins with Started")
-            state = new_state(event.setup)
+            state = steps.new_state(event.setup)
         state, _ = advance(state, event)
     if state is None:
         raise ValueError("the journal is empty")

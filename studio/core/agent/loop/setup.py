@@ -17,17 +17,11 @@ from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Final, Limits, Reading, RunModel, RunSetup, Step
 from studio.core.models.base import PROTOCOLS, ChatModel, ProtocolName, place_of
 from studio.core.models.capabilities import price_source
+from studio.core.prompty import loop_format
 from studio.core.prompty.checks.secrets import source_without_secrets
 from studio.core.prompty.document import PromptDocument, ToolSpec
 from studio.core.prompty.front.declarations import output_schema
 from studio.core.prompty.inputs import resolve_inputs
-from studio.core.prompty.loop_format import (
-    QUESTION_NAMES,
-    agent_settings,
-    parallel_calls,
-    question_input,
-    sent_options,
-)
 from studio.core.prompty.parse import parse
 from studio.core.text.amounts import LARGEST
 from studio.core.text.values import Json
@@ -81,7 +75,7 @@ def embedding_wish(
     document: PromptDocument, question: str, tools: Sequence[ToolSpec]
 ) -> EmbeddingWish | None:
     """Return the texts to embed before a run; None if words decide or all tools are sent."""
-    model = agent_settings(document).get("tools_embedding")
+    model = loop_format.agent_settings(document).get("tools_embedding")
     if not isinstance(model, str) or not model.strip() or not question.strip():
         return None
     if not _limit(document, tools):
@@ -115,7 +109,7 @@ def chosen_tools(
 
 def _limit(document: PromptDocument, tools: Sequence[ToolSpec]) -> int:
     """Return the maximum number of tools that are sent; 0 for all."""
-    most = agent_settings(document).get("most_tools")
+    most = loop_format.agent_settings(document).get("most_tools")
     is_limit = isinstance(most, int) and not isinstance(most, bool) and 0 < most < len(tools)
     return int(str(most)) if is_limit else 0
 
@@ -174,7 +168,7 @@ def _words(text: str) -> frozenset[str]:
 
 def compose_template(document: PromptDocument) -> str:
     """Return the template of the answer; empty where the prompt has none."""
-    text = agent_settings(document).get("compose")
+    text = loop_format.agent_settings(document).get("compose")
     return text if isinstance(text, str) else ""
 
 
@@ -220,7 +214,7 @@ def make_setup(
 
     `scores` says which tools fit the question, where not all of them are told to the model.
     """
-    settings = agent_settings(document)
+    settings = loop_format.agent_settings(document)
     choice = choose_protocol(document, options.protocol)
     values = resolve_inputs(document, inputs).sent
     stop = options.stop
@@ -228,7 +222,7 @@ def make_setup(
         stop = stop_sequences(document, choice.protocol)
     parallel = options.parallel
     if parallel is None:
-        parallel = parallel_calls(document) is True
+        parallel = loop_format.parallel_calls(document) is True
     question = question_of(document, values)
     offered = chosen_tools(document, question, tools, scores)
     reason = "; ".join(filter(None, (choice.reason, choice_words(offered, tools, scores))))
@@ -248,7 +242,7 @@ def make_setup(
         provider=answers.provider,
         server=answers.server,
         price=answers.price,
-        options=sent_options(document, document.model.options),
+        options=loop_format.sent_options(document, document.model.options),
         stop=stop,
         response_schema=output_schema(document.outputs),
         limits=options.limits or limits_of(document),
@@ -301,7 +295,9 @@ def told_tools(
 
 def stop_sequences(document: PromptDocument, protocol: ProtocolName) -> tuple[str, ...]:
     """Return the stop sequences of a reply: those of the agent settings, else the default."""
-    return _texts(agent_settings(document).get("stop")) or tuple(PROTOCOLS[protocol].stops)
+    return _texts(loop_format.agent_settings(document).get("stop")) or tuple(
+        PROTOCOLS[protocol].stops
+    )
 
 
 def _texts(value: Json) -> tuple[str, ...]:
@@ -314,7 +310,7 @@ def _texts(value: Json) -> tuple[str, ...]:
 
 def limits_of(document: PromptDocument) -> Limits:
     """Return the limits at which a run pauses: the prompt's, else defaults that few runs reach."""
-    settings = agent_settings(document)
+    settings = loop_format.agent_settings(document)
     allowed = settings.get("max_iterations")
     is_count = isinstance(allowed, int) and not isinstance(allowed, bool) and allowed >= 0
     return Limits(
@@ -335,7 +331,7 @@ def _positive(settings: Mapping[str, Json], name: str, usual: float) -> float:
 
 def question_of(document: PromptDocument, values: Mapping[str, Json]) -> str:
     """Return the user's question: the input of a usual name, else the first text input."""
-    for name in QUESTION_NAMES:
+    for name in loop_format.QUESTION_NAMES:
         if isinstance(value := values.get(name), str):
             return value
     for item in document.inputs:
@@ -403,7 +399,7 @@ def previewed_values(
         return first_step_values(document, inputs, tools, protocol), frozenset()
     resolution = resolve_inputs(document, inputs)
     shown = resolution.shown
-    question = question_input(document)
+    question = loop_format.question_input(document)
     named = {item.name for item in document.inputs} | {question}
     filled = {name: shown[name] for name in named & shown.keys()}
     values = first_step_values(document, {**filled, **inputs}, tools, protocol)

@@ -8,14 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from studio.core.agent.protocols.findings import (
-    Findings,
-    ReadRules,
-    only_parameter,
-    read_without_reasoning,
-    remark,
-    takes_text,
-)
+from studio.core.agent.protocols import findings
 from studio.core.agent.protocols.json_repair import (
     LARGEST,
     ends_inside,
@@ -47,9 +40,9 @@ _TICKS = re.compile(r"`{3,}[\w-]*")
 _MOST_ROOTS = 50
 
 
-def read_json_action(reply: Reply, rules: ReadRules) -> Reading:
+def read_json_action(reply: Reply, rules: findings.ReadRules) -> Reading:
     """Read a JSON-action reply. The first action wins; a broken root is never descended into."""
-    return read_without_reasoning(reply, rules, lambda found: _Reader(found).read())
+    return findings.read_without_reasoning(reply, rules, lambda found: _Reader(found).read())
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +58,7 @@ class _Root:
 class _Reader:
     """One pass over one reply; the lists collect what is found on the way."""
 
-    def __init__(self, found: Findings) -> None:
+    def __init__(self, found: findings.Findings) -> None:
         self._found = found
         self._text = found.text
 
@@ -126,7 +119,7 @@ class _Reader:
             from studio.core.agent.protocols.native import read_native
 
             reading = read_native(self._found.reply, self._found.rules)
-            return replace(reading, warnings=(*reading.warnings, remark("native_call")))
+            return replace(reading, warnings=(*reading.warnings, findings.remark("native_call")))
         return self._found.without_text
 
     def _no_json(self) -> Reading:
@@ -253,14 +246,14 @@ class _Reader:
                 self._found.warn("null_args")
             return {}
         known = self._found.rules.tool(tool)
-        name = only_parameter(known)
+        name = findings.only_parameter(known)
         hidden = hidden_arguments(given, known) if isinstance(given, str) else None
         if hidden is not None:
             arguments, slip = hidden
             message = '"action_input" is a text that holds the arguments'
             repair = self._wrap(root, arguments, slip)
             return self._found.error("args_not_object", message, tool=tool, repairs=(repair,))
-        if known is None or (isinstance(given, str) and takes_text(known)):
+        if known is None or (isinstance(given, str) and findings.takes_text(known)):
             self._found.warn("bare_value", name or "input")
             return {name or "input": given}
         repairs: tuple[Repair, ...] = ()

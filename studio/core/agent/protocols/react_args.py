@@ -3,13 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from studio.core.agent.protocols.findings import (
-    Findings,
-    Label,
-    find_labels,
-    only_parameter,
-    takes_text,
-)
+from studio.core.agent.protocols import findings
 from studio.core.agent.protocols.json_repair import ends_inside, find_repair, read_value, repair_of
 from studio.core.agent.protocols.native import hidden_arguments
 from studio.core.agent.values.json_text import Decoded, decode_at, json_text
@@ -41,14 +35,14 @@ class ReadArgs:
 class ArgsReader:
     """Reads the arguments after an action's name."""
 
-    def __init__(self, found: Findings) -> None:
+    def __init__(self, found: findings.Findings) -> None:
         self._found = found
         self._text = found.text
 
     def read(self, start: int, tool: str, thought: str) -> ReadArgs | FormatError:
         """Read the arguments after the tool's name at `start`, which is a line's end."""
-        lenient = not any(find_labels(self._text[start:], lenient=False))
-        label = next(find_labels(self._text, lenient=lenient, start=start), None)
+        lenient = not any(findings.find_labels(self._text[start:], lenient=False))
+        label = next(findings.find_labels(self._text, lenient=lenient, start=start), None)
         if label is not None and label.kind == "args":
             if self._text[start : label.start].strip():
                 self._found.warn("text_between")
@@ -103,11 +97,11 @@ class ArgsReader:
         return at
 
     def _args_value(
-        self, start: int, tool: str, thought: str, label: Label | None
+        self, start: int, tool: str, thought: str, label: findings.Label | None
     ) -> ReadArgs | FormatError:
         text = self._text
         at = self._skip_open_fence(start)
-        after = next(find_labels(text, lenient=False, start=line_end(text, start)), None)
+        after = next(findings.find_labels(text, lenient=False, start=line_end(text, start)), None)
         limit = after.start if after is not None else len(text)
         if text.startswith("{", at):
             decoded = decode_at(text, at)
@@ -150,7 +144,7 @@ class ArgsReader:
             return ReadArgs({}, at, decoded.end)
         if self._found.rules.free_text and isinstance(decoded.value, str):
             return self._wrapped(decoded.value, at, decoded.end, tool, "free_text_args")
-        name = only_parameter(self._found.rules.tool(tool))
+        name = findings.only_parameter(self._found.rules.tool(tool))
         repairs: tuple[Repair, ...] = ()
         if name is not None:
             value: Json = {name: decoded.value}
@@ -170,18 +164,18 @@ class ArgsReader:
         return self._found.error("args_not_object", message, thought, tool=tool, repairs=(repair,))
 
     def _wrapped(self, value: Json, start: int, end: int, tool: str, code: str) -> ReadArgs:
-        name = only_parameter(self._found.rules.tool(tool)) or "input"
+        name = findings.only_parameter(self._found.rules.tool(tool)) or "input"
         self._found.warn(code, name)
         self._found.mark("args", start, end)
         return ReadArgs({name: value}, start, end)
 
-    def _allows_text(self, tool: str, label: Label | None) -> bool:
+    def _allows_text(self, tool: str, label: findings.Label | None) -> bool:
         if self._found.rules.free_text:
             return True
         if label is None or label.word.lower() != "action input":
             return False
         known = self._found.rules.tool(tool)
-        return known is None or takes_text(known)
+        return known is None or findings.takes_text(known)
 
     def _plain_text(
         self, start: int, limit: int, tool: str, thought: str

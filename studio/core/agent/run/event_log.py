@@ -12,24 +12,17 @@ from studio.core.agent.loop.steps import Effects, new_state, pending
 from studio.core.agent.past.replay import PastStates, RanCalls, RunTree, walk
 from studio.core.agent.run.plan import OnEvent, RunPlan
 from studio.core.agent.run.secrets import RunSecrets
-from studio.core.agent.values.events import (
-    AnswerChecked,
-    Event,
-    Failed,
-    Forked,
-    LimitRaised,
-    Logged,
-    ModelChosen,
-    OutcomeLost,
-    Resumed,
-    Steered,
-    Stopped,
-    ToolCalled,
-)
+from studio.core.agent.values import events
 from studio.core.agent.values.state import PersistentList, RunState
 from studio.core.agent.values.step import RunSetup
 
-_SAID_MEANWHILE = (Steered, LimitRaised, Logged, Resumed, ModelChosen)
+_SAID_MEANWHILE = (
+    events.Steered,
+    events.LimitRaised,
+    events.Logged,
+    events.Resumed,
+    events.ModelChosen,
+)
 """Events that are possible while an effect waits or is running."""
 
 
@@ -45,7 +38,7 @@ class EventLog:
             setup: what the run is started with.
         """
         past = plan.past if plan.past is not None else walk(())
-        self.events: PersistentList[Event] = PersistentList.over(past.events)
+        self.events: PersistentList[events.Event] = PersistentList.over(past.events)
         """The journal so far."""
         self.tree: RunTree = past.tree.copy()
         """The places reached so far."""
@@ -63,7 +56,7 @@ class EventLog:
         self._reenactment = plan.reenactment
         self._paused_at: float | None = None
 
-    def add(self, event: Event) -> bool:
+    def add(self, event: events.Event) -> bool:
         """Write a fact and go where it leads; whether that is a place."""
         masked = self._secrets.fact(event, self.state)
         now, pause = time.monotonic(), self.state.pause
@@ -92,15 +85,15 @@ class EventLog:
         """Return why the journal cannot be written, once for each time that it began to fail."""
         return self._journal.new_fault()
 
-    def _take(self, event: Event) -> bool:
+    def _take(self, event: events.Event) -> bool:
         before = self.state
-        if isinstance(event, Forked):
+        if isinstance(event, events.Forked):
             calls = before.step.calls
             self.lost |= {call_key(call) for call in calls if call.status == "unknown"}
             before = self._past.at(event.checkpoint)
-        if isinstance(event, ToolCalled):
+        if isinstance(event, events.ToolCalled):
             self.ran.add(call_key(before.step.calls[event.call]))
-        if isinstance(event, ToolCalled | OutcomeLost):
+        if isinstance(event, events.ToolCalled | events.OutcomeLost):
             self.lost.discard(call_key(before.step.calls[event.call]))
         self.events = self.events.plus((event,))
         self.state, effects = advance(before, event)
@@ -121,17 +114,19 @@ class _Journal:
     def __init__(self, write: OnEvent | None) -> None:
         """Take what writes one fact; None keeps none."""
         self._write = write
-        self._unwritten: list[Event] = []
+        self._unwritten: list[events.Event] = []
         self._told = False
         self.fault = ""
         """Reason why it could not be written; empty while it can. Nothing is lost in memory."""
 
-    def write(self, event: Event) -> None:
+    def write(self, event: events.Event) -> None:
         """Write a fact, after those that could not be written before it."""
         if self._write is None:
             return
         self._unwritten.append(event)
-        if self.fault and not isinstance(event, Resumed | Stopped | Failed | AnswerChecked):
+        if self.fault and not isinstance(
+            event, events.Resumed | events.Stopped | events.Failed | events.AnswerChecked
+        ):
             return
         try:
             while self._unwritten:

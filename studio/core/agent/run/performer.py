@@ -16,20 +16,7 @@ from studio.core.agent.protocols.findings import ReadRules
 from studio.core.agent.protocols.loops import loop_of, reading_style, rules_of
 from studio.core.agent.run.plan import ReplyKeeper, RunPlan
 from studio.core.agent.run.secrets import RunSecrets, missing_value
-from studio.core.agent.values.events import (
-    AnswerChecked,
-    ContextTrimmed,
-    Event,
-    Failed,
-    ModelCalled,
-    ModelFailed,
-    ModelReplied,
-    Rendered,
-    RenderFailed,
-    ReplyRead,
-    ToolCalled,
-    ToolEnded,
-)
+from studio.core.agent.values import events
 from studio.core.agent.values.json_text import Decoded, decode_at
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import RunState
@@ -90,7 +77,7 @@ def check_answer(schema: JsonObject | None, answer: str) -> tuple[Json, tuple[st
     return decoded.value, check_arguments(answer_schema(schema), decoded.value)
 
 
-Emit: TypeAlias = Callable[[Event], None]
+Emit: TypeAlias = Callable[[events.Event], None]
 """Writes a fact and lets the machine move."""
 
 NewRecorder: TypeAlias = Callable[[], WireRecorder | None]
@@ -165,13 +152,13 @@ class Performer:
         prepared = prepare(document, values, references=self.secrets.rendering(state.released))
         errors = [item.message for item in prepared.problems if item.severity is Severity.ERROR]
         if errors:
-            self.emit(RenderFailed(" ".join(errors[:3])))
+            self.emit(events.RenderFailed(" ".join(errors[:3])))
             return
         made = prepared.messages.messages
         markers = (message.origin.marker for message in made)
         self.rendered = frozenset(each.start for each in markers if each is not None)
         messages = tuple(plain(message) for message in made)
-        self.emit(Rendered(messages, tuple(item.message for item in prepared.problems)))
+        self.emit(events.Rendered(messages, tuple(item.message for item in prepared.problems)))
 
     def _supplies(self, name: str, owns: AbstractSet[str]) -> bool:
         """Return whether the loop supplies a variable: always its own, others unless inputs."""
@@ -181,7 +168,7 @@ class Performer:
     def trim(self, state: RunState, budget: int) -> None:
         """Make the conversation fit."""
         messages, dropped = trim(state.conversation, budget)
-        self.emit(ContextTrimmed(messages, dropped))
+        self.emit(events.ContextTrimmed(messages, dropped))
 
     # Model ----------------------------------------------------------------------------------------
 
@@ -192,7 +179,7 @@ class Performer:
             await asyncio.sleep(effect.after)
         reason = denied_request(state, self.options)
         if reason is not None:
-            self.emit(Failed(StepError("guardrail", "request", reason)))
+            self.emit(events.Failed(StepError("guardrail", "request", reason)))
             return
         request = self.secrets.request(request_of(state), state.released)
         self.partial = self.asked_at = self.first_seconds = None
@@ -201,7 +188,7 @@ class Performer:
             await prepare_model(self.model, lambda text: self._watch(ReplyNotice(text)))
         except Exception as error:  # noqa: BLE001 - shown as the failure of the call
             unready = error
-        self.emit(ModelCalled(effect.attempt))
+        self.emit(events.ModelCalled(effect.attempt))
         request = replace(request, wire=self.recorder())
         self.asked_at = time.perf_counter()
         try:
@@ -214,9 +201,9 @@ class Performer:
         self.partial = None
         by = self._stopped_by(request, reply, was_cut=was_cut)
         if isinstance(self.model, RecordedModel):
-            self.emit(ModelReplied(reply, seconds, "recorded", by))
+            self.emit(events.ModelReplied(reply, seconds, "recorded", by))
         else:
-            self.emit(ModelReplied(reply, seconds, "live", by, self.first_seconds))
+            self.emit(events.ModelReplied(reply, seconds, "live", by, self.first_seconds))
 
     @property
     def seconds(self) -> float:
@@ -284,13 +271,13 @@ class Performer:
             return "server" if isinstance(reading, Action) else ""
         return ""
 
-    def _failed(self, error: ModelError, attempt: int) -> ModelFailed:
+    def _failed(self, error: ModelError, attempt: int) -> events.ModelFailed:
         retry = None
         may_pass = error.retryable and not error.is_exhausted
         attempts = self.options.attempts if error.retries is None else error.retries + 1
         if may_pass and attempt < attempts:
             retry = min(self.options.backoff * 2 ** (attempt - 1), _LONGEST_WAIT)
-        return ModelFailed(
+        return events.ModelFailed(
             error.kind,
             error.message,
             error.hint,
@@ -309,9 +296,9 @@ class Performer:
         """Read a reply by the run's protocol."""
         reason = denied_reply(state, self.options)
         if reason is not None:
-            self.emit(Failed(StepError("guardrail", "reply", reason)))
+            self.emit(events.Failed(StepError("guardrail", "reply", reason)))
             return
-        self.emit(ReplyRead(loop_of(state.protocol).read(effect.reply, rules_of(state))))
+        self.emit(events.ReplyRead(loop_of(state.protocol).read(effect.reply, rules_of(state))))
 
     # Tools ----------------------------------------------------------------------------------------
 
@@ -337,7 +324,7 @@ class Performer:
         def asked() -> None:
             nonlocal started
             if not started:
-                self.emit(ToolCalled(index))
+                self.emit(events.ToolCalled(index))
                 started = time.perf_counter()
 
         try:
@@ -355,7 +342,7 @@ class Performer:
             outcome = ToolOutcome(f"Error: {type(error).__name__}: {error}", "error")
         asked()  # of a call that ended before its tool was asked
         outcome = replace(outcome, duration=_since(started), pictures=bounded(outcome.pictures))
-        self.emit(ToolEnded(index, outcome, self.plan.toolbox.origin(call.tool)))
+        self.emit(events.ToolEnded(index, outcome, self.plan.toolbox.origin(call.tool)))
 
     def stop_call(self, index: int) -> None:
         """End a call that is under way; its siblings go on."""
@@ -370,7 +357,7 @@ class Performer:
         flaw = flaw_of(state)
         if flaw is not None:
             problems = (flaw.message, *problems)
-        self.emit(AnswerChecked(value, problems))
+        self.emit(events.AnswerChecked(value, problems))
 
 
 def _named(error: Exception) -> ModelError:

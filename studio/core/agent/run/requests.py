@@ -5,46 +5,7 @@ from dataclasses import replace
 from typing import Literal, TypeAlias, assert_never
 
 from studio.core.agent.loop.steps import ending_error, used_up
-from studio.core.agent.values.commands import (
-    AnswerCall,
-    Approve,
-    ChooseModel,
-    Command,
-    Continue,
-    EditReply,
-    ForkFrom,
-    PauseRun,
-    Reject,
-    RunTo,
-    SendBack,
-    SkipCall,
-    Steer,
-    StepOn,
-    StopCall,
-    StopRun,
-    TakeRepair,
-    TreatAsFinal,
-)
-from studio.core.agent.values.events import (
-    AnswerChecked,
-    AnswerEdited,
-    AnswerReturned,
-    CallDecided,
-    CallEdited,
-    ErrorObservationEdited,
-    Event,
-    Failed,
-    Forked,
-    LimitRaised,
-    MessagesEdited,
-    ModelChosen,
-    ObservationEdited,
-    OutcomeTold,
-    Passed,
-    ReplyEdited,
-    Steered,
-    TreatedAsFinal,
-)
+from studio.core.agent.values import commands, events
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import CallStatus, PausePoint, Repair
 from studio.core.wire.reply import Reply
@@ -55,52 +16,52 @@ class NotAllowedError(ValueError):
 
 
 _POINTS: dict[type, tuple[PausePoint, ...]] = {
-    MessagesEdited: (PausePoint.BEFORE_REQUEST,),
-    EditReply: (PausePoint.BEFORE_REQUEST, PausePoint.REPLY, PausePoint.ERROR),
-    CallEdited: (PausePoint.TOOL_CALL, PausePoint.ERROR),
-    ObservationEdited: (PausePoint.OBSERVATION,),
-    ErrorObservationEdited: (PausePoint.ERROR,),
-    AnswerEdited: (PausePoint.ANSWER, PausePoint.ERROR),
-    Approve: (PausePoint.TOOL_CALL,),
-    Reject: (PausePoint.TOOL_CALL,),
-    AnswerCall: (PausePoint.TOOL_CALL,),
-    SkipCall: (PausePoint.TOOL_CALL,),
-    TakeRepair: (PausePoint.ERROR,),
-    TreatAsFinal: (PausePoint.REPLY, PausePoint.ERROR),
-    OutcomeTold: (PausePoint.ERROR,),
+    events.MessagesEdited: (PausePoint.BEFORE_REQUEST,),
+    commands.EditReply: (PausePoint.BEFORE_REQUEST, PausePoint.REPLY, PausePoint.ERROR),
+    events.CallEdited: (PausePoint.TOOL_CALL, PausePoint.ERROR),
+    events.ObservationEdited: (PausePoint.OBSERVATION,),
+    events.ErrorObservationEdited: (PausePoint.ERROR,),
+    events.AnswerEdited: (PausePoint.ANSWER, PausePoint.ERROR),
+    commands.Approve: (PausePoint.TOOL_CALL,),
+    commands.Reject: (PausePoint.TOOL_CALL,),
+    commands.AnswerCall: (PausePoint.TOOL_CALL,),
+    commands.SkipCall: (PausePoint.TOOL_CALL,),
+    commands.TakeRepair: (PausePoint.ERROR,),
+    commands.TreatAsFinal: (PausePoint.REPLY, PausePoint.ERROR),
+    events.OutcomeTold: (PausePoint.ERROR,),
 }
 
 
 _WORDS: dict[type, str] = {
-    MessagesEdited: "editing the messages",
-    EditReply: "another reply",
-    CallEdited: "editing a call",
-    ObservationEdited: "another observation",
-    ErrorObservationEdited: "another word on the error",
-    AnswerEdited: "another answer",
-    Approve: "allowing a call",
-    Reject: "refusing a call",
-    AnswerCall: "a result in the tool's place",
-    SkipCall: "skipping a call",
-    TakeRepair: "a repair",
-    TreatAsFinal: "taking what came as the answer",
-    OutcomeTold: "telling what became of a call",
-    SendBack: "a message after the answer",
-    ForkFrom: "going back",
-    Continue: "going on",
-    StepOn: "a step",
-    RunTo: "running to a place",
-    PauseRun: "a pause",
-    StopRun: "stopping",
-    StopCall: "stopping a call",
-    Steer: "a message before the next step",
-    LimitRaised: "raising a limit",
-    ChooseModel: "another model",
+    events.MessagesEdited: "editing the messages",
+    commands.EditReply: "another reply",
+    events.CallEdited: "editing a call",
+    events.ObservationEdited: "another observation",
+    events.ErrorObservationEdited: "another word on the error",
+    events.AnswerEdited: "another answer",
+    commands.Approve: "allowing a call",
+    commands.Reject: "refusing a call",
+    commands.AnswerCall: "a result in the tool's place",
+    commands.SkipCall: "skipping a call",
+    commands.TakeRepair: "a repair",
+    commands.TreatAsFinal: "taking what came as the answer",
+    events.OutcomeTold: "telling what became of a call",
+    commands.SendBack: "a message after the answer",
+    commands.ForkFrom: "going back",
+    commands.Continue: "going on",
+    commands.StepOn: "a step",
+    commands.RunTo: "running to a place",
+    commands.PauseRun: "a pause",
+    commands.StopRun: "stopping",
+    commands.StopCall: "stopping a call",
+    commands.Steer: "a message before the next step",
+    events.LimitRaised: "raising a limit",
+    commands.ChooseModel: "another model",
 }
 """Verb of each command, for the sentence that refuses it."""
 
 
-_MOVES: frozenset[type] = frozenset({Continue, StepOn, RunTo})
+_MOVES: frozenset[type] = frozenset({commands.Continue, commands.StepOn, commands.RunTo})
 """Going on: what the reflex keys of a debugger do."""
 
 Choice: TypeAlias = Literal["", "approval", "limit"]
@@ -132,37 +93,47 @@ def allowed(state: RunState) -> frozenset[type]:
     """Return the commands that are possible now; for enabling buttons."""
     if state.is_over:
         has_answer = state.status in ("done", "incomplete")
-        return frozenset({ForkFrom, SendBack, ChooseModel} if has_answer else {ForkFrom})
-    always: set[type] = {PauseRun, StopRun, Steer, LimitRaised, ChooseModel}
+        return frozenset(
+            {commands.ForkFrom, commands.SendBack, commands.ChooseModel}
+            if has_answer
+            else {commands.ForkFrom}
+        )
+    always: set[type] = {
+        commands.PauseRun,
+        commands.StopRun,
+        commands.Steer,
+        events.LimitRaised,
+        commands.ChooseModel,
+    }
     if state.pause is None:
         if any(call.status == "running" for call in state.step.calls):
-            always.add(StopCall)
+            always.add(commands.StopCall)
         return frozenset(always)
     found = {kind for kind, points in _POINTS.items() if state.place in points}
     error = state.error
     if state.place == PausePoint.ERROR and error is not None:
         if error.kind == "outcome_unknown":
-            return frozenset(always | {OutcomeTold, ForkFrom})
-        found.discard(OutcomeTold)
+            return frozenset(always | {events.OutcomeTold, commands.ForkFrom})
+        found.discard(events.OutcomeTold)
         if not error.repairs:
-            found.discard(TakeRepair)
+            found.discard(commands.TakeRepair)
         if not error.answer:
-            found.discard(TreatAsFinal)
+            found.discard(commands.TreatAsFinal)
         if error.kind not in ("unknown_tool", "schema", "format", "guardrail"):
-            found.discard(CallEdited)
+            found.discard(events.CallEdited)
         if not error.observation:
-            found.discard(ErrorObservationEdited)
+            found.discard(events.ErrorObservationEdited)
         if error.kind == "output":
-            found.add(SendBack)
+            found.add(commands.SendBack)
         else:
-            found.discard(AnswerEdited)
+            found.discard(events.AnswerEdited)
     if state.place == PausePoint.ANSWER:
-        found.add(SendBack)
+        found.add(commands.SendBack)
     moves: frozenset[type] = frozenset() if choice_at(state) else _MOVES
-    return moves | always | found | {ForkFrom}
+    return moves | always | found | {commands.ForkFrom}
 
 
-def facts_of(state: RunState, command: Command) -> tuple[Event, ...]:  # noqa: C901, PLR0912 - arms
+def facts_of(state: RunState, command: commands.Command) -> tuple[events.Event, ...]:  # noqa: C901, PLR0912 - arms
     """Return the events of a command; empty for commands that only move the run.
 
     Raises:
@@ -175,50 +146,63 @@ def facts_of(state: RunState, command: Command) -> tuple[Event, ...]:  # noqa: C
         where = state.place or ("after its end" if state.is_over else "while it works")
         raise NotAllowedError(f"{_WORDS[type(command)]} is not possible here ({where})")
     match command:
-        case Continue() | StepOn() | RunTo() | PauseRun() | StopRun():
+        case (
+            commands.Continue()
+            | commands.StepOn()
+            | commands.RunTo()
+            | commands.PauseRun()
+            | commands.StopRun()
+        ):
             return ()
-        case StopCall(call=call):
+        case commands.StopCall(call=call):
             _row(state, call, "running")
             return ()
-        case MessagesEdited() | ErrorObservationEdited() | AnswerEdited() | LimitRaised():
+        case (
+            events.MessagesEdited()
+            | events.ErrorObservationEdited()
+            | events.AnswerEdited()
+            | events.LimitRaised()
+        ):
             return (command,)
-        case EditReply(reply=reply):
-            return (ReplyEdited(reply, given=state.place == PausePoint.BEFORE_REQUEST),)
-        case CallEdited(call=call):
+        case commands.EditReply(reply=reply):
+            return (events.ReplyEdited(reply, given=state.place == PausePoint.BEFORE_REQUEST),)
+        case events.CallEdited(call=call):
             _row(state, call, "asked")
             return (command,)
-        case ObservationEdited(call=call):
+        case events.ObservationEdited(call=call):
             _row(state, call)
             return (command,)
-        case Approve(call=call, others=others):
+        case commands.Approve(call=call, others=others):
             rows = [_row(state, call, "asked")]
             if others:
                 rows += _asked_after(state, call)
-            return tuple(CallDecided(row, "approve", by="person") for row in rows)
-        case Reject(call=call, reason=reason):
-            return (CallDecided(_row(state, call, "asked"), "reject", reason, by="person"),)
-        case AnswerCall(call=call, text=text):
-            return (CallDecided(_row(state, call, "asked"), "answer", text, by="person"),)
-        case SkipCall(call=call):
-            return (CallDecided(_row(state, call, "asked"), "skip", by="person"),)
-        case TakeRepair():
+            return tuple(events.CallDecided(row, "approve", by="person") for row in rows)
+        case commands.Reject(call=call, reason=reason):
+            return (events.CallDecided(_row(state, call, "asked"), "reject", reason, by="person"),)
+        case commands.AnswerCall(call=call, text=text):
+            return (events.CallDecided(_row(state, call, "asked"), "answer", text, by="person"),)
+        case commands.SkipCall(call=call):
+            return (events.CallDecided(_row(state, call, "asked"), "skip", by="person"),)
+        case commands.TakeRepair():
             return (_repair(state, command),)
-        case TreatAsFinal(text=answer, always=always):
+        case commands.TreatAsFinal(text=answer, always=always):
             offered = state.error.answer if state.error is not None else ""
             words = state.step.reply.text if state.step.reply is not None else ""
-            return (TreatedAsFinal(answer if answer is not None else offered or words, always),)
-        case OutcomeTold(call=call):
+            return (
+                events.TreatedAsFinal(answer if answer is not None else offered or words, always),
+            )
+        case events.OutcomeTold(call=call):
             _row(state, call, "unknown")
             return (command,)
-        case Steer(text=text):
+        case commands.Steer(text=text):
             is_ready = state.pause is not None and state.place == PausePoint.BEFORE_REQUEST
-            return (Steered(text, is_ready),)
-        case SendBack(text=text, continues=continues):
-            return (AnswerReturned(text, continues),)
-        case ChooseModel(model=model, over=over):
-            return (ModelChosen(model, over),)
-        case ForkFrom(checkpoint=checkpoint):
-            return (Forked(checkpoint),)
+            return (events.Steered(text, is_ready),)
+        case commands.SendBack(text=text, continues=continues):
+            return (events.AnswerReturned(text, continues),)
+        case commands.ChooseModel(model=model, over=over):
+            return (events.ModelChosen(model, over),)
+        case commands.ForkFrom(checkpoint=checkpoint):
+            return (events.Forked(checkpoint),)
         case _:
             assert_never(command)
 
@@ -243,14 +227,14 @@ def _asked_after(state: RunState, call: int) -> list[int]:
     return [row for row, each in rows if row > call and each.status == "asked"]
 
 
-def _repair(state: RunState, command: TakeRepair) -> ReplyEdited:
+def _repair(state: RunState, command: commands.TakeRepair) -> events.ReplyEdited:
     offered = state.error.repairs if state.error is not None else ()
     for call in state.step.calls:
         offered += call.repairs
     for repair in offered:
         if repair.name == command.name and (repair.span is not None or repair.call == command.call):
             reply = state.step.reply or Reply()
-            return ReplyEdited(repaired(reply, repair), repair.name, always=command.always)
+            return events.ReplyEdited(repaired(reply, repair), repair.name, always=command.always)
     raise NotAllowedError(f"no repair {command.name!r} is offered")
 
 
@@ -271,7 +255,7 @@ _MOST_REPAIRS = 20
 """Limit of automatic repairs of one reply; a reply that needs more is reported unrepaired."""
 
 
-def repair_switched_on(state: RunState) -> ReplyEdited | None:
+def repair_switched_on(state: RunState) -> events.ReplyEdited | None:
     """Return the first offered repair that this run makes without asking."""
     if state.place != PausePoint.ERROR or state.error is None or state.step.reply is None:
         return None
@@ -284,18 +268,18 @@ def repair_switched_on(state: RunState) -> ReplyEdited | None:
             or set(repair.name.split("+")) <= state.repairs
         )
         if is_on:
-            return ReplyEdited(repaired(state.step.reply, repair), repair.name)
+            return events.ReplyEdited(repaired(state.step.reply, repair), repair.name)
     return None
 
 
-def passing(state: RunState, place: PausePoint, *, headless: bool, accepted: bool) -> Event:
+def passing(state: RunState, place: PausePoint, *, headless: bool, accepted: bool) -> events.Event:
     """Return the fact of passing a place; only a user can accept a flawed answer."""
     is_answer = state.error is not None and state.error.kind == "output"
     error = None if is_answer and accepted else ending_error(state, headless=headless)
     if error is None and place == PausePoint.ERROR and is_answer and not accepted:
         error = state.error
     if error is not None:
-        return Failed(error)
+        return events.Failed(error)
     if place == PausePoint.ERROR and is_answer:
-        return AnswerChecked(state.answer_value, state.answer_problems, accepted=True)
-    return Passed(place)
+        return events.AnswerChecked(state.answer_value, state.answer_problems, accepted=True)
+    return events.Passed(place)

@@ -11,20 +11,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
 from studio.core.agent.past.replay import Reenactment
-from studio.core.agent.values.events import (
-    AnswerEdited,
-    AnswerReturned,
-    CallDecided,
-    CallEdited,
-    ErrorObservationEdited,
-    Event,
-    MessagesEdited,
-    ObservationEdited,
-    Rendered,
-    ReplyEdited,
-    Started,
-    Steered,
-)
+from studio.core.agent.values import events
 from studio.core.agent.values.state import RunState
 from studio.core.masking.masker import Masker, MissingValueError
 from studio.core.masking.walk import changed, masked
@@ -39,17 +26,17 @@ NO_VALUE = "no-value"
 """Kind of the fault of a request that holds a secret without a value."""
 
 _GIVEN = (
-    Started
-    | Rendered
-    | MessagesEdited
-    | ReplyEdited
-    | CallEdited
-    | CallDecided
-    | ObservationEdited
-    | ErrorObservationEdited
-    | AnswerEdited
-    | AnswerReturned
-    | Steered
+    events.Started
+    | events.Rendered
+    | events.MessagesEdited
+    | events.ReplyEdited
+    | events.CallEdited
+    | events.CallDecided
+    | events.ObservationEdited
+    | events.ErrorObservationEdited
+    | events.AnswerEdited
+    | events.AnswerReturned
+    | events.Steered
 )
 """Events with content of the prompt or the user; all others hold what came back."""
 
@@ -67,10 +54,10 @@ class RunSecrets:
     sent_before: frozenset[str] = frozenset()
     """References of secrets that the run sent which is gone through again."""
 
-    def fact(self, event: Event, state: RunState) -> Event:
+    def fact(self, event: events.Event, state: RunState) -> events.Event:
         """Return the event in a form that anyone may see."""
         found: set[str] = set()
-        made: Event = masked(event, self.masker, found)
+        made: events.Event = masked(event, self.masker, found)
         if found and isinstance(made, _GIVEN):
             released = sorted((found | {*made.released}) - state.released)
             made = replace(made, released=tuple(released))

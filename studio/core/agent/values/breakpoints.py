@@ -17,17 +17,13 @@ from studio.core.agent.values.state import LazySequence, RunState, steps_of
 from studio.core.agent.values.step import Call, FormatError, PausePoint, Step
 from studio.core.prompty.document import named_messages
 from studio.core.prompty.parse import parse
-from studio.core.prompty.templates.jinja.conditions import (
-    Condition,
-    ConditionError,
-    compile_condition,
-)
+from studio.core.prompty.templates.jinja import conditions
 from studio.core.text.values import Json
 
 Environment: TypeAlias = Mapping[str, Json]
 """Values by name."""
 
-ExpressionError: TypeAlias = ConditionError
+ExpressionError: TypeAlias = conditions.ConditionError
 """An expression that cannot be read, or has no value; the text says what and where."""
 
 _HOLE = re.compile(r"\{\{(.+?)\}\}|\{([^{}]+)\}")
@@ -36,13 +32,13 @@ T = TypeVar("T")
 
 
 @lru_cache(maxsize=256)
-def parse_expression(source: str) -> Condition:
+def parse_expression(source: str) -> conditions.Condition:
     """Read an expression.
 
     Raises:
         ExpressionError: it is empty, too long, or malformed.
     """
-    return compile_condition(source, NAMES)
+    return conditions.compile_condition(source, NAMES)
 
 
 def check_message(template: str) -> None:

@@ -17,17 +17,7 @@ from dataclasses import dataclass, replace
 
 from studio.core.models.base import Capabilities, ModelError, ModelRequest, TellOpening
 from studio.core.models.bodies import as_sent
-from studio.core.models.embedded.policy import (
-    STRING_CHARACTER,
-    CallOffer,
-    Finding,
-    GrammarLevel,
-    StepChoices,
-    bounded,
-    json_rule,
-    object_schema,
-    step_choices,
-)
+from studio.core.models.embedded import policy
 from studio.core.models.embedded.server import EmbeddedServer, EmbeddedSettings, LlamaClient
 from studio.core.prompty.document import (
     MediaPart,
@@ -39,17 +29,8 @@ from studio.core.prompty.document import (
 )
 from studio.core.text.amounts import counted
 from studio.core.text.values import Json, JsonObject, parse_json
+from studio.core.wire import reply
 from studio.core.wire.draft import all_stops
-from studio.core.wire.reply import (
-    Finished,
-    FinishReason,
-    ReplyDelta,
-    ReplyNotice,
-    TextDelta,
-    ToolCallDelta,
-    Usage,
-    UsageDelta,
-)
 from studio.core.wire.schema import strict_schema
 
 _ROLES = {"developer": "system", "tool": "user"}
@@ -125,7 +106,7 @@ _THOUGHT = 120
 _ANSWER = 240
 
 
-def build_grammar(request: ModelRequest, level: GrammarLevel) -> str | None:
+def build_grammar(request: ModelRequest, level: policy.GrammarLevel) -> str | None:
     """Build the grammar of the reply's text, or `None` where the model may write anything.
 
     Args:
@@ -145,16 +126,16 @@ def with_end(grammar: str, token: int | None) -> str:
     return grammar if token is None else f"{grammar} <[{token}]>?"
 
 
-def _reply_rule(request: ModelRequest, level: GrammarLevel) -> str | None:
+def _reply_rule(request: ModelRequest, level: policy.GrammarLevel) -> str | None:
     if level == "off":
         return None
-    choices = step_choices(request, level)
+    choices = policy.step_choices(request, level)
     asked = request.response_schema
     schema = None if asked is None else strict_schema(asked)  # as every server is asked
     match request.protocol:
         case "native":
             if not request.tools:
-                return None if schema is None else json_rule(bounded(schema))
+                return None if schema is None else policy.json_rule(policy.bounded(schema))
             return _native(choices, schema)
         case "react":
             return _react(choices)
@@ -162,11 +143,11 @@ def _reply_rule(request: ModelRequest, level: GrammarLevel) -> str | None:
             return _json_action(choices)
 
 
-def _native(choices: StepChoices, schema: JsonObject | None) -> str:
+def _native(choices: policy.StepChoices, schema: JsonObject | None) -> str:
     """Return the grammar of a call as one JSON object (for a tool call), or of the answer."""
     ways = [
-        json_rule(
-            object_schema(
+        policy.json_rule(
+            policy.object_schema(
                 (("name", {"const": offer.tool}, True), ("arguments", _arguments(offer), True))
             )
         )
@@ -174,14 +155,14 @@ def _native(choices: StepChoices, schema: JsonObject | None) -> str:
     ]
     if choices.may_answer:
         free = _answer(choices.findings, _TEXT_CHARACTER)
-        ways.append(free if schema is None else json_rule(bounded(schema)))
+        ways.append(free if schema is None else policy.json_rule(policy.bounded(schema)))
     return _one_of(ways)
 
 
-def _react(choices: StepChoices) -> str:
+def _react(choices: policy.StepChoices) -> str:
     ways = [
         f"{_thought('I need to ', choices)} {_literal(f'Action: {offer.tool}')} {_NEW_LINE} "
-        f"{_literal('Args: ')} {json_rule(_arguments(offer))}"
+        f"{_literal('Args: ')} {policy.json_rule(_arguments(offer))}"
         for offer in choices.calls
     ]
     if choices.may_answer:
@@ -192,16 +173,17 @@ def _react(choices: StepChoices) -> str:
     return _one_of(ways)
 
 
-def _json_action(choices: StepChoices) -> str:
+def _json_action(choices: policy.StepChoices) -> str:
     ways = [
-        f"{_quoted(offer.tool)} {_BETWEEN} {json_rule(_input(offer))}" for offer in choices.calls
+        f"{_quoted(offer.tool)} {_BETWEEN} {policy.json_rule(_input(offer))}"
+        for offer in choices.calls
     ]
     if choices.may_answer:
         findings = [
             replace(each, answer=_in_string(each.answer), asked=_in_string(each.asked))
             for each in choices.findings
         ]
-        answer = _answer(findings, STRING_CHARACTER)
+        answer = _answer(findings, policy.STRING_CHARACTER)
         ways.append(f'{_quoted("final_answer")} {_BETWEEN} "\\"" {answer} "\\""')
     return f'{_BEFORE} {_one_of(ways)} "\\n}}"'
 
@@ -230,19 +212,19 @@ _BEFORE = _literal('{\n    "action": ')
 _BETWEEN = _literal(',\n    "action_input": ')
 
 
-def _lead_to_answer(choices: StepChoices) -> str:
+def _lead_to_answer(choices: policy.StepChoices) -> str:
     found = any(finding.answer for finding in choices.findings) or not choices.findings
     return "I now know " if found else "I could not find "
 
 
-def _thought(lead: str, choices: StepChoices) -> str:
+def _thought(lead: str, choices: policy.StepChoices) -> str:
     """Return the line of the thought; a guided one begins with `lead`."""
     free = f"/{_TEXT_START}{_LINE_CHARACTER}{{1,{_THOUGHT}}}/"
     guided = f"{_literal(lead)} /[a-z0-9]{_CLAIMLESS}{{1,{_THOUGHT}}}/"
     return f"{_literal('Thought: ')} {guided if choices.is_guided else free} {_NEW_LINE}"
 
 
-def _answer(findings: Sequence[Finding], character: str) -> str:
+def _answer(findings: Sequence[policy.Finding], character: str) -> str:
     """Return the words of an answer: free, or one sentence for each finding."""
     if not findings:
         return f"/{_TEXT_START}{character}{{0,{_ANSWER}}}/"
@@ -250,7 +232,7 @@ def _answer(findings: Sequence[Finding], character: str) -> str:
     return f" {_literal(' ')} ".join(_sentence(each, alone=alone) for each in findings)
 
 
-def _sentence(finding: Finding, *, alone: bool) -> str:
+def _sentence(finding: policy.Finding, *, alone: bool) -> str:
     """Return a finding in words; which words, the model chooses."""
     if not finding.answer:
         return _literal("I could not find that out.")
@@ -262,18 +244,18 @@ def _sentence(finding: Finding, *, alone: bool) -> str:
     return _one_of(_literal(f"{way}{finding.answer}.") for way in ways)
 
 
-def _arguments(offer: CallOffer) -> JsonObject:
-    return object_schema((each.name, each.schema, each.required) for each in offer.members)
+def _arguments(offer: policy.CallOffer) -> JsonObject:
+    return policy.object_schema((each.name, each.schema, each.required) for each in offer.members)
 
 
-def _input(offer: CallOffer) -> JsonObject:
+def _input(offer: policy.CallOffer) -> JsonObject:
     """Return the `action_input`: a tool's only text is bare, as in the format's examples."""
     if len(offer.members) == 1 and offer.members[0].required and offer.members[0].is_text:
         return offer.members[0].schema
     return _arguments(offer)
 
 
-DEFAULT_LEVEL: GrammarLevel = "grounded"
+DEFAULT_LEVEL: policy.GrammarLevel = "grounded"
 """The bundled model needs all of it."""
 
 _SEED = 1
@@ -311,7 +293,7 @@ class EmbeddedModel:
         server: EmbeddedServer | None = None,
         *,
         settings: EmbeddedSettings | None = None,
-        level: GrammarLevel = DEFAULT_LEVEL,
+        level: policy.GrammarLevel = DEFAULT_LEVEL,
     ) -> None:
         """Take a server.
 
@@ -324,7 +306,7 @@ class EmbeddedModel:
         self._server = server or EmbeddedServer(settings)
         self._settings = settings or self._server.settings
         self._owns_server = server is None
-        self.level: GrammarLevel = level
+        self.level: policy.GrammarLevel = level
         """Level of the grammar."""
         self.speed: Speed | None = None
         """Speed of the last reply; not part of the reply, so that equal runs stay equal."""
@@ -381,7 +363,7 @@ class EmbeddedModel:
                 tell(f"Starting {self.label} …")
             await self._server.start()
 
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[reply.ReplyDelta, None]:
         """Answer.
 
         Raises:
@@ -390,19 +372,21 @@ class EmbeddedModel:
         """
         request = as_sent(request)
         if self._server.is_busy:
-            yield ReplyNotice(_WAITING)
+            yield reply.ReplyNotice(_WAITING)
         async with self._server.turn():
             has_replied = False
             for is_last in (False, True):
                 try:
                     async with aclosing(self._attempt(request)) as deltas:
                         async for delta in deltas:
-                            has_replied = has_replied or not isinstance(delta, ReplyNotice)
+                            has_replied = has_replied or not isinstance(delta, reply.ReplyNotice)
                             yield delta
                 except ModelError as error:
                     if error.kind != "crashed" or not error.retryable or has_replied or is_last:
                         raise
-                    yield ReplyNotice("The embedded model's process had ended. Starting it again …")
+                    yield reply.ReplyNotice(
+                        "The embedded model's process had ended. Starting it again …"
+                    )
                 else:
                     return
 
@@ -411,13 +395,13 @@ class EmbeddedModel:
         if self._owns_server:
             await self._server.stop()
 
-    async def _attempt(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
+    async def _attempt(self, request: ModelRequest) -> AsyncGenerator[reply.ReplyDelta, None]:
         """Yield one try; a process that went away is "crashed"."""
         import httpx2
 
         await self._server.change(self._settings)
         if self._server.state != "ready":
-            yield ReplyNotice(f"Starting {self.label} …")
+            yield reply.ReplyNotice(f"Starting {self.label} …")
         address = await self._server.start()
         reading = True
         try:
@@ -426,7 +410,7 @@ class EmbeddedModel:
                 aclosing(self._reply(client, request)) as deltas,
             ):
                 async for delta in deltas:
-                    reading = reading and isinstance(delta, ReplyNotice)
+                    reading = reading and isinstance(delta, reply.ReplyNotice)
                     yield delta
         except httpx2.TransportError as error:
             raise await self._lost(error) from error
@@ -451,7 +435,7 @@ class EmbeddedModel:
 
     async def _reply(
         self, client: LlamaClient, request: ModelRequest
-    ) -> AsyncGenerator[ReplyDelta, None]:
+    ) -> AsyncGenerator[reply.ReplyDelta, None]:
         body = dict(self.request_body(request))
         prompt = await client.template(template_messages(request))
         del body["messages"]
@@ -460,7 +444,7 @@ class EmbeddedModel:
             body["grammar"] = with_end(grammar, await client.end_token())
         count = await client.count(prompt)
         if count > _LONG_PROMPT:
-            yield ReplyNotice(f"Reading {counted(count, 'token')} …")
+            yield reply.ReplyNotice(f"Reading {counted(count, 'token')} …")
         is_call: bool | None = None if request.protocol == "native" and request.tools else False
         held = ""
         end: JsonObject = {}
@@ -470,30 +454,32 @@ class EmbeddedModel:
                 if is_call is None and (held + piece.text).strip():
                     is_call = (held + piece.text).lstrip().startswith("{")
                 if is_call is False and held + piece.text:
-                    yield TextDelta(held + piece.text)
+                    yield reply.TextDelta(held + piece.text)
                     held = ""
                 else:
                     held += piece.text
         for delta in _call_of(held, request):
             yield delta
         self.speed = _speed(end)
-        yield UsageDelta(Usage(_number(end, "tokens_evaluated"), _number(end, "tokens_predicted")))
-        yield Finished(_reason(end, called=bool(held)))
+        yield reply.UsageDelta(
+            reply.Usage(_number(end, "tokens_evaluated"), _number(end, "tokens_predicted"))
+        )
+        yield reply.Finished(_reason(end, called=bool(held)))
 
 
-def _call_of(text: str, request: ModelRequest) -> tuple[ReplyDelta, ...]:
+def _call_of(text: str, request: ModelRequest) -> tuple[reply.ReplyDelta, ...]:
     """Return the tool call that a native reply's JSON is; any other JSON is text."""
     if not text:
         return ()
     try:
         value = parse_json(text)
     except ValueError:
-        return (TextDelta(text),)
+        return (reply.TextDelta(text),)
     if not isinstance(value, dict) or not isinstance(value.get("name"), str):
-        return (TextDelta(text),)
+        return (reply.TextDelta(text),)
     arguments = json.dumps(value.get("arguments", {}), ensure_ascii=False)
     identifier = f"call_{len(request.past_calls) + 1}"
-    return (ToolCallDelta(0, identifier, value["name"], arguments),)
+    return (reply.ToolCallDelta(0, identifier, value["name"], arguments),)
 
 
 def _number(end: JsonObject, key: str) -> int:
@@ -511,7 +497,7 @@ def _speed(end: JsonObject) -> Speed | None:
     return Speed(float(reading), float(writing))
 
 
-def _reason(end: JsonObject, *, called: bool) -> FinishReason:
+def _reason(end: JsonObject, *, called: bool) -> reply.FinishReason:
     if end.get("stop_type") == "limit":
         return "length"
     return "tool_calls" if called else "stop"

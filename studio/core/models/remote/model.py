@@ -17,14 +17,7 @@ from studio.core.models.base import (
 from studio.core.models.bodies import as_sent, request_body
 from studio.core.models.capabilities import Price
 from studio.core.models.connections import Connection, address_of, provider_at
-from studio.core.models.remote.faults import (
-    Endpoint,
-    LearnedRefusal,
-    RefusedOptions,
-    RetryLaterError,
-    UnsupportedParameterError,
-    without_refused,
-)
+from studio.core.models.remote import faults
 from studio.core.models.remote.openai_client import KeySource, OpenAIClient, vectors_of
 from studio.core.models.remote.reply_stream import ReplyStream
 from studio.core.models.remote.sdk import EventStream
@@ -106,7 +99,7 @@ class RemoteModel:
         capabilities: Capabilities | None = None,
         price: Callable[[], Price | None] | None = None,
         media: MediaSource | None = None,
-        refusals: RefusedOptions | None = None,
+        refusals: faults.RefusedOptions | None = None,
     ) -> None:
         """Take where and what; nothing is opened before the first use.
 
@@ -126,9 +119,9 @@ class RemoteModel:
         self._media = media
         self._look_up_price = price
         self._price: Price | None = None
-        self._target = Endpoint(connection.name, shown_address(connection), model_id)
+        self._target = faults.Endpoint(connection.name, shown_address(connection), model_id)
         self._client = OpenAIClient(connection, key, self._target)
-        self._refusals = refusals if refusals is not None else RefusedOptions()
+        self._refusals = refusals if refusals is not None else faults.RefusedOptions()
 
     def __repr__(self) -> str:
         return f"RemoteModel({self._model_id!r} at {self._connection.name!r})"
@@ -187,13 +180,13 @@ class RemoteModel:
 
     def sent_body(self, request: ModelRequest) -> tuple[JsonObject, tuple[RefusedOption, ...]]:
         """Return the exact body, and the options that its model is known to refuse."""
-        return without_refused(self.whole_body(request), self.known_refusals())
+        return faults.without_refused(self.whole_body(request), self.known_refusals())
 
-    def known_refusals(self) -> tuple[LearnedRefusal, ...]:
+    def known_refusals(self) -> tuple[faults.LearnedRefusal, ...]:
         """Return what the server was found not to take of this model."""
         return refusals_of(self._refusals, self._connection, self._model_id)
 
-    def learn(self, refusals: Iterable[LearnedRefusal]) -> None:
+    def learn(self, refusals: Iterable[faults.LearnedRefusal]) -> None:
         """Keep what another process found."""
         known = {each.option for each in self.known_refusals()}
         for refusal in refusals:
@@ -230,7 +223,7 @@ class RemoteModel:
                     async for delta in deltas:
                         has_replied = has_replied or not isinstance(delta, ReplyNotice | UsageDelta)
                         yield delta
-            except UnsupportedParameterError as error:
+            except faults.UnsupportedParameterError as error:
                 if has_replied or not self.do_without(error, body):
                     raise
             except ModelError as error:
@@ -239,7 +232,7 @@ class RemoteModel:
                 error.is_exhausted = not has_replied or not error.retries
                 if has_replied or not error.retryable:
                     raise
-                asked = error.after if isinstance(error, RetryLaterError) else None
+                asked = error.after if isinstance(error, faults.RetryLaterError) else None
                 wait = wait_before(attempt, self._connection.retries, asked)
                 if wait is None:
                     raise
@@ -262,7 +255,7 @@ class RemoteModel:
         """Close the connections."""
         await self._client.close()
 
-    def do_without(self, error: UnsupportedParameterError, sent: JsonObject) -> bool:
+    def do_without(self, error: faults.UnsupportedParameterError, sent: JsonObject) -> bool:
         """Leave an option out from now on; return whether the request can go without it.
 
         Args:
@@ -277,7 +270,7 @@ class RemoteModel:
             instead = _RENAMED.get(name, "")
             address = shown_address(self._connection)
             self._refusals.learn(
-                LearnedRefusal(
+                faults.LearnedRefusal(
                     address,
                     self.provider,
                     self._model_id,
@@ -351,8 +344,8 @@ def _in_address(model_id: str) -> str:
 
 
 def refusals_of(
-    refusals: RefusedOptions, connection: Connection, model: str
-) -> tuple[LearnedRefusal, ...]:
+    refusals: faults.RefusedOptions, connection: Connection, model: str
+) -> tuple[faults.LearnedRefusal, ...]:
     """Return the options that a model of a connection is known to refuse."""
     place = (provider_at(connection), model)
     at_address = refusals.at(shown_address(connection))

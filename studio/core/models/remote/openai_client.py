@@ -20,14 +20,7 @@ from studio.core.masking.masker import Masker, key_reference
 from studio.core.models.base import ModelError
 from studio.core.models.connections import Connection, address_of, is_local, provider_at
 from studio.core.models.proxies import Proxy, transport_to
-from studio.core.models.remote.faults import (
-    LONGEST_TEXT,
-    Endpoint,
-    RetryLaterError,
-    fault_of,
-    status_fault,
-    stream_fault,
-)
+from studio.core.models.remote import faults
 from studio.core.models.remote.sdk import EventStream, make_client, raised, whole_body
 from studio.core.models.secrets import KEYRING, Secret, SecretLookup
 from studio.core.text.values import JsonObject, objects_of, parse_json, within_depth
@@ -54,7 +47,7 @@ _CAUSES = {
 """Kinds of faults with the types of exceptions that are one, by name, and words that say it."""
 
 
-def network_fault(error: BaseException, target: Endpoint) -> ModelError:
+def network_fault(error: BaseException, target: faults.Endpoint) -> ModelError:
     """Return the fault of a connection that could not be made or broke."""
     causes = list(_causes(error))
     if target.proxy and (fault := _proxy_fault(causes, target)) is not None:
@@ -62,18 +55,18 @@ def network_fault(error: BaseException, target: Endpoint) -> ModelError:
     key = next((key for key, signs in _CAUSES.items() if _first(causes, *signs)), "cut-off")
     detail = _first(causes, "SSLError")
     reason = getattr(detail, "verify_message", "") or getattr(detail, "reason", "") or ""
-    return fault_of(key, target, text=f": {reason}" if reason else "")
+    return faults.fault_of(key, target, text=f": {reason}" if reason else "")
 
 
-def _proxy_fault(causes: list[BaseException], target: Endpoint) -> ModelError | None:
+def _proxy_fault(causes: list[BaseException], target: faults.Endpoint) -> ModelError | None:
     """Return the error of the way to the proxy; `None` for an error behind it."""
     if refusal := _first(causes, "ProxyError"):
-        words = " ".join(str(refusal).split())[:LONGEST_TEXT].rstrip(".")
+        words = " ".join(str(refusal).split())[: faults.LONGEST_TEXT].rstrip(".")
         if words.startswith("407") or "auth" in words.lower() or "password" in words.lower():
-            return fault_of("proxy/name", target)
-        return fault_of("proxy/refusal", target, text=f": {words}" if words else "")
+            return faults.fault_of("proxy/name", target)
+        return faults.fault_of("proxy/refusal", target, text=f": {words}" if words else "")
     is_silent = _first(causes, "ConnectError|ConnectTimeout") and not _first(causes, *_TLS)
-    return fault_of("proxy/down", target) if is_silent else None
+    return faults.fault_of("proxy/down", target) if is_silent else None
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -122,7 +115,7 @@ class OpenAIClient:
     """One server and one key."""
 
     def __init__(
-        self, connection: Connection, key: Secret | KeySource | None, target: Endpoint
+        self, connection: Connection, key: Secret | KeySource | None, target: faults.Endpoint
     ) -> None:
         """Take where; nothing is opened, imported or looked up before the first use."""
         self.connection = connection
@@ -320,9 +313,9 @@ class OpenAIClient:
         if isinstance(error, APIStatusError):
             body = whole_body(error)
             headers = {name.lower(): value for name, value in error.response.headers.items()}
-            return status_fault(error.status_code, headers, body, self._target, self.mask)
+            return faults.status_fault(error.status_code, headers, body, self._target, self.mask)
         if isinstance(error, APIError) and not isinstance(error, APIConnectionError):
-            return stream_fault(error.body or error.message, self._target, self.mask)
+            return faults.stream_fault(error.body or error.message, self._target, self.mask)
         if isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
             return self.bad_event("that is not JSON")
         if isinstance(error, ValueError):
@@ -344,7 +337,7 @@ class OpenAIClient:
 
     def bad_event(self, what: str) -> ModelError:
         """Return the fault of a stream with something else in its middle; a retry may help."""
-        return RetryLaterError(
+        return faults.RetryLaterError(
             "bad-reply",
             f"{self._target.name} sent an event {what}.",
             "What had come is kept. Run again; where it stays so, check that the address is the "

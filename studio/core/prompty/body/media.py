@@ -5,13 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from studio.core.prompty.body.sections import (
-    Attribute,
-    fenced_ranges,
-    is_inside,
-    plain_newlines,
-    read_attributes,
-)
+from studio.core.prompty.body import sections
 from studio.core.text.source import Span
 
 MediaKind = Literal["image", "file", "audio", "video"]
@@ -63,7 +57,7 @@ class MediaToken:
     target: Span
     """The URL or path."""
 
-    attributes: tuple[Attribute, ...]
+    attributes: tuple[sections.Attribute, ...]
     """Attributes in the brackets, `type` among them; their spans count in the same text."""
 
     alt: Span | None
@@ -99,7 +93,7 @@ def find_media(text: str) -> list[MediaToken]:
     """Find every media token outside code, in order."""
     if "](" not in text:
         return []
-    fences = fenced_ranges(plain_newlines(text))
+    fences = sections.fenced_ranges(sections.plain_newlines(text))
     has_code = "`" in text
     found: list[MediaToken] = []
     line_start, counted, backticks = -1, 0, 0
@@ -113,7 +107,7 @@ def find_media(text: str) -> list[MediaToken]:
             counted = start
             if backticks % 2 and _closes_on_line(text, token.span.end):
                 continue
-        if not is_inside(fences, start):
+        if not sections.is_inside(fences, start):
             found.append(token)
     return found
 
@@ -122,12 +116,12 @@ def find_threads(text: str) -> list[Span]:
     """Find every `![thread]` alone on its line, outside fences."""
     if "![thread]" not in text:
         return []
-    text = plain_newlines(text)
-    fences = fenced_ranges(text)
+    text = sections.plain_newlines(text)
+    fences = sections.fenced_ranges(text)
     return [
         Span(*found.span())
         for found in _THREAD.finditer(text)
-        if not is_inside(fences, found.start())
+        if not sections.is_inside(fences, found.start())
     ]
 
 
@@ -142,7 +136,7 @@ def near_threads(text: str) -> Iterator[tuple[Span, str]]:
     """Find texts that look like `![thread]`, with the line that would be valid, or nothing."""
     if "thread" not in text.lower():
         return
-    plain = plain_newlines(text)
+    plain = sections.plain_newlines(text)
     right = find_threads(text)
     last, head, tail = -1, 0, 0  # of the line under way: its end, and those of its words
     for found in _outside_code(_NEAR_THREAD, plain):
@@ -151,7 +145,7 @@ def near_threads(text: str) -> Iterator[tuple[Span, str]]:
             next_line = plain.find("\n", end)
             last = next_line if next_line >= 0 else len(plain)
             head, tail = _text_ends(plain, plain.rfind("\n", 0, start) + 1, last)
-        if is_inside(right, start):
+        if sections.is_inside(right, start):
             continue
         inside = found["inside"].strip(" \t,")
         line = f"thread[{inside}]:" if inside else "![thread]"
@@ -163,7 +157,7 @@ def unclosed_media(text: str) -> Iterator[Span]:
 
     The span ends with the address, or with the opening bracket where there is none.
     """
-    plain = plain_newlines(text)
+    plain = sections.plain_newlines(text)
     end = closes = 0
     for found in _outside_code(_OPENING, plain):
         if found["kind"] not in _KINDS:
@@ -179,20 +173,20 @@ def unclosed_media(text: str) -> Iterator[Span]:
 
 def misplaced_media(text: str) -> Iterator[tuple[Span, str]]:
     """Yield `![image] (pic.png)` and `![image]{pic.png}` with the right token, outside code."""
-    for found in _outside_code(_MISPLACED, plain_newlines(text)):
+    for found in _outside_code(_MISPLACED, sections.plain_newlines(text)):
         if found["kind"] in _KINDS:
             yield Span(*found.span()), f"![{found['kind']}]({found['address'].strip()})"
 
 
 def _outside_code(pattern: re.Pattern[str], plain: str) -> Iterator[re.Match[str]]:
     """Yield the matches of a text with plain newlines that are in no fence and between no `."""
-    fences = fenced_ranges(plain) if "![" in plain else []
+    fences = sections.fenced_ranges(plain) if "![" in plain else []
     ticks = done = 0
     for found in pattern.finditer(plain):
         line = max(done, plain.rfind("\n", done, found.start()) + 1)
         ticks = plain.count("`", line, found.start()) + (ticks if line == done else 0)
         done = found.start()
-        if ticks % 2 == 0 and not is_inside(fences, found.start()):
+        if ticks % 2 == 0 and not sections.is_inside(fences, found.start()):
             yield found
 
 
@@ -222,7 +216,7 @@ def _read_token(text: str, start: int, close: int, target: re.Match[str]) -> Med
     if inside.strip() in _KINDS:
         return MediaToken(_KINDS[inside.strip()], whole, place, (), None)
     if "=" in inside:
-        read = read_attributes(text[: close + 1], start + 2, "section")
+        read = sections.read_attributes(text[: close + 1], start + 2, "section")
         if read is not None and read[1] == close and read[0]:
             given = next((item.value for item in reversed(read[0]) if item.key == "type"), None)
             kind = _KINDS.get(str(given))

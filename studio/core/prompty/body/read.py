@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from studio.core.prompty.body import sections
 from studio.core.prompty.body.content import (
     PLACEHOLDER,
     Conversation,
@@ -17,14 +18,6 @@ from studio.core.prompty.body.content import (
 )
 from studio.core.prompty.body.hoist import RenderedYaml, has_statements, hoist_rendered, hoist_tools
 from studio.core.prompty.body.media import without_threads
-from studio.core.prompty.body.sections import (
-    STANDARD_ROLES,
-    YAML_TYPES,
-    Marker,
-    after_line,
-    find_markers,
-    read_marker,
-)
 from studio.core.prompty.document import (
     HoistedTool,
     MediaPart,
@@ -47,7 +40,7 @@ _MOST = 50
 
 
 def injected_markers(
-    document: PromptDocument, masked: MaskedText, markers: Sequence[Marker]
+    document: PromptDocument, masked: MaskedText, markers: Sequence[sections.Marker]
 ) -> Iterator[Problem]:
     """Report each value with a line that would be a marker if written there."""
     if not masked.hides_values:
@@ -69,7 +62,9 @@ def injected_markers(
 
 def _marker_line(document: PromptDocument, text: str) -> str | None:
     """Return the first line of a value that reads as a role marker."""
-    return next((line for line in text.split("\n") if read_marker(line, document.dialect)), None)
+    return next(
+        (line for line in text.split("\n") if sections.read_marker(line, document.dialect)), None
+    )
 
 
 def _completed_lines(
@@ -94,7 +89,7 @@ def _completed_lines(
         if not masked.text[start:end].rstrip().endswith((":", PLACEHOLDER)):
             continue
         line = masked.read(start, end)
-        if read_marker(line, document.dialect):
+        if sections.read_marker(line, document.dialect):
             reported.add((segment.span, segment.input))
             yield _problem(document, segment.span, segment.input, line)
 
@@ -114,7 +109,7 @@ _ROLES: dict[str, Role] = {
     "tool": "tool",
     "function": "tool",
 }
-_KNOWN_TYPES = (*YAML_TYPES, "text", "tool_result")
+_KNOWN_TYPES = (*sections.YAML_TYPES, "text", "tool_result")
 
 
 def read_messages(
@@ -134,8 +129,8 @@ def read_messages(
         look_up: Finds the values of references in a `tools:` section; those of the messages are in
             the rendering. None leaves them as written.
     """
-    masked = MaskedText(rendering, _trust(document), STANDARD_ROLES)
-    markers = find_markers(masked.text, document.dialect)
+    masked = MaskedText(rendering, _trust(document), sections.STANDARD_ROLES)
+    markers = sections.find_markers(masked.text, document.dialect)
     talk = Conversation(document, masked, inputs, look_up)
     first = markers[0].span.start if markers else len(masked.text)
     if masked.read(0, first).strip() or masked.rich_places(0, first):
@@ -158,7 +153,7 @@ def read_messages(
     )
 
 
-def _implicit_role(document: PromptDocument, markers: Sequence[Marker]) -> Role:
+def _implicit_role(document: PromptDocument, markers: Sequence[sections.Marker]) -> Role:
     """Return the role of the text before the first marker: the system.
 
     The published agent prompts have no marker at all, and their programs send them as what the user
@@ -185,7 +180,7 @@ def _trust(document: PromptDocument) -> TrustRule:
     return "literal" if document.template.strict else "all"
 
 
-def _read_section(talk: Conversation, marker: Marker, end: int, role: Role) -> Role:
+def _read_section(talk: Conversation, marker: sections.Marker, end: int, role: Role) -> Role:
     """Read one section; the role that text after a thread goes on with."""
     masked = talk.masked
     start = _content_start(masked.text, marker.span.end, end)
@@ -214,7 +209,7 @@ def _read_section(talk: Conversation, marker: Marker, end: int, role: Role) -> R
     kind = attributes.get("type")
     if talk.document.dialect == "section" and kind is not None:
         _report_type(talk, str(kind), role, marker_span)
-    if kind in YAML_TYPES and talk.document.dialect == "section":
+    if kind in sections.YAML_TYPES and talk.document.dialect == "section":
         _read_calls(talk, head, start, end)
     elif role == "tool" and talk.document.dialect != "legacy":
         _read_result(talk, head, start, end)
@@ -231,7 +226,7 @@ def _report_type(talk: Conversation, kind: str, role: Role, place: Span | None) 
     elif kind == "tool_result" and role != "tool":
         text = "A tool's result stands in a section tool[tool_call_id=…]:; this is read as text."
         talk.report("type-of-other-role", Severity.WARNING, text, place)
-    elif kind in YAML_TYPES and role != "assistant":
+    elif kind in sections.YAML_TYPES and role != "assistant":
         text = f"Only the assistant calls tools: providers refuse a call of the {role}."
         talk.report("type-of-other-role", Severity.WARNING, text, place)
 
@@ -240,7 +235,7 @@ def _content_start(text: str, line_end: int, end: int) -> int:
     """Return the start of a section's content: after the marker's line and trailing blanks."""
     while line_end < end and text[line_end] in " \t\f\v":
         line_end += 1
-    return after_line(text, line_end)
+    return sections.after_line(text, line_end)
 
 
 def _read_calls(talk: Conversation, head: SectionHead, start: int, end: int) -> None:
@@ -272,7 +267,7 @@ def _read_result(talk: Conversation, head: SectionHead, start: int, end: int) ->
     talk.messages.append(Message("tool", (part,), head.attributes, head.origin))
 
 
-def _read_tools(talk: Conversation, marker: Marker, end: int) -> tuple[HoistedTool, ...]:
+def _read_tools(talk: Conversation, marker: sections.Marker, end: int) -> tuple[HoistedTool, ...]:
     """Read the `tools:` section at a marker of the rendering."""
     span = talk.masked.source(marker.span.start, marker.span.end)
     section = talk.tool_sections.pop(span.start, None) if span else None

@@ -9,19 +9,7 @@ from dataclasses import dataclass
 
 from studio.core.prompty.convert.declarations import convert_declarations, convert_tools, items_of
 from studio.core.prompty.edit.edits import ConversionDraft, flow_value, insert_below
-from studio.core.prompty.front.declarations import (
-    declared_tool,
-    function_tool,
-    is_declaration,
-    kind_of_value,
-)
-from studio.core.prompty.front.front_matter import (
-    FORMATS,
-    LEGACY_OPTIONS,
-    LEGACY_PROVIDERS,
-    SAME_OPTIONS,
-    stripped,
-)
+from studio.core.prompty.front import declarations, front_matter
 from studio.core.prompty.front.schema import SHAPES
 from studio.core.prompty.reference_values import (
     ReferenceContext,
@@ -130,14 +118,14 @@ def _connection_type(draft: ConversionDraft) -> None:
     old = draft.block("model", "connection")
     word = old.get("type")
     azure = "azure_deployment" in old or "azure_endpoint" in old
-    provider = LEGACY_PROVIDERS.get(word, word) if isinstance(word, str) else None
+    provider = front_matter.LEGACY_PROVIDERS.get(word, word) if isinstance(word, str) else None
     if provider is None and azure:
         provider = "foundry"
     if "kind" not in old:
         if "type" in old:
             draft.replace(("model", "connection", "type"), "key")
             draft.rename(("model", "connection", "type"), "kind")
-            if isinstance(word, str) and word not in LEGACY_PROVIDERS:
+            if isinstance(word, str) and word not in front_matter.LEGACY_PROVIDERS:
                 draft.add_value((*LEGACY_HOME, "model", "connection"), "type", word)
                 draft.notes.append(f"model.connection.type: {word!r} is kept as the provider")
         else:
@@ -182,15 +170,15 @@ def _options(draft: ConversionDraft, files: Files) -> None:
             draft.rename(("model", "parameters"), "options")
     for key, value in list(draft.block("model", "options").items()):
         path = ("model", "options", key)
-        if key in LEGACY_OPTIONS:
+        if key in front_matter.LEGACY_OPTIONS:
             if key == "stop" and isinstance(value, str):
                 entry = draft.document.entry(*path)
                 if entry is not None:
                     draft.replace(path, f"[{draft.document.source.slice(entry.value)}]")
-            draft.rename(path, LEGACY_OPTIONS[key])
+            draft.rename(path, front_matter.LEGACY_OPTIONS[key])
         elif key == "tools":
             _option_tools(draft, files)
-        elif key not in _OPTION_KEYS and key not in SAME_OPTIONS:
+        elif key not in _OPTION_KEYS and key not in front_matter.SAME_OPTIONS:
             draft.move(path, ("model", "options", "additionalProperties"), key)
     if draft.has("model", "options") and draft.value("model", "options") is None:
         draft.remove("model", "options")
@@ -215,7 +203,7 @@ def _option_tools(draft: ConversionDraft, files: Files) -> None:
     entry = draft.document.entry(*path)
     if entry is not None and _COMMENT.search(draft.document.source.slice(entry.value)):
         draft.notes.append("model.options.tools: comments inside it are not carried over")
-    draft.add_items(("tools",), [function_tool(item) for item in objects_of(value)])
+    draft.add_items(("tools",), [declarations.function_tool(item) for item in objects_of(value)])
     draft.remove(*path)
 
 
@@ -229,7 +217,7 @@ def _declarations(draft: ConversionDraft, files: Files) -> None:
             continue
         for name, item in list(draft.block(block).items()):
             for key in ("json_schema", "strict"):
-                if isinstance(item, Mapping) and is_declaration(item) and key in item:
+                if isinstance(item, Mapping) and declarations.is_declaration(item) and key in item:
                     path = (block, name, key)
                     keep(draft, path, "a Prompty 2 declaration has no such key")
         convert_declarations(draft, block)
@@ -264,9 +252,9 @@ def _samples(draft: ConversionDraft, files: Files) -> None:
     )
     added: dict[str, dict[str, Json]] = {}
     defaults: dict[tuple[str | int, ...], Json] = {}
-    for name, value in ((each, stripped(item)) for each, item in sample.items()):
+    for name, value in ((each, front_matter.stripped(item)) for each, item in sample.items()):
         if name not in names:
-            kind = kind_of_value(value)
+            kind = declarations.kind_of_value(value)
             items = {"items": items_of(value)} if kind == "array" else {}
             added[name] = {"kind": kind, **items, "default": value}
             continue
@@ -310,7 +298,9 @@ def _tools(draft: ConversionDraft, files: Files) -> None:
         ):
             draft.remove("tools")
             draft.add_value(
-                (), "tools", [declared_tool(t) for t in tools if isinstance(t, Mapping)]
+                (),
+                "tools",
+                [declarations.declared_tool(t) for t in tools if isinstance(t, Mapping)],
             )
             draft.notes.append(f"tools: those of {value} are written out")
         return
@@ -329,7 +319,7 @@ def _template(draft: ConversionDraft, parser: str) -> None:
         )
     value = draft.value("template")
     if not isinstance(value, Mapping):
-        kind = FORMATS.get(value, value) if isinstance(value, str) else "jinja2"
+        kind = front_matter.FORMATS.get(value, value) if isinstance(value, str) else "jinja2"
         block = f"{{format: {{kind: {kind}{strict}}}, parser: {{kind: {parser}}}}}"
         if draft.has("template"):
             draft.replace(("template",), block)
@@ -348,7 +338,7 @@ def _template(draft: ConversionDraft, parser: str) -> None:
         if emits:
             draft.set(("template", "format", "strict"), "false")
     elif isinstance(form, str):
-        kind = FORMATS.get(form, form)
+        kind = front_matter.FORMATS.get(form, form)
         draft.replace(("template", "format"), f"{{kind: {kind}{strict}}}")
     else:
         draft.add_value(("template",), "format", {"kind": "jinja2", "strict": not emits})

@@ -13,14 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from studio.core.prompty.body.source_yaml import expression_ranges
+from studio.core.prompty.convert import compare
 from studio.core.prompty.convert.body import convert_body, write_user_after_threads
-from studio.core.prompty.convert.compare import (
-    RUNTIMES,
-    Compared,
-    differences,
-    old_runtime_difference,
-    runtime_difference,
-)
 from studio.core.prompty.convert.declarations import convert_declarations, convert_tools
 from studio.core.prompty.convert.front import convert_front
 from studio.core.prompty.convert.legacy import convert_to_legacy
@@ -303,7 +297,7 @@ def convert(
     if to == "prompty":
         complete_for_runtimes(draft)
         send_last_only_with_text(draft, before)
-    if to in RUNTIMES:
+    if to in compare.RUNTIMES:
         take_byte_order_mark_out(draft)
     if draft.text == old:
         return Conversion((), old, (), True)
@@ -358,7 +352,7 @@ def _proven(
     for problem in after.problems:
         if problem.code not in known and hides_text(problem):
             draft.losses.append(f"the front matter would not be read: {problem.message}")
-    pair = Compared(
+    pair = compare.Compared(
         prepare(before, values, references=context, preview=True),
         prepare(after, values, references=context, preview=True),
         loose=before.dialect == "legacy",
@@ -369,13 +363,13 @@ def _proven(
         of_messages.append("the messages of a preview differ; compare them before you keep this")
         draft.notes += of_messages
     if to != "section":
-        draft.losses += differences(pair) if to == "prompty" else ()
-        difference = runtime_difference(pair, to)
+        draft.losses += compare.differences(pair) if to == "prompty" else ()
+        difference = compare.runtime_difference(pair, to)
         bare = _without_stand_ins(pair, values, context) if not difference else None
-        difference = runtime_difference(bare, to) if bare is not None else difference
+        difference = compare.runtime_difference(bare, to) if bare is not None else difference
         if difference:
             draft.losses.append(difference)
-        old = old_runtime_difference(bare or pair) if to == "prompty" else ""
+        old = compare.old_runtime_difference(bare or pair) if to == "prompty" else ""
         if old:
             draft.losses.append(old)
         # What keeps a reader from taking the file is no matter of these values alone.
@@ -386,7 +380,7 @@ def _proven(
     )
 
 
-def _same_messages(pair: Compared) -> bool:
+def _same_messages(pair: compare.Compared) -> bool:
     """Return whether a preview shows the same; Prompty 1 drops a last message without text."""
     before, after = pair.before.messages, pair.after.messages
     got = messages_to_json(after, "prompty")
@@ -400,8 +394,8 @@ def _same_messages(pair: Compared) -> bool:
 
 
 def _without_stand_ins(
-    pair: Compared, values: Mapping[str, Json], context: ReferenceContext | None
-) -> Compared | None:
+    pair: compare.Compared, values: Mapping[str, Json], context: ReferenceContext | None
+) -> compare.Compared | None:
     """Return the prompts without the texts that only this preview inserts; None if it has none.
 
     No other program knows such texts: what it is not given is empty.

@@ -11,13 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from studio.core.prompty.dialect import (
-    decide_dialect,
-    parser_kind,
-    prompty_key,
-    section_construct,
-    section_constructs,
-)
+from studio.core.prompty import dialect
 from studio.core.prompty.document import Dialect, PromptDocument, first_unreadable
 from studio.core.prompty.edit.edits import ConversionDraft, write_scalar
 from studio.core.text.diff import smallest_edit
@@ -53,7 +47,7 @@ def keeping_dialect(document: PromptDocument, edits: tuple[TextEdit, ...]) -> tu
     draft = ConversionDraft(apply_edits(text, edits))
     if _dialect(draft) == document.dialect:
         return edits
-    if parser_kind(draft.document.data) != parser_kind(document.data):
+    if dialect.parser_kind(draft.document.data) != dialect.parser_kind(document.data):
         return edits
     word = draft.value("template")
     if isinstance(word, str):
@@ -111,7 +105,7 @@ def _may_change(
     document: PromptDocument, edits: tuple[TextEdit, ...], constructs: _Constructs
 ) -> bool:
     """Return whether the edits touch what decides the dialect; most edits do not."""
-    if not edits or parser_kind(document.data) == document.dialect:
+    if not edits or dialect.parser_kind(document.data) == document.dialect:
         return False
     text, opens = document.source.text, document.body.start - 1
     if document.front_matter is None:  # only its first line with text can become an opening `---`
@@ -126,7 +120,7 @@ def _may_change(
     if document.front_matter is None or len(in_front) == len(edits):
         return False
     # In the body only constructs of the section dialect count, and those against keys alone.
-    if document.dialect == "legacy" or prompty_key(document.data) is None:
+    if document.dialect == "legacy" or dialect.prompty_key(document.data) is None:
         return False
     return constructs.may_change([each for each in edits if each not in in_front])
 
@@ -154,7 +148,7 @@ class _Constructs:
         if any(map(_FENCE.search, (*old, *new))):
             return True
         if not self._has_some:
-            return any(section_construct("", each) for each in new)
+            return any(dialect.section_construct("", each) for each in new)
         return not any(
             all(held.end <= span.start or span.end <= held.start for span, _ in groups)
             for held in self._ends
@@ -163,7 +157,7 @@ class _Constructs:
     @cached_property
     def _ends(self) -> Sequence[Span]:
         """The first construct and the last: that one of both stays is enough."""
-        places = sorted(span for _, span in section_constructs(self._text[self._start :]))
+        places = sorted(span for _, span in dialect.section_constructs(self._text[self._start :]))
         return [each.shift(self._start) for each in (*places[:1], *places[-1:])]
 
     def _groups(self, edits: Iterable[TextEdit]) -> list[tuple[Span, list[TextEdit]]]:
@@ -198,4 +192,4 @@ class _Constructs:
 def _dialect(draft: ConversionDraft) -> Dialect:
     read = draft.document
     front = draft.text[read.front_matter.start : read.front_matter.end] if read.front_matter else ""
-    return decide_dialect(read.data, front, draft.text[read.body.start :])[0]
+    return dialect.decide_dialect(read.data, front, draft.text[read.body.start :])[0]

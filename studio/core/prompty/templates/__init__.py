@@ -4,11 +4,7 @@ from collections.abc import Mapping
 from typing import assert_never
 
 from studio.core.prompty.document import FieldUse, Rendering, TemplateFormat, Variable
-from studio.core.prompty.templates.fstring import (
-    find_fstring_fields,
-    find_fstring_variables,
-    render_fstring,
-)
+from studio.core.prompty.templates import fstring
 from studio.core.prompty.templates.mustache.template import (
     find_mustache_fields,
     find_mustache_variables,
@@ -51,7 +47,7 @@ def render_template(
         case "mustache":
             return render_mustache(template, inputs, offset, rich, bounds)
         case "fstring":
-            return render_fstring(template, inputs, offset, rich, bounds)
+            return fstring.render_fstring(template, inputs, offset, rich, bounds)
         case _:
             assert_never(format)
 
@@ -73,7 +69,7 @@ def find_variables(
         case "mustache":
             return find_mustache_variables(template, offset)
         case "fstring":
-            return find_fstring_variables(template, offset)
+            return fstring.find_fstring_variables(template, offset)
         case _:
             assert_never(format)
 
@@ -97,7 +93,7 @@ def find_fields(
         case "mustache":
             return find_mustache_fields(template, offset)
         case "fstring":
-            return find_fstring_fields(template, offset)
+            return fstring.find_fstring_fields(template, offset)
         case _:
             assert_never(format)
 

@@ -19,17 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 from urllib.parse import parse_qs, urlsplit
 
+from studio.core.tools.mcp import server_config
 from studio.core.tools.mcp.child import LONGEST_LOG, ChildProcess
 from studio.core.tools.mcp.child_bounds import ChildBounds
 from studio.core.tools.mcp.connection import AskForInput, HttpNotes, InputWanted, McpConnection
-from studio.core.tools.mcp.server_config import (
-    HttpLogin,
-    HttpServer,
-    ServerAddress,
-    StdioServer,
-    expand,
-    shown_command,
-)
 from studio.core.tools.mcp.streams import Opener, over_child, safe_environment
 from studio.core.tools.source import ToolLimits, ToolSourceError, TrafficLog
 from studio.core.whole_imports import MCP, import_packages
@@ -86,7 +79,7 @@ class ServerLogin:
     _listener: asyncio.Server | None = None
     _answer: asyncio.Future[Mapping[str, list[str]]] | None = None
 
-    async def auth(self, url: str, login: HttpLogin) -> httpx2.Auth:
+    async def auth(self, url: str, login: server_config.HttpLogin) -> httpx2.Auth:
         """Return the authentication that adds a token to each request, and fetches it if needed.
 
         Args:
@@ -204,7 +197,7 @@ class Connector:
 
     def __init__(
         self,
-        address: ServerAddress,
+        address: server_config.ServerAddress,
         limits: ToolLimits,
         environment: Callable[[], Mapping[str, str]],
         ask: AskForInput | None,
@@ -266,9 +259,9 @@ class Connector:
         await import_packages(MCP)
         try:
             match self._address:
-                case HttpServer():
+                case server_config.HttpServer():
                     return await self._reach(self._address)
-                case StdioServer():
+                case server_config.StdioServer():
                     opener = over_child(await self._start(self._address), self._note_unread)
                 case _:
                     assert_never(self._address)
@@ -277,7 +270,7 @@ class Connector:
         return await self._connect(opener)
 
     async def _connect(self, opener: Opener, *, is_old: bool = False) -> McpConnection:
-        login = self._address.login if isinstance(self._address, HttpServer) else None
+        login = self._address.login if isinstance(self._address, server_config.HttpServer) else None
         is_by_user = login is not None and login.in_browser
         return await McpConnection.open(
             opener,
@@ -288,22 +281,22 @@ class Connector:
             traffic=self._traffic,
         )
 
-    async def _reach(self, server: HttpServer) -> McpConnection:
+    async def _reach(self, server: server_config.HttpServer) -> McpConnection:
         """Connect by streamable HTTP; where a server refuses that, as old ones do, by events."""
         from studio.core.tools.mcp.http_streams import over_events, over_http
 
         known = self._environment()
-        headers = {key: expand(text, known) for key, text in server.headers.items()}
-        url = expand(server.url, known)
+        headers = {key: server_config.expand(text, known) for key, text in server.headers.items()}
+        url = server_config.expand(server.url, known)
         most = int(self._limits.answer_megabytes * 1024**2)
         self._notes = HttpNotes()
         auth = None
         if server.login is not None:
             login = replace(
                 server.login,
-                client_id=expand(server.login.client_id, known),
-                client_secret=expand(server.login.client_secret, known),
-                issuer=expand(server.login.issuer, known),
+                client_id=server_config.expand(server.login.client_id, known),
+                client_secret=server_config.expand(server.login.client_secret, known),
+                issuer=server_config.expand(server.login.issuer, known),
             )
             try:
                 auth = await self._login.auth(url, login)
@@ -327,11 +320,11 @@ class Connector:
         self._notes = notes
         return connection
 
-    async def _start(self, server: StdioServer) -> ChildProcess:
+    async def _start(self, server: server_config.StdioServer) -> ChildProcess:
         known = self._environment()
-        command = expand(server.command, known)
-        arguments = [expand(text, known) for text in server.arguments]
-        given = {key: expand(text, known) for key, text in server.environment.items()}
+        command = server_config.expand(server.command, known)
+        arguments = [server_config.expand(text, known) for text in server.arguments]
+        given = {key: server_config.expand(text, known) for key, text in server.environment.items()}
         self._unread = 0
         try:
             self.child = await ChildProcess.start(
@@ -344,7 +337,7 @@ class Connector:
                 ),
             )
         except OSError as error:
-            shown = shown_command(server.command, server.arguments)
+            shown = server_config.shown_command(server.command, server.arguments)
             raise ToolSourceError(f"cannot be started: {error.strerror}: {shown}") from error
         return self.child
 

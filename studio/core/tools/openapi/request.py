@@ -15,6 +15,7 @@ from urllib.parse import parse_qsl, quote, quote_plus, unquote, urljoin, urlspli
 
 from studio import __version__
 from studio.core.text.values import Json, JsonObject, text_or_json
+from studio.core.tools.openapi import serialization
 from studio.core.tools.openapi.description import BODY
 from studio.core.tools.openapi.schemas import (
     Credential,
@@ -22,15 +23,6 @@ from studio.core.tools.openapi.schemas import (
     OpenApiError,
     OpenApiParameter,
     Operation,
-)
-from studio.core.tools.openapi.serialization import (
-    ArgumentError,
-    cookie_text,
-    encoded_body,
-    header_text,
-    path_value,
-    query_pairs,
-    whole_query,
 )
 
 MASK = "•••"
@@ -171,7 +163,7 @@ def _request(
         draft.headers["Cookie"] = "; ".join(cookies)
     body, method = "", operation.method.upper()
     if operation.content_type and BODY in arguments:
-        kind, body = encoded_body(operation, arguments[BODY])
+        kind, body = serialization.encoded_body(operation, arguments[BODY])
         draft.headers["Content-Type"] = _header(kind)
     if body or method in ("POST", "PUT", "PATCH"):
         draft.headers["Content-Length"] = str(len(body.encode()))
@@ -195,7 +187,9 @@ def _given(
         if value is None or any(_is_place_of(each, parameter) for each in credentials):
             continue
         if _SURROGATE.search(text_or_json(value)):
-            raise ArgumentError(f"the argument {parameter.key!r} holds half a character")
+            raise serialization.ArgumentError(
+                f"the argument {parameter.key!r} holds half a character"
+            )
         found[parameter.key] = (parameter, value)
     return found
 
@@ -229,7 +223,7 @@ def _path(template: str, given: Mapping[str, tuple[OpenApiParameter, Json]]) -> 
         whole = _filled(segment, given)
         if values and _steps_away(unquote(whole)):
             shown = ", ".join(repr(value) for value in values)
-            raise ArgumentError(
+            raise serialization.ArgumentError(
                 f"{shown} in the path would lead to another operation: "
                 "a value with '.' or '..' as a part of its own is not sent"
             )
@@ -249,17 +243,17 @@ def _filled(template: str, given: Mapping[str, tuple[OpenApiParameter, Json]]) -
 def _path_value(name: str, given: Mapping[str, tuple[OpenApiParameter, Json]]) -> str:
     """Return a value in the path, encoded."""
     if not _argument(name, given).strip():
-        raise ArgumentError(f"the path parameter {name!r} is empty")
-    written = path_value(*given[name])
+        raise serialization.ArgumentError(f"the path parameter {name!r} is empty")
+    written = serialization.path_value(*given[name])
     if not written:
-        raise ArgumentError(f"the path parameter {name!r} is empty")
+        raise serialization.ArgumentError(f"the path parameter {name!r} is empty")
     return written
 
 
 def _argument(name: str, given: Mapping[str, tuple[OpenApiParameter, Json]]) -> str:
     """Return a value in the path, as it was given."""
     if name not in given:
-        raise ArgumentError(f"the path parameter {name!r} has no value")
+        raise serialization.ArgumentError(f"the path parameter {name!r} has no value")
     return text_or_json(given[name][1])
 
 
@@ -288,22 +282,24 @@ def _add(draft: _Draft, parameter: OpenApiParameter, value: Json, taken: frozens
             if isinstance(value, Mapping) and parameter.explode and parameter.kind == "object":
                 wrong = sorted(taken & value.keys()) if parameter.style != "deepObject" else []
                 if wrong:
-                    raise ArgumentError(
+                    raise serialization.ArgumentError(
                         f"the argument {parameter.key!r} holds {wrong[0]!r}, which is the name of "
                         "another parameter"
                     )
-            draft.query.extend(query_pairs(parameter, value))
+            draft.query.extend(serialization.query_pairs(parameter, value))
         case "querystring":
             wrong = sorted(taken & value.keys()) if isinstance(value, Mapping) else []
             if wrong:
-                raise ArgumentError(
+                raise serialization.ArgumentError(
                     f"the argument {parameter.key!r} holds {wrong[0]!r}, which has another value"
                 )
-            draft.query.append(whole_query(parameter, value))
+            draft.query.append(serialization.whole_query(parameter, value))
         case "header":
-            draft.headers[_token(parameter.name)] = _header(header_text(parameter, value))
+            draft.headers[_token(parameter.name)] = _header(
+                serialization.header_text(parameter, value)
+            )
         case _:
-            draft.cookies[_token(parameter.name)] = cookie_text(parameter, value)
+            draft.cookies[_token(parameter.name)] = serialization.cookie_text(parameter, value)
 
 
 def _sign(draft: _Draft, credential: Credential, key: str) -> None:

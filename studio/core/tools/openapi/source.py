@@ -20,26 +20,7 @@ from studio.core.text.amounts import counted
 from studio.core.text.files import read_text
 from studio.core.text.values import Json, JsonObject, parse_json, text_of
 from studio.core.tools.mcp.server_config import expand
-from studio.core.tools.openapi.credentials import (
-    FindConnection,
-    NamedConnection,
-    ServiceKeys,
-    address_for,
-    name_of,
-    no_connection,
-)
-from studio.core.tools.openapi.loading import (
-    ALL_OPERATIONS,
-    LONGEST_DESCRIPTION,
-    DescriptionReading,
-    OperationChoice,
-    OperationRow,
-    ReadingStoppedError,
-    TellProgress,
-    load_description,
-    operation_rows,
-    tell_nobody,
-)
+from studio.core.tools.openapi import credentials, loading, schemas
 from studio.core.tools.openapi.request import (
     MASK,
     HttpRequest,
@@ -47,13 +28,6 @@ from studio.core.tools.openapi.request import (
     get_request,
     masked_request,
     server_url,
-)
-from studio.core.tools.openapi.schemas import (
-    Description,
-    OpenApiError,
-    Operation,
-    credentials_for,
-    stamp_of,
 )
 from studio.core.tools.openapi.serialization import ArgumentError
 from studio.core.tools.python_server.tool_file import cut
@@ -88,7 +62,7 @@ async def as_sent(address: str) -> str:
     try:
         return str(httpx2.URL(address))
     except httpx2.InvalidURL as error:
-        raise OpenApiError(f"{address!r} is not an address: {error}") from error
+        raise schemas.OpenApiError(f"{address!r} is not an address: {error}") from error
 
 
 async def check_address(request: HttpRequest) -> None:
@@ -100,7 +74,7 @@ async def check_address(request: HttpRequest) -> None:
     address = request.url.replace(MASK, "key")  # a mask stands unencoded: nothing else does
     sent = await as_sent(address)
     if sent != address:
-        raise OpenApiError(f"the address {address!r} would be sent as {sent!r}")
+        raise schemas.OpenApiError(f"the address {address!r} would be sent as {sent!r}")
 
 
 async def send(
@@ -203,7 +177,9 @@ def _value(text: str) -> Json:
 
 
 _MEGABYTE = 1024 * 1024
-_TOO_LARGE = f"is larger than {LONGEST_DESCRIPTION // _MEGABYTE} MB, which is the most that is read"
+_TOO_LARGE = (
+    f"is larger than {loading.LONGEST_DESCRIPTION // _MEGABYTE} MB, which is the most that is read"
+)
 
 
 class OpenApiSource:
@@ -216,10 +192,10 @@ class OpenApiSource:
         connection: JsonObject,
         limits: ToolLimits = DEFAULT_LIMITS,
         environment: Callable[[], Mapping[str, str]] = lambda: os.environ,
-        find: FindConnection = no_connection,
+        find: credentials.FindConnection = credentials.no_connection,
         masker: Masker | None = None,
-        choice: OperationChoice = ALL_OPERATIONS,
-        tell: TellProgress = tell_nobody,
+        choice: loading.OperationChoice = loading.ALL_OPERATIONS,
+        tell: loading.TellProgress = loading.tell_nobody,
     ) -> None:
         """Create a source.
 
@@ -238,7 +214,7 @@ class OpenApiSource:
         self.is_stopped = False
         """Whether the user stopped the reading: no other begins by itself."""
         self._tell = tell
-        self._under_way: tuple[DescriptionReading, asyncio.Future[Any]] | None = None
+        self._under_way: tuple[loading.DescriptionReading, asyncio.Future[Any]] | None = None
         self.traffic = TrafficLog()
         """Messages to and from the service."""
         self._masker = masker if masker is not None else Masker()
@@ -249,11 +225,11 @@ class OpenApiSource:
         self._environment = environment
         self._find = find
         self._choice = choice
-        self._description: Description | None = None
-        self._operations: dict[str, Operation] = {}
+        self._description: schemas.Description | None = None
+        self._operations: dict[str, schemas.Operation] = {}
         self._stamp: object = None
         self._reading = asyncio.Lock()
-        self._keys = ServiceKeys(
+        self._keys = credentials.ServiceKeys(
             name,
             connection,
             limits.seconds,
@@ -273,7 +249,7 @@ class OpenApiSource:
         return self._description.problems if self._description is not None else ()
 
     @property
-    def operations(self) -> tuple[Operation, ...]:
+    def operations(self) -> tuple[schemas.Operation, ...]:
         """The operations that are wanted, known after `list_tools`."""
         return self._description.operations if self._description is not None else ()
 
@@ -286,7 +262,7 @@ class OpenApiSource:
         description = await self._read()
         return tuple(operation.spec for operation in description.operations)
 
-    async def overview(self) -> tuple[OperationRow, ...]:
+    async def overview(self) -> tuple[loading.OperationRow, ...]:
         """Return every operation of the description, wanted or not.
 
         Raises:
@@ -294,10 +270,10 @@ class OpenApiSource:
         """
         async with self._reading:
             try:
-                _, whole = await self._loaded(ALL_OPERATIONS)
-            except ReadingStoppedError:
+                _, whole = await self._loaded(loading.ALL_OPERATIONS)
+            except loading.ReadingStoppedError:
                 raise ToolSourceError(self._stopped_words) from None
-        return await asyncio.to_thread(operation_rows, whole, self._choice)
+        return await asyncio.to_thread(loading.operation_rows, whole, self._choice)
 
     def stop_reading(self) -> None:
         """Stop the reading that is under way, because the user gave it up."""
@@ -313,7 +289,11 @@ class OpenApiSource:
             return ""
         given = text_of(self._connection.get("endpoint") or self._connection.get("url"))
         base = server_url(description, given, str(self._place), operation).rstrip("/")
-        named = f" as {name_of(self._connection)}" if name_of(self._connection) else ""
+        named = (
+            f" as {credentials.name_of(self._connection)}"
+            if credentials.name_of(self._connection)
+            else ""
+        )
         return f"{operation.method.upper()} {base}{operation.path}{named}"
 
     async def request_text(self, name: str, arguments: JsonObject) -> str:
@@ -328,10 +308,12 @@ class OpenApiSource:
             raise ToolSourceError(f"{self.label} has no operation {name!r}")
         try:
             base, named = await self._base(description, operation)
-            found = credentials_for(description, operation, self._keys.names(description, named))
+            found = schemas.credentials_for(
+                description, operation, self._keys.names(description, named)
+            )
             request = masked_request(operation, arguments, base, *(each for _, each in found))
             await check_address(request)
-        except (OpenApiError, LookupError) as error:
+        except (schemas.OpenApiError, LookupError) as error:
             raise ToolSourceError(f"{self.label}: {error.args[0]}") from error
         return request.text()
 
@@ -348,7 +330,7 @@ class OpenApiSource:
             await check_address(request)
         except ArgumentError as error:
             return ToolOutcome(f"{name}: {error}", "bad-arguments")
-        except (ToolSourceError, OpenApiError, LookupError) as error:
+        except (ToolSourceError, schemas.OpenApiError, LookupError) as error:
             return ToolOutcome(f"{self.label}: {error.args[0]}", "error")
         shown = masked_request(operation, arguments, base, *(each for each, _ in sent.signatures))
         self.traffic.sent(
@@ -367,8 +349,8 @@ class OpenApiSource:
         """Do nothing: nothing runs between calls."""
 
     async def _base(
-        self, description: Description, operation: Operation
-    ) -> tuple[str, NamedConnection | None]:
+        self, description: schemas.Description, operation: schemas.Operation
+    ) -> tuple[str, credentials.NamedConnection | None]:
         """Return the address of requests as it is sent, and the connection of its key, if any.
 
         Raises:
@@ -378,18 +360,18 @@ class OpenApiSource:
         known = self._environment()
         given = expand(endpoint, known) if isinstance(endpoint, str) else ""
         base = server_url(description, given, str(self._place), operation)
-        name = name_of(self._connection)
+        name = credentials.name_of(self._connection)
         named = self._find(name) if name else None
-        return await as_sent(address_for(named, given, base) if named else base), named
+        return await as_sent(credentials.address_for(named, given, base) if named else base), named
 
-    async def _read(self) -> Description:
+    async def _read(self) -> schemas.Description:
         async with self._reading:
             if self.is_stopped:
                 raise ToolSourceError(self._stopped_words)
             if self._description is None or not self._is_as_read(self._description):
                 try:
                     self._stamp, read = await self._loaded(self._choice)
-                except ReadingStoppedError:
+                except loading.ReadingStoppedError:
                     self.is_stopped = True
                     raise ToolSourceError(self._stopped_words) from None
                 self._description = read
@@ -410,21 +392,21 @@ class OpenApiSource:
             return self._place.name
         return self._place.partition("?")[0].rstrip("/").rpartition("/")[2].rpartition("@")[2]
 
-    async def _loaded(self, choice: OperationChoice) -> tuple[object, Description]:
+    async def _loaded(self, choice: loading.OperationChoice) -> tuple[object, schemas.Description]:
         """Return the description read anew, and its file's stamp.
 
         Raises:
             ToolSourceError: it cannot be read.
             ReadingStoppedError: the user stopped it.
         """
-        reading = DescriptionReading(self._shown_place, self._tell)
+        reading = loading.DescriptionReading(self._shown_place, self._tell)
         work = asyncio.ensure_future(self._load(choice, reading))
         self._under_way = reading, work
         try:
             return await work
         except asyncio.CancelledError:
             if reading.is_stopped:
-                raise ReadingStoppedError from None
+                raise loading.ReadingStoppedError from None
             reading.stop()  # its thread ends with the next step
             raise
         finally:
@@ -432,16 +414,16 @@ class OpenApiSource:
             reading.end()
 
     async def _load(
-        self, choice: OperationChoice, reading: DescriptionReading
-    ) -> tuple[object, Description]:
+        self, choice: loading.OperationChoice, reading: loading.DescriptionReading
+    ) -> tuple[object, schemas.Description]:
         stamp, text = await self._text(reading)
         variables = self._variables()
         path = self._place if isinstance(self._place, Path) else None
         try:
             return stamp, await asyncio.to_thread(
-                load_description, text, self.label, choice, variables, reading, path
+                loading.load_description, text, self.label, choice, variables, reading, path
             )
-        except (OpenApiError, LookupError, RecursionError) as error:
+        except (schemas.OpenApiError, LookupError, RecursionError) as error:
             raise ToolSourceError(f"{self.label}: {error.args[0]}") from error
 
     def _variables(self) -> Mapping[str, str]:
@@ -451,23 +433,23 @@ class OpenApiSource:
         known = self._environment()
         return {name: expand(str(value), known) for name, value in listed}
 
-    def _is_as_read(self, description: Description) -> bool:
+    def _is_as_read(self, description: schemas.Description) -> bool:
         """Return whether its files are as they were; asked at every pause in typing."""
         if isinstance(self._place, str):
             return True
         try:
             stamps = {self._place: self._stamp, **description.files}
-            return all(stamp_of(path) == stamp for path, stamp in stamps.items())
+            return all(schemas.stamp_of(path) == stamp for path, stamp in stamps.items())
         except OSError:
             return False
 
-    async def _text(self, reading: DescriptionReading) -> tuple[object, str]:
+    async def _text(self, reading: loading.DescriptionReading) -> tuple[object, str]:
         if isinstance(self._place, str):
             return self._place, await self._fetched(self._place, reading)
         try:
-            stamp = stamp_of(self._place)
+            stamp = schemas.stamp_of(self._place)
             text = await asyncio.to_thread(
-                read_text, self._place, LONGEST_DESCRIPTION, errors="replace"
+                read_text, self._place, loading.LONGEST_DESCRIPTION, errors="replace"
             )
         except OSError as error:
             raise ToolSourceError(
@@ -475,11 +457,11 @@ class OpenApiSource:
             ) from error
         return stamp, text
 
-    async def _fetched(self, url: str, reading: DescriptionReading) -> str:
-        limits = ToolLimits(self._limits.start_seconds, characters=LONGEST_DESCRIPTION)
+    async def _fetched(self, url: str, reading: loading.DescriptionReading) -> str:
+        limits = ToolLimits(self._limits.start_seconds, characters=loading.LONGEST_DESCRIPTION)
         try:
             request = get_request(await as_sent(url))
-        except OpenApiError as error:
+        except schemas.OpenApiError as error:
             raise ToolSourceError(f"{self.label}: {error}") from error
         outcome = await send(request, self.label, limits, came=reading.fetched, is_parsed=False)
         if outcome.status != "ok":

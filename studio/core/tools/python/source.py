@@ -25,15 +25,7 @@ from studio.core.tools.python.worker import (
     crash_text,
     start_worker,
 )
-from studio.core.tools.python_server.tool_file import (
-    ARGUMENTS,
-    LINE,
-    PROBLEMS,
-    PYTHON_NAMES,
-    TRUNCATED,
-    VALUE,
-    cut,
-)
+from studio.core.tools.python_server import tool_file
 from studio.core.tools.source import (
     DEFAULT_LIMITS,
     Tell,
@@ -217,20 +209,22 @@ class PythonFileSource:
         self._give_back(worker)
         self.lines = {spec.name: _line(own) for spec, own in listed}
         self.python_names = {
-            name: spec.name for spec, own in listed for name in texts_in(own.get(PYTHON_NAMES))
+            name: spec.name
+            for spec, own in listed
+            for name in texts_in(own.get(tool_file.PYTHON_NAMES))
         }
-        self.problems = tuple(_problems(meta.get(PROBLEMS)))
+        self.problems = tuple(_problems(meta.get(tool_file.PROBLEMS)))
         return tuple(spec for spec, _ in listed)
 
     def _outcome(self, result: CallResult, log: str) -> ToolOutcome:
-        text, truncated = cut(result.text, self._limits.characters + 200)
-        truncated = truncated or bool(result.meta.get(TRUNCATED))
+        text, truncated = tool_file.cut(result.text, self._limits.characters + 200)
+        truncated = truncated or bool(result.meta.get(tool_file.TRUNCATED))
         value: Json = result.text
-        if result.meta.get(VALUE) == "json" and not truncated:
+        if result.meta.get(tool_file.VALUE) == "json" and not truncated:
             with suppress(JsonBoundError):  # the text is the value, then
                 value = parse_json(result.text)
         failure: Literal["error", "bad-arguments"] = "error"
-        if result.meta.get(ARGUMENTS):
+        if result.meta.get(tool_file.ARGUMENTS):
             failure = "bad-arguments"
         return ToolOutcome(
             text,
@@ -300,7 +294,7 @@ class PythonFileSource:
 
 
 def _line(data: object) -> int:
-    line = data.get(LINE) if isinstance(data, Mapping) else None
+    line = data.get(tool_file.LINE) if isinstance(data, Mapping) else None
     return line if isinstance(line, int) else 0
 
 

@@ -20,14 +20,8 @@ from studio.core.tools.document import McpServer, OpenApi, PluginTool, PythonFil
 from studio.core.tools.mcp.connection import AskForInput
 from studio.core.tools.mcp.server_config import approval_mode
 from studio.core.tools.mcp.source import McpSource
+from studio.core.tools.openapi import loading
 from studio.core.tools.openapi.credentials import FindConnection, no_connection
-from studio.core.tools.openapi.loading import (
-    OperationRow,
-    ReadingProgress,
-    TellProgress,
-    read_choice,
-    tell_nobody,
-)
 from studio.core.tools.openapi.source import OpenApiSource
 from studio.core.tools.python.source import PythonFileSource
 from studio.core.tools.python_server.tool_file import cut
@@ -53,7 +47,7 @@ def open_source(
     environment: Callable[[], Mapping[str, str]] = lambda: os.environ,
     masker: Masker | None = None,
     ask: AskForInput | None = None,
-    tell: TellProgress = tell_nobody,
+    tell: loading.TellProgress = loading.tell_nobody,
 ) -> ToolSource:
     """Return the source; starts nothing before its tools are asked for, loads no other kind."""
     match declaration:
@@ -75,7 +69,7 @@ def open_source(
                 ask=ask,
             )
         case OpenApi(name, place, connection, operations):
-            wanted = read_choice(operations)
+            wanted = loading.read_choice(operations)
             from studio.core.tools.openapi.source import OpenApiSource
 
             return OpenApiSource(
@@ -205,7 +199,7 @@ class PluginSource:
 
 # The sources of one document that run, and what is asked of one of them beside its tools.
 
-TellReading: TypeAlias = Callable[[str, ReadingProgress | None], None]
+TellReading: TypeAlias = Callable[[str, loading.ReadingProgress | None], None]
 """Callback for the progress of reading a source's description, from any thread; None at the end."""
 
 
@@ -275,7 +269,7 @@ class RunningSources:
         """Return a server's completions for an argument of a prompt or template."""
         return await self._server(key).complete(offer, argument, text, given)
 
-    async def operations(self, key: str) -> tuple[OperationRow, ...]:
+    async def operations(self, key: str) -> tuple[loading.OperationRow, ...]:
         """Return every operation of a service's description, wanted or not.
 
         Raises:

@@ -29,14 +29,7 @@ from studio.core.text.amounts import by_count, one_line
 from studio.core.text.source import Fix, Problem
 from studio.ui.dialogs.export.result import CheckList, ResultTabs
 from studio.ui.dialogs.import_prompt import StateLine
-from studio.ui.parts.kit import (
-    column_of,
-    named,
-    resize_within_screen,
-    row_of,
-    split_of,
-    toned_label,
-)
+from studio.ui.parts import kit
 from studio.ui.style.theme import FollowsTheme, icon, theme_in_use
 from studio.viewmodels.app.notifications import Notifications
 from studio.viewmodels.exchange import ExportController
@@ -121,7 +114,7 @@ class ErrorConsents(QWidget):
         super().__init__()
         self.boxes: dict[str, QCheckBox] = {}
         """The boxes by the code of their errors."""
-        self._column = column_of(on=self, margins=0, spacing=2)
+        self._column = kit.column_of(on=self, margins=0, spacing=2)
         self.hide()
 
     @property
@@ -152,13 +145,13 @@ class ExportFooter(QWidget):
         super().__init__()
         self._folder = folder
         self._suffix = ""
-        self.place = named(QLineEdit(placeholderText=tr("File to write")), tr("File to write"))
+        self.place = kit.named(QLineEdit(placeholderText=tr("File to write")), tr("File to write"))
         self.browse = self._button(tr("Browse…"))
         self.copy = self._button(tr("Copy"))
         self.leave = self._button(tr("Close"))
         self.save = QPushButton(tr("Export"), default=True)
         self.save.setProperty("primary", True)
-        row_of(
+        kit.row_of(
             (self.place, 1),
             self.browse,
             self.copy,
@@ -224,7 +217,7 @@ class ExportDialog(QDialog):
         """
         super().__init__(parent)
         self.setWindowTitle(tr("Export {title}").format(title=title))
-        resize_within_screen(self, 1080, 700)
+        kit.resize_within_screen(self, 1080, 700)
         self._source, self._title = source, title
         self._messages = messages
         self.made: ExportResult | None = None
@@ -278,7 +271,7 @@ class ExportDialog(QDialog):
         self.forms = FormList(targets())
         self.heading = QLabel()
         self.heading.setProperty("title", True)
-        self.about = toned_label("muted", wraps=True)
+        self.about = kit.toned_label("muted", wraps=True)
         self.state = StateLine()
         self.checks = CheckList()
         self.tabs = ResultTabs()
@@ -294,9 +287,9 @@ class ExportDialog(QDialog):
 
     def _lay_out(self) -> None:
         frame = QFrame(frameShape=QFrame.Shape.StyledPanel)
-        column_of(self.tabs, on=frame, margins=0)
+        kit.column_of(self.tabs, on=frame, margins=0)
         right = QWidget()
-        column_of(
+        kit.column_of(
             self.heading,
             self.about,
             self.state,
@@ -308,8 +301,8 @@ class ExportDialog(QDialog):
             margins=(16, 0, 0, 0),
             spacing=8,
         )
-        split = split_of(self.forms, right, stretch=(0, 1), sizes=(270, 780))
-        column_of((split, 1), self.footer, on=self, margins=16, spacing=12)
+        split = kit.split_of(self.forms, right, stretch=(0, 1), sizes=(270, 780))
+        kit.column_of((split, 1), self.footer, on=self, margins=16, spacing=12)
 
     def _wire(self) -> None:
         self.forms.target_chosen.connect(lambda _: self._on_target())

@@ -25,16 +25,8 @@ from studio.core.spelling import languages
 from studio.core.tools.trust.store import TrustStore
 from studio.ui.base.services import LANGUAGES, Services
 from studio.ui.dialogs.settings.page import KeysPage, SettingsPage
+from studio.ui.parts import kit
 from studio.ui.parts.fields import Choices, FieldForm, form_fields
-from studio.ui.parts.kit import (
-    ClosingDialog,
-    column_of,
-    named,
-    push_button,
-    row_of,
-    search_line,
-    toned_label,
-)
 from studio.ui.style.theme import icon
 from studio.viewmodels.app.settings import SettingsStore
 
@@ -113,10 +105,10 @@ class TrustList(QWidget):
     def __init__(self, store: TrustStore) -> None:
         super().__init__()
         self._store = store
-        self.list = named(QListWidget(), tr("Trusted folders"))
-        self.forget = push_button(tr("Stop trusting"), self._forget, takes_enter=False)
-        row = row_of(self.forget, 1)
-        column_of(self.list, row, on=self, margins=0)
+        self.list = kit.named(QListWidget(), tr("Trusted folders"))
+        self.forget = kit.push_button(tr("Stop trusting"), self._forget, takes_enter=False)
+        row = kit.row_of(self.forget, 1)
+        kit.column_of(self.list, row, on=self, margins=0)
         self._fill()
         self.list.currentRowChanged.connect(lambda row: self.forget.setEnabled(row >= 0))
 
@@ -138,7 +130,7 @@ class TrustList(QWidget):
 _PICTURES = ("palette", "pencil", "keyboard", "plug", "shield-check", "eye-off", "database")
 
 
-class SettingsDialog(ClosingDialog):
+class SettingsDialog(kit.ClosingDialog):
     """A search field over pages; there is nothing to confirm."""
 
     request_connections = Signal()
@@ -148,12 +140,12 @@ class SettingsDialog(ClosingDialog):
         super().__init__(parent, tr("Settings"), (820, 600))
         self._services = services
         self._store = services.settings
-        self.search = search_line(tr("Search settings"))
-        self.sections = named(QListWidget(), tr("Pages of the settings"))
+        self.search = kit.search_line(tr("Search settings"))
+        self.sections = kit.named(QListWidget(), tr("Pages of the settings"))
         self.sections.setIconSize(QSize(16, 16))
         self.sections.setFixedWidth(180)
         self._pages = QStackedWidget()
-        self._nothing = toned_label("muted", tr("No setting matches."))
+        self._nothing = kit.toned_label("muted", tr("No setting matches."))
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         keys = KeysPage(self._store)
         self.keys_page = keys
@@ -200,8 +192,8 @@ class SettingsDialog(ClosingDialog):
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.button(QDialogButtonBox.StandardButton.Close).setAutoDefault(False)
         buttons.rejected.connect(self.reject)
-        middle = row_of(self.sections, (self._pages, 1), spacing=8)
-        column_of(self.search, (middle, 1), buttons, on=self, margins=12, spacing=12)
+        middle = kit.row_of(self.sections, (self._pages, 1), spacing=8)
+        kit.column_of(self.search, (middle, 1), buttons, on=self, margins=12, spacing=12)
 
     def show_shortcuts(self) -> None:
         """Begin at the keys."""

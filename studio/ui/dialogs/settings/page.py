@@ -19,15 +19,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.words import tr
 from studio.ui.base.menus import ACTIONS, ActionSpec
-from studio.ui.parts.kit import (
-    column_of,
-    named,
-    push_button,
-    row_list,
-    row_of,
-    search_line,
-    toned_label,
-)
+from studio.ui.parts import kit
 from studio.ui.style.theme import FollowsTheme, theme_in_use
 from studio.viewmodels.app.settings import SettingsStore
 
@@ -42,9 +34,9 @@ class _Row(QWidget):
         self.words = f"{name} {sentence}".casefold()
         title = QLabel(name)
         title.setProperty("title", True)
-        box = column_of(title, on=self, margins=0, spacing=4)
+        box = kit.column_of(title, on=self, margins=0, spacing=4)
         if sentence:
-            label = toned_label("muted", sentence, wraps=True)
+            label = kit.toned_label("muted", sentence, wraps=True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             box.addWidget(label)
         if field is not None:
@@ -69,7 +61,7 @@ class SettingsPage(QScrollArea):
         self.setWidgetResizable(True)
         self.setAccessibleName(title)
         inside = QWidget()
-        self._box = column_of(1, on=inside, margins=(20, 8, 20, 16), spacing=16)
+        self._box = kit.column_of(1, on=inside, margins=(20, 8, 20, 16), spacing=16)
         self.setWidget(inside)
 
     def add(
@@ -106,15 +98,15 @@ class KeysPage(FollowsTheme, QWidget):
         super().__init__()
         self._store = store
         self.title = tr("Keyboard")
-        self.filter = search_line(tr("Search actions and keys"))
+        self.filter = kit.search_line(tr("Search actions and keys"))
         heads = (tr("Action"), tr("Keys"))
-        self.list = row_list(tr("Actions and their keys"), heads, 0, fitted=(1,))
-        self.keys = named(QKeySequenceEdit(maximumSequenceLength=1), tr("New keys"))
+        self.list = kit.row_list(tr("Actions and their keys"), heads, 0, fitted=(1,))
+        self.keys = kit.named(QKeySequenceEdit(maximumSequenceLength=1), tr("New keys"))
         self.apply_keys = QPushButton(tr("Set"))
-        self.clear_keys = push_button(tr("None"), lambda: self._rebind(""))
-        self.reset_keys = push_button(tr("Usual"), lambda: self._rebind(None))
-        self.reset_all = push_button(tr("All as usual"), self._reset_all)
-        self.note = toned_label("error", wraps=True)
+        self.clear_keys = kit.push_button(tr("None"), lambda: self._rebind(""))
+        self.reset_keys = kit.push_button(tr("Usual"), lambda: self._rebind(None))
+        self.reset_all = kit.push_button(tr("All as usual"), self._reset_all)
+        self.note = kit.toned_label("error", wraps=True)
         self._lay_out()
         self._fill()
         self._warn()
@@ -126,11 +118,11 @@ class KeysPage(FollowsTheme, QWidget):
         self.follow_theme()
 
     def _lay_out(self) -> None:
-        row = row_of(QLabel(tr("Keys")), (self.keys, 1))
+        row = kit.row_of(QLabel(tr("Keys")), (self.keys, 1))
         for button in (self.apply_keys, self.clear_keys, self.reset_keys, self.reset_all):
             button.setAutoDefault(False)
             row.addWidget(button)
-        column_of(self.filter, self.list, row, self.note, on=self, margins=(20, 8, 20, 8))
+        kit.column_of(self.filter, self.list, row, self.note, on=self, margins=(20, 8, 20, 8))
 
     def search(self, query: str) -> int:
         """Show the actions whose name or keys hold all words; gives how many do.

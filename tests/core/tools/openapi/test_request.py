@@ -20,11 +20,11 @@ from studio.core.text.values import Json, JsonObject
 from studio.core.tools.openapi.description import read_description
 from studio.core.tools.openapi.request import (
     MASK,
-    ArgumentError,
     build_request,
     masked_request,
 )
 from studio.core.tools.openapi.schemas import Credential, OpenApiError, Operation
+from studio.core.tools.openapi.serialization import ArgumentError
 from studio.core.tools.openapi.source import OpenApiSource
 from tests.support.serving import serving
 
