@@ -195,8 +195,7 @@ def _add(options: argparse.Namespace) -> int:
     )
     if options.key is None:
         made = keyless_if_local(made)
-    others = [each.name for each in connections.connections]
-    wrong = problems_of(made, others)
+    wrong = problems_of(made, [each.name for each in connections.connections])
     if wrong:
         lines = (f"{_OPTIONS.get(field, field)}: {problem}" for field, problem in wrong.items())
         raise UsageError(" ".join(lines))

@@ -53,7 +53,6 @@ def offered_tools(document: PromptDocument, trust: TrustStore) -> tuple[ToolSpec
     """Return the tools of the prompt's sources, if these may be asked; None without sources."""
     if not asks_sources(document, trust):
         return None
-    connections = user_connections()
-    registry = asyncio.run(registry_of(document, trust, connections, secret_store()))
+    registry = asyncio.run(registry_of(document, trust, user_connections(), secret_store()))
     report_sources(document, registry.sources)
     return registry.specs

@@ -173,8 +173,7 @@ async def _serve_replay(program: list[str], replay: Replay) -> int:
 
 def _check_program(program: list[str]) -> None:
     if program and shutil.which(program[0]) is None:
-        is_there = Path(program[0]).exists()
-        why = "is not executable" if is_there else "is no program on the PATH"
+        why = "is not executable" if Path(program[0]).exists() else "is no program on the PATH"
         raise UsageError(f"{program[0]!r} {why}")
 
 
@@ -290,8 +289,7 @@ async def _step(recording: Recording, changed: asyncio.Event) -> None:
                 run.state.pause is not None and run.state.place is not None and not run.is_working
             ):
                 tell(f"{run.state.setup.prompt}\n{pause_words(run)}")
-                options = partial(set_options, conversation.exchange)
-                if not await ask(run, going, None, options):
+                if not await ask(run, going, None, partial(set_options, conversation.exchange)):
                     await recording.close()
                     return
                 await asyncio.sleep(0)

@@ -292,8 +292,7 @@ def stand_ins(connections: Connections) -> tuple[Connection, ...]:
 
 def is_last_embedded(connections: Connections, name: str) -> bool:
     """Return whether a connection is the only one to the embedded model."""
-    embedded = [one.name for one in connections.connections if one.kind == "embedded"]
-    return embedded == [name]
+    return [one.name for one in connections.connections if one.kind == "embedded"] == [name]
 
 
 def with_trusted(connections: Connections, origin: str) -> Connections:

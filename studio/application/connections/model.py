@@ -244,8 +244,7 @@ class SwitchedModel(WrappingModel[ChatModel]):
         Raises:
             ModelError: the model cannot answer.
         """
-        model = self._inner
-        deltas = model.stream(request)
+        deltas = self._inner.stream(request)
         if isinstance(deltas, AsyncGenerator):
             # Closing the outer one must end the call inside at once, not when it is collected.
             async with aclosing(deltas):

@@ -156,8 +156,7 @@ def _of_file(sources: ModelSources) -> ModelOffer:
     if asked.missing:
         detail = tr("{place} is not set up here: connect it").format(place=place)
         kind = asked.connection.kind
-        fitting = (each for each in sources.starts if each.connection.kind == kind)
-        start = next(fitting, None)
+        start = next((each for each in sources.starts if each.connection.kind == kind), None)
         act = AskFor(start) if start is not None else "connections"
     elif not wanted:
         detail = tr("{place}: the file names no model, so the default answers").format(place=place)

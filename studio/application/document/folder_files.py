@@ -217,8 +217,7 @@ def renamed(path: Path, name: str) -> Path:
     """
     if name in ("", ".", "..") or not _NAME.fullmatch(name):
         words = tr("{name!r} is not a name for a file.").format(name=name)
-        hint = tr("A name has no / and no \\; folders are made in the tree.")
-        raise FileError(words, hint)
+        raise FileError(words, tr("A name has no / and no \\; folders are made in the tree."))
     return path.with_name(name)
 
 
@@ -260,8 +259,7 @@ def named_in(
     name = path.name.encode("utf-8", "surrogateescape")
     open_ = {real.name for real in unsaved}
     for each in files_below(roots, _TEXTS, _MOST_FILES):
-        is_link = each.is_symlink()
-        if not is_link and each.name not in open_ and not _may_name(each, name):
+        if not each.is_symlink() and each.name not in open_ and not _may_name(each, name):
             continue
         real = each.resolve()
         if path in (each, *each.parents) or real in seen:
@@ -333,8 +331,7 @@ def _inside(folder: Path, name: str) -> Path:
     parts = name.replace("\\", "/").split("/")
     if any(part in ("", ".", "..") or not _NAME.fullmatch(part) for part in parts):
         words = tr("{name!r} is not a name for a file.").format(name=name)
-        hint = tr("Write a name, or folders and a name: drafts/first.prompty.")
-        raise FileError(words, hint)
+        raise FileError(words, tr("Write a name, or folders and a name: drafts/first.prompty."))
     return folder.joinpath(*parts)
 
 

@@ -76,8 +76,7 @@ class ProjectFindings:
             found: its own problems, and those that later stages found.
         """
         unique = dict.fromkeys((*found, *self.problems))
-        in_order = sorted(unique, key=lambda problem: problem.span)
-        problems = without_echoes(document, in_order)
+        problems = without_echoes(document, sorted(unique, key=lambda problem: problem.span))
         return tuple(problem for problem in problems if self.settings.shows(problem))
 
 

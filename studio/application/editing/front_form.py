@@ -124,8 +124,7 @@ def _in_brackets(
         gone = Span(_start(entry), _start(inside[at + 1]))
     else:
         gone = Span(inside[at - 1].value.end, entry.value.end)
-    written = document.source.text[gone.start : gone.end]
-    return () if "#" in written else (TextEdit(gone, ""),)
+    return () if "#" in document.source.text[gone.start : gone.end] else (TextEdit(gone, ""),)
 
 
 def _start(entry: FrontMatterEntry) -> int:
@@ -275,8 +274,7 @@ def set_front(document: PromptDocument, field: FrontField, typed: str) -> tuple[
     if not typed.strip():
         if entry is None:
             return ()
-        taken = remove_entry(document, entry)
-        gone = taken or set_value(document, field.path, "null")
+        gone = remove_entry(document, entry) or set_value(document, field.path, "null")
         return changes_only(document, gone, field.path, None)
     value = read_value(field, typed)
     if entry is not None and value == field.value:
@@ -300,8 +298,7 @@ def read_value(field: FrontField, typed: str) -> Json:
         try:
             number = int(text) if field.kind == "integer" else float(text)
         except ValueError as error:
-            words = tr("{text!r} is not a number.")
-            raise FrontFormError(words.format(text=text)) from error
+            raise FrontFormError(tr("{text!r} is not a number.").format(text=text)) from error
         return int(text) if text.lstrip("+-").isdigit() else number
     if field.kind == "json":
         try:

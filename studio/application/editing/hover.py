@@ -153,8 +153,7 @@ def _parameter(name: str, editor_context: EditorContext) -> str:
     lines = [tr("<b>{name}</b>: a parameter of the run").format(name=escape(name))]
     if name in editor_context.values:
         shown = mask_secrets({name: editor_context.values[name]})
-        words = tr("Value now: <code>{value}</code>")
-        lines.append(words.format(value=_value(shown[name])))
+        lines.append(tr("Value now: <code>{value}</code>").format(value=_value(shown[name])))
     return "<br>".join(lines)
 
 

@@ -177,8 +177,7 @@ def word_at(text: str, offset: int) -> str:
     """Return the word that touches `offset`; empty when there is none."""
     start = max(text.rfind("\n", 0, offset) + 1, offset - 200)
     end = text.find("\n", offset)
-    line = text[start : end if end >= 0 else len(text)]
-    for match in _WORD.finditer(line):
+    for match in _WORD.finditer(text[start : end if end >= 0 else len(text)]):
         if match.start() <= offset - start <= match.end():
             return match[0]
     return ""

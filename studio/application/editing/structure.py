@@ -86,8 +86,7 @@ def front_facts(document: PromptDocument) -> tuple[str, tuple[str, ...]]:
 
 def long_front_matter(document: PromptDocument) -> FoldingRange | None:
     """Return the fold of a front matter that would push the messages off the first screen."""
-    lines = document.source.text.split("\n")
-    found = _front_matter(document, lines)[:1]
+    found = _front_matter(document, document.source.text.split("\n"))[:1]
     return next((fold for fold in found if fold.last - fold.first >= _LONG_FRONT), None)
 
 

@@ -313,8 +313,7 @@ def _path_before(
     whole = _value_at_end(before)
     if not whole or before.removesuffix(whole).rstrip().endswith("|"):
         return None  # nothing, or the name of a filter
-    start = document.body.start if document is not None else 0
-    above = text[min(start, tag) : tag]
+    above = text[min(document.body.start if document is not None else 0, tag) : tag]
     loop = _FOR_IF.match(before)
     if loop is not None:
         above += f"{{% {loop[1]} %}}"
@@ -324,8 +323,7 @@ def _path_before(
         pass  # something else is broken: what the words around it say is used
     if not _DOTTED.fullmatch(_INDEX.sub("", whole)):
         return None
-    chain = _INDEX.sub(f".{EACH}", whole).split(".")
-    return path_before(tuple(chain), loops_at(text, tag))
+    return path_before(tuple(_INDEX.sub(f".{EACH}", whole).split(".")), loops_at(text, tag))
 
 
 def _value_at_end(text: str) -> str:

@@ -78,8 +78,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Log the request and give the answer that its path asks for."""
         headers = {name.lower(): value for name, value in self.headers.items()}
-        own = f"http://{headers.get('host', '')}{self.path}"
-        address = headers.get(ADDRESS_HEADER, own)
+        address = headers.get(ADDRESS_HEADER, f"http://{headers.get('host', '')}{self.path}")
         body: JsonObject = {}
         with suppress(ValueError):
             body = object_of(json.loads(self.rfile.read(int(headers.get("content-length", "0")))))

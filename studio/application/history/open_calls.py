@@ -67,8 +67,7 @@ def row_of_call(store: RunStore, run: str, number: int) -> dict[str, Json]:
         LookupError: there is no such call, or its request was not kept.
         ImportFailure: its request cannot be read.
     """
-    alike = bool(_tag(store, run))
-    sets = open_calls(store, run, number, alike=alike).made.input_sets
+    sets = open_calls(store, run, number, alike=bool(_tag(store, run))).made.input_sets
     state = store.open(run).state
     replies = [step.reply for step in steps_of(state) if step.number == number] if state else []
     text = replies[0].text if replies and replies[0] is not None else ""

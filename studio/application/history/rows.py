@@ -402,8 +402,7 @@ def holds_of(expression: str, store: RunStore | None = None) -> Fits:
             return _holds(condition, line)
         try:
             state = store.open(run.id).state
-            moments = moments_of(state) if state is not None else ()
-            for values in map(environment_of, moments):
+            for values in map(environment_of, moments_of(state) if state is not None else ()):
                 if _holds(condition, line | {name: values[name] for name in asked}):
                     return True
             return False

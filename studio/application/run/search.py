@@ -104,5 +104,4 @@ class _Reader:
         while same < min(len(before), len(sent)) and before[same] == sent[same]:
             same += 1
         new = "\n".join(message.text for message in sent[same:])
-        old = "\n".join(message.text for message in before[same:])
-        return new[common_start(new, old) :]
+        return new[common_start(new, "\n".join(message.text for message in before[same:])) :]

@@ -124,8 +124,7 @@ def without_comments(text: str) -> str:
 
 def shown_address(entry: Json) -> str:
     """Return an entry's command line or address, keys masked; empty where it has neither."""
-    address = server_config.server_address(entry, Path()) if isinstance(entry, Mapping) else None
-    match address:
+    match server_config.server_address(entry, Path()) if isinstance(entry, Mapping) else None:
         case server_config.StdioServer(command, arguments):
             return server_config.shown_command(command, arguments)
         case server_config.HttpServer(url):

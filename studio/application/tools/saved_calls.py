@@ -365,8 +365,7 @@ def find_recordings(
     found: list[ToolRecording] = []
     with closing(RunStore(history)) as store:
         called = store.runs(RunFilter(), lambda line: line.calls_tool > 0)
-        lines = sorted(called, key=lambda line: line.path != str(prompt))
-        for line in lines[:_RUNS_READ]:
+        for line in sorted(called, key=lambda line: line.path != str(prompt))[:_RUNS_READ]:
             try:
                 answers = _answers(store.open(line.id).state, tool)
             except (JournalError, ValueError):

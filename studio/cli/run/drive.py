@@ -74,8 +74,7 @@ class RunOrder:
 async def drive(options: argparse.Namespace, order: RunOrder, store: RunStore | None) -> RunState:
     """Run what is ordered to its end; the history keeps it where there is one."""
     secrets = secret_store()
-    path = order.document.source.path
-    references = references_of(path, order.trust, masker=secrets.masker)
+    references = references_of(order.document.source.path, order.trust, masker=secrets.masker)
     document = settled_document(order.document, order.values, references)
     run_options = _run_options(options, order.breaks, document)
     past = order.past
@@ -361,8 +360,7 @@ def _run(options: argparse.Namespace) -> int:
         breaks = breakpoints_of(options)
         _check_target(options)
         trust = arguments.trust_of(options, options.file)
-        references = references_of(document.source.path, trust)
-        refusal = refusal_of(document, values, references)
+        refusal = refusal_of(document, values, references_of(document.source.path, trust))
         if refusal is not None:
             return _refused(document, refusal)
         arguments.report(

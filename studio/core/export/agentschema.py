@@ -107,8 +107,7 @@ def _words(draft: ConversionDraft, document: PromptDocument) -> Iterator[str]:
             draft.remove("model", "apiType")
     edits = []
     for entry in draft.document.entries:
-        written = str(draft.value(*entry.path))
-        reference = whole_reference(written)
+        reference = whole_reference(str(draft.value(*entry.path)))
         if reference is not None and reference.protocol == "env" and len(entry.value):
             edits.append(TextEdit(entry.value, write_scalar(f"=Env.{reference.argument}")))
             if reference.default:

@@ -94,8 +94,7 @@ def _collect(source: ExportSource) -> _Packed:
                 f"The value of ${{env:{reference.argument}}} is not packed: secrets and settings "
                 "stay with whoever runs it."
             )
-    manifest = _manifest(packed, name)
-    packed.files[MANIFEST] = manifest
+    packed.files[MANIFEST] = _manifest(packed, name)
     return packed
 
 

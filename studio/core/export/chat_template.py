@@ -101,8 +101,7 @@ def chat_template(source: ExportSource) -> ChatTemplate:
     losses = tuple(_reference_losses(document))
     if found is not None and all(_stands_alone(found, document)):
         is_plain = not document.variables and not document.parameters
-        plain = is_plain and not _has_statements(document)
-        if plain:
+        if is_plain and not _has_statements(document):
             found = replace(found, items=tuple(_rendered(found)), is_plain=True)
         return replace(found, losses=losses)
     messages = source.prepared.messages.messages

@@ -119,8 +119,7 @@ def _of_prompty2(sent: SentRequest, document: PromptDocument) -> SentRequest:
     if is_reasoning or provider == "anthropic":
         dropped |= _SAMPLING
     body = {key: item for key, item in sent.body.items() if key not in dropped}
-    streams = {"stream": True} if further.get("stream") else {}
-    return replace(sent, body={**body, **streams})
+    return replace(sent, body={**body, **({"stream": True} if further.get("stream") else {})})
 
 
 _PROVIDERS = ("", "*", "openai", "azure", "foundry", "anthropic")

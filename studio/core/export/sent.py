@@ -126,8 +126,7 @@ class CurlCommand:
 
     def _endpoint(self, source: ExportSource) -> tuple[request_script.ApiEndpoint, str]:
         """Return the address and key of the request, and the address as the prompt writes it."""
-        model = source.document.model
-        usual = request_script.endpoint_of(self.provider, model.api_type)
+        usual = request_script.endpoint_of(self.provider, source.document.model.api_type)
         connection = named_connection(source, self.provider)
         given = connection.base_url
         key = key_variable(connection)

@@ -285,8 +285,7 @@ def _model(data: JsonObject, work: Composition) -> dict[str, Json]:
         found["id"] = rest if slash and provider in _PROVIDERS else word
         if slash and provider in _PROVIDERS:
             found["provider"] = _PROVIDERS[provider]
-    config = data.get("config")
-    options = legacy_options(object_of(config))
+    options = legacy_options(object_of(data.get("config")))
     if options:
         found["options"] = options
     return found

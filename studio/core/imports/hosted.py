@@ -243,8 +243,7 @@ def _made(
                 name = found[1].partition(".")[0]
                 kind = {"kind": "object"} if "." in found[1] else declare_string()
                 work.inputs.setdefault(name, kind)
-    first = next(iter((sets or {}).values()), {})
-    for name, value in first.items():
+    for name, value in next(iter((sets or {}).values()), {}).items():
         if name in work.inputs:
             work.inputs[name] = {"kind": kind_of_value(value), "sample": value}
     return Imported(compose(work), form, tuple(work.notes), sets or {}, title=title)

@@ -252,8 +252,7 @@ def _few_shot(kwargs: JsonObject, work: Composition, formats: list[str]) -> None
     for values in list_of(kwargs.get("examples")):
         if isinstance(values, Mapping):
             rendering = render_template(str(example.get("template", "")), values, format=form)
-            text = "".join(segment.text for segment in rendering.segments)
-            texts.append(literal(text, form))
+            texts.append(literal("".join(segment.text for segment in rendering.segments), form))
     texts.append(str(kwargs.get("suffix") or ""))
     formats.append(_format_of(kwargs))
     separator = str(kwargs.get("example_separator", "\n\n"))

@@ -302,8 +302,7 @@ def value_of_file(path: str, text: str) -> str:
     found = read_yaml(text)
     if found.problems:
         raise ValueError(found.problems[0].message)
-    whole = whole_numbers(found.value)
-    return json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(whole_numbers(found.value), ensure_ascii=False, separators=(",", ":"))
 
 
 def _keeps_lists(test: Json) -> bool:

@@ -45,8 +45,7 @@ def as_nunjucks(text: str) -> str:
     """Return a promptfoo template with its filters, `load`, `dump` and `.length` of lists."""
 
     def tag(found: re.Match[str]) -> str:
-        code = _LENGTH.sub(r"(\1|promptfoo.length)", found[0])
-        return _FILTER.sub(r"|promptfoo.\1", code)
+        return _FILTER.sub(r"|promptfoo.\1", _LENGTH.sub(r"(\1|promptfoo.length)", found[0]))
 
     return _TAG.sub(tag, as_jinja(text))
 

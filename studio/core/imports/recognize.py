@@ -326,8 +326,7 @@ def _import_text(text: str, path: Path | None, choose: int) -> Imported:
         made = _import_data(text, None, path, choose)
         if made is not None:
             return made
-    stripped = text.lstrip()
-    if stripped[:1] in ("{", "[") and suffix not in (".yaml", ".yml"):
+    if text.lstrip()[:1] in ("{", "[") and suffix not in (".yaml", ".yml"):
         return _json(text, path, choose)
     if suffix == ".json":
         raise ImportFailure("This is not JSON: it begins with neither { nor [.")

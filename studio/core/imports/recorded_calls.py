@@ -220,8 +220,7 @@ def _laid_over(
     for column in zip(*(head.parts for head in heads), strict=True):
         first = column[0]
         if isinstance(first, TextPart):
-            texts = [part.text for part in column if isinstance(part, TextPart)]
-            pieces = _aligned(texts)
+            pieces = _aligned([part.text for part in column if isinstance(part, TextPart)])
             made = "".join(
                 literal(piece, "jinja2")
                 if isinstance(piece, str)

@@ -189,8 +189,7 @@ def _foreign_parts(data: JsonObject, form: str) -> Iterator[str]:
 
     What the model thought is left out, and named by its keys.
     """
-    items = objects_of(data.get("input" if form == "openai-responses" else "messages"))
-    for item in items:
+    for item in objects_of(data.get("input" if form == "openai-responses" else "messages")):
         kind = str(item.get("type", "message"))
         if form == "openai-responses" and kind not in ("message", "reasoning", *_CALLS):
             yield f"input: an item of type {kind!r} has no place in a prompt file; it is left out."

@@ -86,8 +86,7 @@ def facts_of(
         price: Price | None = listed_price(model_id, connection)
         window = listed_window(model_id, connection) or facts.capabilities.context_window
         able = replace(facts.capabilities, context_window=window)
-        source = price.source if price is not None else facts.source
-        facts = ModelFacts(able, price, source)
+        facts = ModelFacts(able, price, price.source if price is not None else facts.source)
     elif facts.capabilities.context_window is None:
         able = replace(facts.capabilities, context_window=listed_window(model_id))
         facts = replace(facts, capabilities=able)

@@ -339,8 +339,7 @@ def _connection(entry: object) -> Connection | str:
     for name, value in entry.items():
         if name not in _FIELDS:
             continue
-        expected = _type_of(name)
-        if not isinstance(value, expected) or isinstance(value, bool):
+        if not isinstance(value, _type_of(name)) or isinstance(value, bool):
             return f"{entry['name']!r}: {name!r} has a value of a wrong type"
         if isinstance(value, int | float):
             least = 0 if name == "retries" else 0.001

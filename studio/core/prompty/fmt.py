@@ -43,8 +43,7 @@ def _front_matter_blanks(document: PromptDocument) -> Iterator[TextEdit]:
         )
     ]
     for found in _TRAILING.finditer(text, front.start, front.end):
-        inside = any(span.start <= found.start() < span.end + 1 for span in long_values)
-        if not inside:
+        if not any(span.start <= found.start() < span.end + 1 for span in long_values):
             yield TextEdit(Span(*found.span()), "")
 
 

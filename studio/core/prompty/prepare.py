@@ -230,8 +230,7 @@ def settled_document(
         inputs: The values of the run.
         references: Where the run's references find their values.
     """
-    values = resolve_inputs(document, inputs).sent
-    context = parameter_values(document, values, references)
+    context = parameter_values(document, resolve_inputs(document, inputs).sent, references)
     return resolve_document(document, context, only=_SETTLED)[0]
 
 

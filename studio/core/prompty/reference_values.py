@@ -96,8 +96,7 @@ class ReferenceContext:
         """Return the value of an environment variable; None where it is not set."""
         if not self.trusted:
             return None
-        environment = os.environ if self.environment is None else self.environment
-        value = environment.get(name)
+        value = (os.environ if self.environment is None else self.environment).get(name)
         if value is not None and self.masker is not None:
             self.masker.note(f"${{env:{name}}}", value)
         return value

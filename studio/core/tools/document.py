@@ -343,8 +343,7 @@ def _server(
 
 def server_names(name: str, item: JsonObject) -> list[str]:
     """Return the names under which a declared tool may name its MCP server, the first one first."""
-    block = object_of(item.get("connection"))
-    given = [block.get("name"), item.get("serverName"), name]
+    given = [object_of(item.get("connection")).get("name"), item.get("serverName"), name]
     return [word for word in given if isinstance(word, str) and word]
 
 

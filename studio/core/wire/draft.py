@@ -288,8 +288,7 @@ def takes_only(message: Message, draft: RequestDraft, kinds: Collection[str]) ->
     """Return a tool's result with the media that a provider takes there; others are reported."""
     left_out = [p for p in message.parts if isinstance(p, MediaPart) and p.kind not in kinds]
     report_text_only(replace(message, parts=tuple(left_out)), draft, "A tool's result here")
-    parts = (part for part in message.parts if part not in left_out)
-    return replace(message, parts=tuple(parts))
+    return replace(message, parts=tuple(part for part in message.parts if part not in left_out))
 
 
 def media_after_results(messages: Iterable[Message], draft: RequestDraft) -> Iterator[Message]:

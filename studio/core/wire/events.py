@@ -262,8 +262,7 @@ class AnthropicEvents:
         if usage is None:
             return tuple(made)
         # The closing figures may name the output alone; the request's came at the start.
-        whole = reply.largest(usage, self._started)
-        return (*made, reply.UsageDelta(whole))
+        return (*made, reply.UsageDelta(reply.largest(usage, self._started)))
 
 
 # Server-sent events, from the bytes of a stream (HTML Standard, section 9.2).

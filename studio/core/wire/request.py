@@ -146,8 +146,7 @@ _ADDRESSES: Sequence[tuple[re.Pattern[str], Provider, str]] = (
 def asked_at(target: str) -> tuple[Provider, str] | None:
     """Return the form of a request to an address, and the key of its messages; None for others."""
     path = target.partition("?")[0]
-    found = (row[1:] for row in _ADDRESSES if row[0].search(path))
-    return next(found, None)
+    return next((row[1:] for row in _ADDRESSES if row[0].search(path)), None)
 
 
 def provider_of(model: ModelDeclaration) -> Provider:

@@ -102,8 +102,7 @@ def hint_of(connection: Connection) -> str:
     """Return the prerequisites for a connection of this kind."""
     of_kind = [each for each in PRESETS if each.connection.kind == connection.kind]
     same = (each for each in of_kind if each.connection.base_url == connection.base_url)
-    found = next(same, of_kind[-1])
-    return preset_words(found.hint)
+    return preset_words(next(same, of_kind[-1]).hint)
 
 
 def preset_words(text: str) -> str:

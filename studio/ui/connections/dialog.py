@@ -231,8 +231,7 @@ class ConnectionsDialog(kit.ClosingDialog):
             self._show_all(names[names.index(connection.name) + 1])
 
     def _on_default(self, name: str) -> None:
-        connections = replace(self._controller.connections, default=name)
-        if self._save(connections):
+        if self._save(replace(self._controller.connections, default=name)):
             self._show_all(self.list.name)
 
     def _on_delete(self) -> None:

@@ -236,8 +236,7 @@ class ImportDialog(QDialog):
         made = self.imported
         if made is None:
             return
-        title = f"{self._path.stem}.prompty"
-        self.opened.emit(made.text, title)
+        self.opened.emit(made.text, f"{self._path.stem}.prompty")
         self.accept()
 
     def _ask_where(self) -> None:

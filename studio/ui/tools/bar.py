@@ -103,8 +103,7 @@ class ToolsBar(QWidget):
         return menu
 
     def _on_filter(self, action: QAction) -> None:
-        only = next(each for each in get_args(ToolFilter) if each == action.data())
-        self.set_only(only)
+        self.set_only(next(each for each in get_args(ToolFilter) if each == action.data()))
 
 
 class ReadingBars(QWidget):

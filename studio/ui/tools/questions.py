@@ -144,8 +144,7 @@ class InputDialog(_QuestionDialog):
             QDesktopServices.openUrl(QUrl(wanted.url))
             self._answer(InputGiven("accept"))
             return
-        problems = self.form.problems()
-        if problems:
+        if self.form.problems():
             paint_text(self.remark, "error")
             self.remark.setText(tr("Some values need attention."))
             return

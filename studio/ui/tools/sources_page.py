@@ -136,8 +136,7 @@ class SourceBlock(QWidget):
         made: list[QPushButton] = []
 
         def add(words: str, act: Callable[[], object], tip: str = "") -> None:
-            button = kit.push_button(words, lambda _: act(), parent=self, tip=tip)
-            made.append(button)
+            made.append(kit.push_button(words, lambda _: act(), parent=self, tip=tip))
 
         is_loaded = source.state in ("ready", "failed")
         if source.state == "available":
@@ -265,8 +264,7 @@ class SourcesPage(FollowsTheme, QWidget):
         self._blocks.setSpacing(8)
         page = _Page(self)
         kit.column_of(switches, (self._list, 1), on=page, margins=(12, 8, 12, 12), spacing=8)
-        area = kit.scroll_area(page, parent=self)
-        kit.column_of(area, on=self, margins=0)
+        kit.column_of(kit.scroll_area(page, parent=self), on=self, margins=0)
 
     def show_folder(self, folder: Path | None, approval: str | None) -> None:
         """Show what holds for calls of the tools of the prompt's folder."""

@@ -120,8 +120,7 @@ class ToolTable(QTreeView):
         """Return the width in pixels of a column's head and of the rows in sight."""
         head = self.fontMetrics().horizontalAdvance(column_head(column)) + 2 * _CELL_MARGIN
         wanted = max(head, self.sizeHintForColumn(column))
-        widest = {_SOURCE: _WIDEST_SOURCE, _PATH: _WIDEST_PATH}
-        return min(wanted, widest.get(column, wanted))
+        return min(wanted, {_SOURCE: _WIDEST_SOURCE, _PATH: _WIDEST_PATH}.get(column, wanted))
 
     @property
     def selected(self) -> tuple[ToolEntry, ...]:
@@ -186,8 +185,7 @@ class ToolTable(QTreeView):
             change = partial(self._change_selected, {"approval": approval})
             add_own(menu, tr("Calls: {approval}").format(approval=text), change)
         menu.addSeparator()
-        every = tr("Select all")
-        add_own(menu, every, self.selectAll, keys=keys_of(self.window(), "edit.all"))
+        add_own(menu, tr("Select all"), self.selectAll, keys=keys_of(self.window(), "edit.all"))
         menu.addSeparator()
         add_actions(menu, self.window(), ON_TOOL)
         return menu

@@ -221,8 +221,7 @@ class SavedCallsButton(QToolButton):
         save = self._menu.addAction(tr("Save this call"))
         save.setEnabled(self._can_save)
         save.triggered.connect(self.request_save)
-        everything = self._menu.addAction(tr("Saved calls and rows…"))
-        everything.triggered.connect(self.request_calls)
+        self._menu.addAction(tr("Saved calls and rows…")).triggered.connect(self.request_calls)
 
     def _open(self) -> None:
         self.show_calls(())

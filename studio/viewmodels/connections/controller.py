@@ -416,8 +416,7 @@ class ConnectionsController(QObject):
             ModelError: the connection lacks something, or its endpoint was not allowed.
         """
         asked = asked or self._shown
-        model = self._open(prompt, asked)
-        return self._take(prompt, asked, model)
+        return self._take(prompt, asked, self._open(prompt, asked))
 
     def open_same(
         self, prompt: Path | None, asked: RequestedModel, wanted: RunModel

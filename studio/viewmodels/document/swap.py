@@ -170,7 +170,6 @@ def _read(path: Path) -> Swap | None:
     import json
 
     try:
-        data = json.loads(read_text(path, errors="surrogatepass"))
-        return Swap(**data)
+        return Swap(**json.loads(read_text(path, errors="surrogatepass")))
     except (OSError, ValueError, TypeError):
         return None

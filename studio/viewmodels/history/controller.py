@@ -358,8 +358,7 @@ class _PartlyDeletedError(StoreError):
 def _still_going(going: int, deleted: int) -> str:
     """Describe the runs that were not deleted because they are running."""
     one = tr("1 run is under way and was kept; stop it first")
-    many = tr("{count} runs are under way and were kept; stop them first")
-    kept = by_count(going, one, many)
+    kept = by_count(going, one, tr("{count} runs are under way and were kept; stop them first"))
     if not deleted:
         return kept
     gone = by_count(deleted, tr("1 run was deleted"), tr("{count} runs were deleted"))

@@ -230,8 +230,7 @@ class InputLibrary(QObject):
         else:
             values = {name: each for name, each in cases[0].variables.items() if each != ""}
             self._choose("")
-            fitting = fit_values(values, self.specs)
-            self._take(GivenInputs(fitting))
+            self._take(GivenInputs(fit_values(values, self.specs)))
 
     # -- inside ---------------------------------------------------------------------------------
 

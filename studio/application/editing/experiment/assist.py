@@ -153,8 +153,7 @@ def _files(
 def _variables(document: PromptDocument) -> Iterator[CompletionItem]:
     """List the variables that `{{ }}` in an assertion can use."""
     inputs = inputs_of(document)
-    names = dict.fromkeys((*inputs, *columns_of(document), "expected"))
-    for name in names:
+    for name in dict.fromkeys((*inputs, *columns_of(document), "expected")):
         item = inputs.get(name)
         help_ = item.description or item.kind if item is not None else ""
         yield CompletionItem(name, name, help_, "input")

@@ -145,5 +145,4 @@ def _standing(state: RunState) -> CardKind:
 
 def _row(name: str, value: Json, edit: VariableEdit = "") -> RunVariable:
     text = json.dumps(value, ensure_ascii=False) if isinstance(value, str) else json_text(value)
-    short = shortened(text, _LONGEST)
-    return RunVariable(name, short, edit, value)
+    return RunVariable(name, shortened(text, _LONGEST), edit, value)

@@ -343,8 +343,7 @@ def _limit_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
         "seconds": "seconds",
     }
     name = names.get(error.code, "iterations")
-    now = getattr(state.limits, name)
-    base = float(now or 0)
+    base = float(getattr(state.limits, name) or 0)
     to = base + _MORE_ITERATIONS if name == "iterations" else max(base * 2, base + 1)
     more = (
         tr("Allow {more_iterations} more").format(more_iterations=_MORE_ITERATIONS)

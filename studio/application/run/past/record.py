@@ -116,18 +116,15 @@ class StoreJournal:
 
     def write(self, run: str, event: Event) -> None:
         """Keep one fact; it is on disk when this returns."""
-        writer = self._writers.get(run) or self._open(run)
-        writer.write(event)
+        (self._writers.get(run) or self._open(run)).write(event)
 
     def keep_reply(self, run: str, reply: Reply) -> None:
         """Keep how far a reply has come."""
-        writer = self._writers.get(run) or self._open(run)
-        writer.keep_reply(reply)
+        (self._writers.get(run) or self._open(run)).keep_reply(reply)
 
     def keep_call(self, run: str, seq: int, call: WireCall | KeptCall) -> None:
         """Keep what a model call sent and received."""
-        writer = self._writers.get(run) or self._open(run)
-        writer.keep_call(seq, call)
+        (self._writers.get(run) or self._open(run)).keep_call(seq, call)
 
     def call(self, run: str, seq: int) -> WireCall | None:
         """Return what a model call sent and received; can be called from any thread."""

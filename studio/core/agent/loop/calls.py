@@ -172,8 +172,7 @@ def call_key(call: Call) -> tuple[str, str]:
 
 def is_repeated(state: RunState, call: Call) -> bool:
     """Return whether the last steps made this same call twice."""
-    before = state.past_calls[-_LOOK_BACK:]
-    return before.count(call_key(call)) >= _REPEATS - 1
+    return state.past_calls[-_LOOK_BACK:].count(call_key(call)) >= _REPEATS - 1
 
 
 def repetition(call: Call) -> ReadingWarning:
@@ -318,8 +317,7 @@ def _check(
     call = state.step.calls[index]
     if call.status != "asked":
         return CallCheck()
-    specs = {tool.name: tool for tool in toolbox.specs}
-    spec = specs.get(call.tool)
+    spec = {tool.name: tool for tool in toolbox.specs}.get(call.tool)
     if spec is None:
         return CallCheck((f"There is no tool {call.tool!r}.",), "unknown_tool")
     if call.arguments is None:

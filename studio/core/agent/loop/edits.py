@@ -255,8 +255,7 @@ def noted(before: RunState, after: RunState, event: events.Event) -> RunState:
     )
     if touch is None:
         return after
-    step = replace(after.step, touches=(*after.step.touches, touch))
-    return replace(after, step=step)
+    return replace(after, step=replace(after.step, touches=(*after.step.touches, touch)))
 
 
 def _model_touch(before: RunState, event: events.ModelChosen) -> Touch:

@@ -208,8 +208,7 @@ def _model_failed(state: RunState, event: ModelFailed) -> steps.Move:
     )
     state = replace(state, place=None, step=step, seconds=state.seconds + event.seconds)
     if event.retry_in is not None:
-        attempt = state.step.attempt + 1
-        return state, (CallModel(attempt, event.retry_in),)
+        return state, (CallModel(state.step.attempt + 1, event.retry_in),)
     error = StepError("model", event.kind, event.message, event.hint, retryable=event.retryable)
     return steps.at_error(state, error)
 

@@ -361,8 +361,7 @@ def first_step_values(
         tools: what the model may call.
         protocol: in place of the prompt's own.
     """
-    values = resolve_inputs(document, inputs).sent
-    question = question_of(document, values)
+    question = question_of(document, resolve_inputs(document, inputs).sent)
     setup = RunSetup(
         run="",
         inputs=dict(inputs),

@@ -312,8 +312,7 @@ def stopped(state: RunState, event: Stopped) -> RunState:
 
 def messages_of(state: RunState, number: int) -> Sequence[Message]:
     """Return the messages that step `number` sent."""
-    step = state.step if number == state.step.number else state.steps[number - 1]
-    return step.messages
+    return (state.step if number == state.step.number else state.steps[number - 1]).messages
 
 
 def models_of(state: RunState) -> list[str]:

@@ -63,8 +63,7 @@ class _Pieces:
 
 def convert_fix(document: PromptDocument, to: ProtocolName) -> Fix | None:
     """Return the edit that converts a prompt to another protocol; None if it uses it already."""
-    now = choose_protocol(document).protocol
-    if now == to:
+    if choose_protocol(document).protocol == to:
         return None
     edits = [TextEdit(document.body, _new_body(document, to))]
     explicit = document.entry("metadata", "agent", "protocol")

@@ -327,8 +327,7 @@ def find_labels(
     strict_form, lenient_form = _patterns(extra_final)
     kinds = {word.lower(): kind for word, kind in _WORDS.items()}
     kinds |= {word.lower(): "final" for word in extra_final}
-    form = lenient_form if lenient else strict_form
-    for found in form.finditer(text, start):
+    for found in (lenient_form if lenient else strict_form).finditer(text, start):
         word = " ".join(found.group("word").split())
         place = found.start() + len(found.group()) - len(found.group().lstrip())
         exact = strict_form.match(text, found.start()) is not None

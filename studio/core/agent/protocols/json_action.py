@@ -165,8 +165,7 @@ class _Reader:
             return replace(arguments, thought=thought)
         near = near_name(tool, [each.name for each in self._found.rules.tools])
         repairs = (self._renamed(root, action_key, tool, near),) if near else ()
-        text = json_text(given)
-        call = RequestedCall("call_1", tool, arguments, text, repairs=repairs)
+        call = RequestedCall("call_1", tool, arguments, json_text(given), repairs=repairs)
         return Action(
             thought=thought,
             calls=(call,),

@@ -313,8 +313,7 @@ class _Reader:
         )
 
     def _kept(self, end: int) -> str:
-        text = self._found.raw(self._after_fence(0), end)
-        return text.strip()
+        return self._found.raw(self._after_fence(0), end).strip()
 
     def _name_line(self, start: int) -> tuple[int, int]:
         """Return the line with the tool's name: the label's own, or the next that is not blank."""

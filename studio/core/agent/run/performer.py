@@ -252,8 +252,7 @@ class Performer:
         label = PROTOCOLS[request.protocol].result_label
         if not label or label not in reply.text:
             return False
-        tail = reply.text[reply.text.rindex(label) :]
-        if len(tail) > len(label) + 40:
+        if len(reply.text[reply.text.rindex(label) :]) > len(label) + 40:
             return False  # looked at already
         reading = loop_of(request.protocol).read(reply, ReadRules())
         return isinstance(reading, Action) and any(

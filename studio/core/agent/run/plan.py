@@ -43,8 +43,7 @@ class ReplyKeeper:
             return
         self._reply = reply
         if self._timer is None:
-            loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(KEEP_SECONDS, self._write)
+            self._timer = asyncio.get_running_loop().call_later(KEEP_SECONDS, self._write)
 
     def close(self) -> None:
         """End the reply; the next event holds all of it."""

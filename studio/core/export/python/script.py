@@ -294,8 +294,7 @@ class _Script:
         """Return the source of the script."""
         form = self.form
         _, renderer = RENDERERS[form] if form else ("", "")
-        has_tools = bool(self.specs)
-        loops = has_tools or self.protocol != "native"
+        loops = bool(self.specs) or self.protocol != "native"
         names = PROTOCOLS[self.protocol].script if loops else ("plain_run",)
         parts = [
             self._settings(),

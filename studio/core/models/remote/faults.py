@@ -72,8 +72,7 @@ class ServerText:
 def card_text(body: object) -> ServerText:
     """Return the words of an answer's body: its JSON, or its text."""
     fields: list[str] = []
-    text = " ".join(_words(body, fields, 0).split())
-    return ServerText(text, tuple(dict.fromkeys(fields)))
+    return ServerText(" ".join(_words(body, fields, 0).split()), tuple(dict.fromkeys(fields)))
 
 
 def request_id(headers: Mapping[str, str]) -> str:

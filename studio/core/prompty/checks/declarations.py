@@ -239,8 +239,7 @@ def _lone_tool(document: PromptDocument) -> Problem | None:
         return Problem("tool-without-dash", Severity.WARNING, message, entry.value)
     if document.dialect == "legacy" or not is_lone_tool(tools):
         return None
-    text = document.source.text
-    written = text[entry.value.start : entry.value.end]
+    written = document.source.text[entry.value.start : entry.value.end]
     if written.startswith("{"):
         edits = [TextEdit(entry.value, f"[{written}]")]
     else:

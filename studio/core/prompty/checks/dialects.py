@@ -59,8 +59,7 @@ def _odd_variables(document: PromptDocument) -> Iterator[Problem]:
     """Report a slip in a variable's name (`${env:KEY"}`), which no runtime finds."""
     if document.front_matter is None:
         return
-    text = document.source.slice(document.front_matter)
-    for reference in find_references(text):
+    for reference in find_references(document.source.slice(document.front_matter)):
         name = reference.argument
         if reference.protocol != "env" or not name or not _ODD.search(name):
             continue

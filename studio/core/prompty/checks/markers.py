@@ -283,8 +283,7 @@ def tidy_marker(line: str) -> str:
     """Return a marker line in usual form: lower-case word, no blanks around word and colon."""
     body, colon, _ = line.strip().rpartition(":")
     hash_mark = "#" if body.startswith("#") else ""
-    inner = body[len(hash_mark) :].strip()
-    word, bracket, rest = inner.partition("[")
+    word, bracket, rest = body[len(hash_mark) :].strip().partition("[")
     gap = " " if hash_mark and body[1:2] == " " else ""
     return f"{hash_mark}{gap}{word.strip().lower()}{bracket}{rest}{colon}"
 

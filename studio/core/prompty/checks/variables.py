@@ -150,8 +150,7 @@ def meant_as_fstring(document: PromptDocument) -> tuple[Span, tuple[Fix, ...]] |
 
 def unescaped_fences(document: PromptDocument) -> Iterator[TextEdit]:
     """Yield the edits that remove a web page's backslashes from fences inside code blocks."""
-    body = document.source.slice(document.body)
-    for found in _ESCAPED_FENCE.finditer(body):
+    for found in _ESCAPED_FENCE.finditer(document.source.slice(document.body)):
         at = document.body.start + found.start("escape")
         yield TextEdit(Span(at, at + 1), "")
 

@@ -78,8 +78,7 @@ def convert_front(
 
 def keep(draft: ConversionDraft, path: tuple[str | int, ...], why: str) -> None:
     """Move a key to metadata.legacy, under its own path, and say so."""
-    home = (*LEGACY_HOME, *(str(part) for part in path[:-1]))
-    draft.move(path, home, str(path[-1]))
+    draft.move(path, (*LEGACY_HOME, *(str(part) for part in path[:-1])), str(path[-1]))
     draft.notes.append(f"{'.'.join(map(str, path))}: {why}; kept under metadata.legacy")
 
 
@@ -218,8 +217,7 @@ def _declarations(draft: ConversionDraft, files: Files) -> None:
         for name, item in list(draft.block(block).items()):
             for key in ("json_schema", "strict"):
                 if isinstance(item, Mapping) and declarations.is_declaration(item) and key in item:
-                    path = (block, name, key)
-                    keep(draft, path, "a Prompty 2 declaration has no such key")
+                    keep(draft, (block, name, key), "a Prompty 2 declaration has no such key")
         convert_declarations(draft, block)
 
 
@@ -309,8 +307,7 @@ def _tools(draft: ConversionDraft, files: Files) -> None:
 
 def _template(draft: ConversionDraft, parser: str) -> None:
     """Write the template block out: format and parser as blocks with a kind."""
-    body = draft.document.source.slice(draft.document.body)
-    emits = _EMITTED_MARKER.search(body) is not None
+    emits = _EMITTED_MARKER.search(draft.document.source.slice(draft.document.body)) is not None
     strict = ", strict: false" if emits else ""
     if emits:
         draft.notes.append(

@@ -123,8 +123,7 @@ def _options(draft: ConversionDraft) -> None:
     for key in list(draft.block(*at)):
         if key in _OPTIONS:
             draft.rename((*at, key), _OPTIONS[key])
-    further = list(draft.block(*at, "additionalProperties"))
-    for key in further:
+    for key in list(draft.block(*at, "additionalProperties")):
         draft.move((*at, "additionalProperties", key), at, key)
     if draft.has(*at, "additionalProperties"):
         draft.remove(*at, "additionalProperties")
@@ -180,8 +179,7 @@ _PROPERTY_KEYS = ("kind", "type", "default", "description", "sample", "example")
 def _root(draft: ConversionDraft) -> None:
     """Remove the keys that keep Prompty 1's runtime from loading the file."""
     for path, known in (((), ROOT_KEYS), (("model",), MODEL_KEYS)):
-        block = draft.block(*path) if path else draft.document.data
-        for key in block:
+        for key in draft.block(*path) if path else draft.document.data:
             if key not in known:
                 draft.remove(*path, key)
                 words = ".".join((*path, key))
@@ -276,8 +274,7 @@ def _template(draft: ConversionDraft) -> None:
 
 
 def _body_notes(draft: ConversionDraft, document: PromptDocument) -> None:
-    roles = dict.fromkeys(item.role for item in document.sections if item.role in _ROLES)
-    for role in roles:
+    for role in dict.fromkeys(item.role for item in document.sections if item.role in _ROLES):
         draft.notes.append(f"{role}: is not a role of Prompty 1, so the marker is text there")
 
 

@@ -140,8 +140,7 @@ def _dashes(draft: ConversionDraft) -> None:
     if front is None or _DASHES.search(text, front.start, front.end) is None:
         return
     edits: list[TextEdit] = []
-    data = draft.document
-    for entry in data.entries:
+    for entry in draft.document.entries:
         written = text[entry.value.start : entry.value.end]
         value = draft.value(*entry.path)
         if isinstance(value, str) and _DASHES.search(written):

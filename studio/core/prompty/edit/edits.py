@@ -207,8 +207,7 @@ def _append_to_root(
         return (TextEdit(Span(at, at), edit),)
     data = document.data
     if document.entries and data:
-        last = max(entry.value.end for entry in document.entries)
-        at = _end_of_line(text, last)
+        at = _end_of_line(text, max(entry.value.end for entry in document.entries))
         root = text[document.front_matter.start : document.front_matter.end].strip()
         if root.startswith("{") and root.endswith("}"):
             at = document.front_matter.start + text[
@@ -241,8 +240,7 @@ def _binding_spans(document: PromptDocument, name: str) -> Iterator[Span]:
         path = entry.path
         if len(path) < 4 or path[0] != "tools" or path[2] != "bindings":
             continue
-        value = value_at(document.data, path)
-        if value == name and (path[-1] == "input" or len(path) == 4):
+        if value_at(document.data, path) == name and (path[-1] == "input" or len(path) == 4):
             yield entry.value
 
 
@@ -429,8 +427,7 @@ class ConversionDraft:
         """Take a key out of `{a: 1, b: 2}`, or the first key out of a list item."""
         end = max(entry.value.end, entry.key.end)
         line_start = self.text.rfind("\n", 0, entry.key.start) + 1
-        before = self.text[line_start : entry.key.start]
-        if before.strip() == "-":
+        if self.text[line_start : entry.key.start].strip() == "-":
             after = self.text.find("\n", end)
             while after >= 0 and self.text[after + 1 : after + 2] == " ":
                 after += 1

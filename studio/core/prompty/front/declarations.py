@@ -110,8 +110,7 @@ def _name_of(item: Json) -> str:
 
 def _read_one(name: str, item: Json, places: Places, path: KeyPath, depth: int) -> InputDeclaration:
     span = places.whole(*path)
-    in_mapping = isinstance(path[-1], str)
-    name_span = places.key(*path) if in_mapping else places.value(*path, "name")
+    name_span = places.key(*path) if isinstance(path[-1], str) else places.value(*path, "name")
     if not is_declaration(item):
         has_default = item is not None
         return InputDeclaration(
@@ -287,8 +286,7 @@ def declared_tool(item: Mapping[str, Json]) -> dict[str, Json]:
         new = {"id": "name", "type": "kind"}.get(key, key)
         if new not in found and (new == key or new not in item):
             found[new] = value
-    kind = found.get("kind")
-    if kind is None and "connection" not in found:
+    if found.get("kind") is None and "connection" not in found:
         found["kind"] = "function"
     if found.get("kind") == "function" and "parameters" in found:
         found["parameters"] = _parameters(found["parameters"])

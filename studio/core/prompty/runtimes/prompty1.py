@@ -134,10 +134,9 @@ def _references(value: Json, path: str) -> Iterator[str]:
     """Report `${…}` of another kind than env and file, which it refuses anywhere."""
     if isinstance(value, str):
         text = value.strip()
-        if text.startswith("${") and text.endswith("}"):
-            found = whole_reference(text)
-            if found is None or not text.startswith(("${env:", "${file:")):
-                yield f"{path} is the reference {text}, which it cannot read"
+        is_known = whole_reference(text) is not None and text.startswith(("${env:", "${file:"))
+        if text.startswith("${") and text.endswith("}") and not is_known:
+            yield f"{path} is the reference {text}, which it cannot read"
     elif isinstance(value, Mapping):
         for key, item in value.items():
             yield from _references(item, f"{path}.{key}".lstrip("."))

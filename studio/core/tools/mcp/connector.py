@@ -144,8 +144,7 @@ class ServerLogin:
         """Let the user open the page, and wait until the browser comes back from it."""
         if self.ask is None:
             raise self._refuse("it asks for a login in a browser, and there is no user to ask")
-        loop = asyncio.get_running_loop()
-        self._answer = loop.create_future()
+        self._answer = asyncio.get_running_loop().create_future()
         asked = await self.ask(InputWanted("Log in to use its tools.", url=address))
         if asked.action != "accept":
             raise self._refuse("it asks for a login, which was declined; Restart asks again")

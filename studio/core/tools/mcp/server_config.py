@@ -288,8 +288,7 @@ def shown_command(command: str, arguments: Sequence[str]) -> str:
 
 def approval_mode(value: Json, tool: str) -> Approval | None:
     """Return a tool's `approvalMode` (Prompty 2 §2.9): always, never, or by lists."""
-    kind = value.get("kind") if isinstance(value, Mapping) else value
-    match kind:
+    match value.get("kind") if isinstance(value, Mapping) else value:
         case "always":
             return "always"
         case "never":

@@ -20,8 +20,7 @@ def as_text(value: object) -> tuple[str, bool]:
     """Return a result as the model reads it, and whether it is JSON: texts stay as they are."""
     if isinstance(value, str) and not isinstance(value, enum.Enum):
         return value, False
-    text = json.dumps(plain_value(value), ensure_ascii=False, separators=(",", ":"))
-    return text, True
+    return json.dumps(plain_value(value), ensure_ascii=False, separators=(",", ":")), True
 
 
 def plain_value(value: object, *, strict: bool = False) -> object:

@@ -465,8 +465,7 @@ class TrustStore:
             state = self._path.stat()
             stamp = (state.st_mtime_ns, state.st_size, state.st_ino)
             if self._read is None or self._read[0] != stamp:
-                data = json.loads(read_text(self._path))
-                self._read = (stamp, _from_json(data))
+                self._read = (stamp, _from_json(json.loads(read_text(self._path))))
         except (OSError, ValueError):
             return Trust()
         return self._read[1]

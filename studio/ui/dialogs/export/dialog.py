@@ -63,8 +63,7 @@ class FormList(FollowsTheme, QListWidget):
         self.setIconSize(QSize(16, 16))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._headings: list[QListWidgetItem] = []
-        groups = list(dict.fromkeys(target.group for target in targets))
-        for group in groups:
+        for group in list(dict.fromkeys(target.group for target in targets)):
             heading = QListWidgetItem(tr(group))
             heading.setFlags(Qt.ItemFlag.NoItemFlags)
             font = self.font()

@@ -99,8 +99,7 @@ class CheckList(FollowsTheme, QScrollArea):
         listed: list[tuple[int, CheckRow]] = []
         for problem in result.problems:
             picture, color = looks[problem.severity]
-            text = _with_place(problem, source)
-            row = CheckRow(picture, color, text, problem.fixes)
+            row = CheckRow(picture, color, _with_place(problem, source), problem.fixes)
             listed.append((_ORDER[problem.severity], row))
         for loss in result.losses:
             words = tr("Lost or changed: {what}")
@@ -141,8 +140,7 @@ def _with_place(problem: Problem, source: SourceText) -> str:
     if problem.span.start == problem.span.end == 0:
         return problem.message
     line = source.position(min(problem.span.start, len(source.text))).line
-    words = tr("Line {line}: {message}")
-    return words.format(line=line, message=problem.message)
+    return tr("Line {line}: {message}").format(line=line, message=problem.message)
 
 
 class ResultTabs(QTabWidget):

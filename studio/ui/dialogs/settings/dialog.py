@@ -211,8 +211,7 @@ class SettingsDialog(kit.ClosingDialog):
             hits = page.search(query)
             if isinstance(page, KeysPage):
                 page.filter.setText(query)
-            item = self.sections.item(index)
-            item.setHidden(not hits)
+            self.sections.item(index).setHidden(not hits)
             if hits and first < 0:
                 first = index
         current = self.sections.currentRow()

@@ -76,8 +76,7 @@ def bind_parameters(
             inner.set(parameter, expressions.value(default, inner), inner.source_of(default))
         else:
             inner.set(parameter, environment().undefined(name=parameter))
-    caller = rest.pop("caller", None)
-    inner.set("caller", caller or environment().undefined(name="caller"))
+    inner.set("caller", rest.pop("caller", None) or environment().undefined(name="caller"))
     further = given.values[len(names) :]
     read = names_read(node.body)
     if rest and "kwargs" not in read:
@@ -258,8 +257,7 @@ class Runner:
 
     def _for(self, node: nodes.For, scope: Scope) -> None:
         source = scope.source_of(node.iter)
-        value = self._expressions.value(node.iter, scope)
-        self._loop(node, value, source, scope, 0)
+        self._loop(node, self._expressions.value(node.iter, scope), source, scope, 0)
 
     def _loop(
         self, node: nodes.For, value: Value, source: str | None, scope: Scope, depth: int

@@ -186,8 +186,7 @@ def _pieces(source: str, base: int, problems: list[Problem]) -> Iterator[Text | 
                 left, right = marks
             else:
                 message = "a change of delimiters is written {{=<% %>=}}"
-                at = Span(tag.start, tag.end).shift(base)
-                problems.append(syntax_problem(message, at))
+                problems.append(syntax_problem(message, Span(tag.start, tag.end).shift(base)))
         yield tag
         position = next_position
     yield from _texts(source, position, len(source), base)
@@ -376,8 +375,7 @@ class _Run:
             return
         if not holds:
             return
-        values = value if isinstance(value, list | tuple) else (value,)
-        for each in values:
+        for each in value if isinstance(value, list | tuple) else (value,):
             self._step(item.span)
             self._scopes.append((each, source))
             try:
