@@ -79,8 +79,8 @@ interop: setup-dev ## let other programs read the exports and work with the stud
 	@$(call each,"interop $(FILE)" corpus promptfoo_verdicts mcp_clients hooks vscode neovim servers fastmcp_servers \
 	  frameworks descriptions landing portability importers traces recorded report_pages,-m tests.interop.)
 
-chaos: setup-dev ## meet 47 faults of servers on three APIs; kill commands and windows 50 times; full disk, moved clock, strace
-	@$(call each,run kills batch_kills kill_series disk_and_clock traced,-m tests.chaos.)
+chaos: setup-dev ## meet 47 faults of servers on three APIs; kill commands and windows 50 times; the recorder 50 times; full disk, moved clock, strace
+	@$(call each,run kills batch_kills kill_series recorder_kills disk_and_clock traced,-m tests.chaos.)
 	@QT_QPA_PLATFORM=offscreen HOSTILE_MEMORY=1 $(BIN)/python -m pytest -q tests/end_to_end/test_hostile_server.py
 
 cluster: setup-dev ## kill workers, scheduler and leader of experiments 30 times; a slow network; a thousand virtual workers

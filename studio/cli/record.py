@@ -9,7 +9,7 @@ import shutil
 import signal
 import sys
 from collections.abc import Coroutine
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from studio.application.exchange.runs import take_text
 from studio.application.history.rows import find_run
-from studio.cli.run.step import add_stepping, ask, breakpoints_of, pause_words
+from studio.cli.run.step import add_stepping, ask, breakpoints_of, line_of, pause_words
 from studio.cli.terminal import (
     FINE,
     INTERRUPTED,
@@ -36,16 +36,20 @@ from studio.core.models.base import ModelError
 from studio.core.paths import user_paths
 from studio.core.runs.codec import JournalError
 from studio.core.runs.store import RunStore, StoreError
-from studio.core.text.amounts import counted
+from studio.core.text.amounts import counted, shortened
 from studio.core.text.files import MOST_RECORD_BYTES, read_text
 from studio.core.text.values import reason_of
 
 if TYPE_CHECKING:
+    from studio.servers.record.exchange import Exchange
     from studio.servers.record.program_run import ProgramRun
     from studio.servers.record.proxy import Recording
     from studio.servers.record.replay import Replay
 
 _ENDINGS = (signal.SIGTERM, signal.SIGHUP) if sys.platform != "win32" else (signal.SIGTERM,)
+
+_MOST_SAID = 2_000
+"""Characters of a message that is shown while its answer is asked for."""
 
 _MOST_TOLD = 20
 """Conversations that are named at the end."""
@@ -95,10 +99,11 @@ def add_replay(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--on-difference",
-        choices=("refuse", "take", "ask"),
+        choices=("refuse", "take", "ask", "answer"),
         default="refuse",
         help="answer to a request that differs: status 409, the recorded answer of the next call "
-        "of its address, or the model's own (it is asked); the exit code is 1 in each case",
+        "of its address, the model's own (it is asked), or a line that you type (then the program "
+        "has no input); the exit code is 1 in each case",
     )
     parser.set_defaults(action=_replay)
 
@@ -151,8 +156,8 @@ def _replay(options: argparse.Namespace) -> int:
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror or error}") from None
     ignored, how = (*IGNORED, *options.ignore), options.on_difference
-    replay = Replay(calls, Masker(os.environ), ignored, how)
-    code = _to_end(_serve_replay(options.program, replay))
+    replay = Replay(calls, Masker(os.environ), ignored, how, _Typing().ask)
+    code = _to_end(_serve_replay(options.program, replay, has_input=how != "answer"))
     for other in dict.fromkeys(replay.others):
         tell(f"prompt-studio: not in the recording, answered with 404: {other}")
     if replay.difference:
@@ -162,13 +167,28 @@ def _replay(options: argparse.Namespace) -> int:
     return code or (PROBLEMS if replay.left else FINE)
 
 
-async def _serve_replay(program: list[str], replay: Replay) -> int:
+class _Typing:
+    """Asks for the answers to requests that differ, one after the other."""
+
+    def __init__(self) -> None:
+        self._lock = asyncio.Lock()
+
+    async def ask(self, exchange: Exchange, words: str) -> str:
+        """Return the line that the user types as the answer; empty at the end of input."""
+        async with self._lock:
+            tell(f"{exchange.model}: another request than the recorded one: {words}")
+            said = next((each.text for each in reversed(exchange.messages) if each.text), "")
+            tell(f"its last message: {shortened(said, _MOST_SAID)}\n(answer) ", end="")
+            return (await line_of(sys.stdin)).rstrip("\n")
+
+
+async def _serve_replay(program: list[str], replay: Replay, *, has_input: bool) -> int:
     from studio.servers.record.child import run_child
     from studio.servers.record.proxy import RecorderProxy, upstreams_of
 
     proxy = RecorderProxy(upstreams_of(os.environ), replay)
     async with proxy.serving():
-        return await run_child(program, proxy.environment(os.environ), has_input=True)
+        return await run_child(program, proxy.environment(os.environ), has_input=has_input)
 
 
 def _check_program(program: list[str]) -> None:
@@ -267,6 +287,21 @@ async def _serve(options: argparse.Namespace, run_options: RunOptions, store: Ru
             for conversation in told:
                 if conversation.run.events:  # of one that came at the very end there are none
                     _tell_end(conversation.run.state)
+            _tell_change(store, recording.tag)
+
+
+def _tell_change(store: RunStore, tag: str) -> None:
+    from studio.servers.record.replay import change_since
+
+    with suppress(LookupError, JournalError):  # what was not kept is not compared
+        if change := change_since(store, tag):
+            before, number, words = change
+            tell(
+                f"prompt-studio: first difference from the recording before ({before}): "
+                f"call {number}: {words}"
+                if words
+                else f"prompt-studio: the requests are those of the recording before ({before})"
+            )
 
 
 def _tell_end(state: RunState) -> None:

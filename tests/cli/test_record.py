@@ -102,6 +102,36 @@ def test_a_program_is_recorded_and_replayed_with_the_server_off(tmp_path: Path) 
     assert "2 of 2 calls replayed" in more.stderr
 
 
+def test_a_second_recording_names_its_first_difference(tmp_path: Path) -> None:
+    program = tmp_path / "agent.py"
+    program.write_text(PROGRAM, encoding="utf-8")
+    home, command = tmp_path / "home", ("record", "--", sys.executable, str(program))
+    with chat_server() as server:
+        server.always(json_body(said("One.")))
+        told = [prompt_studio(home, server, *command, "first", "second").stderr for _ in range(2)]
+        assert "recording before" not in told[0]
+        assert "the requests are those of the recording before" in told[1]
+        program.write_text(PROGRAM.replace('"content": text', '"content": text[:4]'))
+        changed = prompt_studio(home, server, *command, "first", "second").stderr
+    assert 'call 1: messages[0].content is "firs": it was "first"' in changed
+
+
+def test_the_user_answers_a_request_that_differs(tmp_path: Path) -> None:
+    program = tmp_path / "agent.py"
+    program.write_text(PROGRAM, encoding="utf-8")
+    home, command = tmp_path / "home", ("--", sys.executable, str(program))
+    with chat_server() as server:
+        server.script(json_body(said("One.")))
+        prompt_studio(home, server, "record", *command, "first")
+    (run,) = json.loads(prompt_studio(home, None, "runs", "list", "--json").stdout)
+    replay = ("replay", run["id"], "--on-difference", "answer", *command)
+    done = prompt_studio(home, None, *replay, "first", "other", "third", typed="Mine.\n")
+    answers = done.stdout.splitlines()
+    assert (done.returncode, answers[:2]) == (1, ["One.", "Mine."])
+    assert "not the recorded one" in answers[2]  # the input had ended
+    assert "its last message: other" in done.stderr
+
+
 def test_calls_of_a_recording_become_a_prompt_with_its_cases(tmp_path: Path) -> None:
     program, home, out = tmp_path / "agent.py", tmp_path / "home", tmp_path / "order.prompty"
     program.write_text(PROGRAM, encoding="utf-8")

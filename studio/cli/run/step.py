@@ -110,7 +110,7 @@ async def ask(
     """
     while not going.done():
         tell("(step) ", end="")
-        line = await _line(sys.stdin)
+        line = await line_of(sys.stdin)
         if not line:
             tell("end of input: stopped")
             run.send(commands.StopRun())
@@ -169,7 +169,7 @@ async def _either(going: asyncio.Task[RunState], changed: asyncio.Event) -> None
     await asyncio.sleep(0)
 
 
-async def _line(stream: TextIO) -> str:
+async def line_of(stream: TextIO) -> str:
     """Return a line of input; read in a thread that an interrupted program need not wait for."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[str] = loop.create_future()

@@ -5,8 +5,9 @@ that the user sees as ignored. Each recorded call answers once, in the order of 
 """
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal, TypeAlias
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
+from typing import Literal, NamedTuple, TypeAlias
 
 import httpx2
 
@@ -18,7 +19,9 @@ from studio.core.runs.rows import RECORDING
 from studio.core.runs.store import RunFilter, RunStore
 from studio.core.text.amounts import counted, shortened
 from studio.core.text.values import Json, parse_json, reason_of
+from studio.core.wire.reply import Reply
 from studio.core.wire.wire_call import WireCall, marked_body
+from studio.servers.record.answers import answer_of
 from studio.servers.record.exchange import CUT_OFF, Exchange, Head, ProgramKeys, sent_headers
 
 IGNORED = ("metadata", "prompt_cache_key", "safety_identifier", "user")
@@ -71,9 +74,69 @@ def _answered(events: Iterable[Event]) -> Iterator[ModelCalled]:
                 pass
 
 
-OnDifference: TypeAlias = Literal["refuse", "take", "ask"]
+OnDifference: TypeAlias = Literal["refuse", "take", "ask", "answer"]
 """Answer to a request that differs: an error, the recorded answer of the next call of its address,
-or the server's."""
+the server's, or the user's."""
+
+AskForAnswer: TypeAlias = Callable[[Exchange, str], Awaitable[str]]
+"""Asks the user for the text of an answer, with the difference; empty for none."""
+
+
+class Change(NamedTuple):
+    """The first difference between two recordings of one program."""
+
+    before: str
+    """A run of the recording before."""
+
+    number: int
+    """Number of the call that differs, from 1; that of the last one where all are equal."""
+
+    words: str
+    """The difference; empty where all requests are equal."""
+
+
+def change_since(store: RunStore, tag: str) -> Change | None:
+    """Return where a recording first differs from the one before it of the same program.
+
+    Args:
+        store: the history.
+        tag: tag that the runs of the recording share.
+
+    Raises:
+        JournalError: one of the runs cannot be read.
+        LookupError: not every answer was kept.
+    """
+    own = next(iter(store.runs(RunFilter(tag=tag, limit=1))), None)
+    if own is None:
+        return None
+    program = _program(store, own.id)
+    for each in store.runs(RunFilter()):
+        other = each.shared_tag(RECORDING)
+        is_named_so = each.prompt.rpartition(" ")[0] == own.prompt.rpartition(" ")[0]
+        if other and other != tag and is_named_so:
+            if _program(store, each.id) != program:
+                continue
+            pairs = zip_longest(recorded_calls(store, each.id), recorded_calls(store, own.id))
+            number = 0
+            for number, (was, now) in enumerate(pairs, 1):
+                if words := _changed(was, now):
+                    return Change(each.id, number, words)
+            return Change(each.id, number, "")
+    return None
+
+
+def _program(store: RunStore, run: str) -> str:
+    state = store.open(run).state
+    return state.setup.program if state is not None else ""
+
+
+def _changed(was: WireCall | None, now: WireCall | None) -> str:
+    if was is None or now is None:
+        return "it is new" if was is None else "it is missing"
+    if _path(was.path.encode()) != _path(now.path.encode()):
+        return f"{now.path}: it was {was.path}"
+    old, new = (_compared(parse_json(each.body), IGNORED) for each in (was, now))
+    return first_difference(old, new)
 
 
 class Replay:
@@ -85,6 +148,7 @@ class Replay:
         masker: Masker,
         ignored: Iterable[str] = IGNORED,
         on_difference: OnDifference = "refuse",
+        ask_user: AskForAnswer | None = None,
     ) -> None:
         """Take the recorded calls.
 
@@ -93,8 +157,9 @@ class Replay:
             masker: knows the secrets of the program, which the recording holds as marks.
             ignored: keys of a body that are not compared.
             on_difference: answer to a request that differs.
+            ask_user: what asks the user where the answer is theirs.
         """
-        self._on_difference = on_difference
+        self._on_difference, self._ask_user = on_difference, ask_user
         self._asking: set[asyncio.Task[None]] = set()
         self.difference = ""
         """The first request that the recording does not answer, and why; empty so far."""
@@ -113,13 +178,13 @@ class Replay:
     def take(self, exchange: Exchange) -> None:
         """Answer a request as it was answered in the recording."""
         self._keys.note(exchange)
-        asked = self._compared(parse_json(marked_body(exchange.body, self._masker)[0]))
+        asked = _compared(parse_json(marked_body(exchange.body, self._masker)[0]), self._ignored)
         path, nearest = _path(exchange.target), ""
         instead: WireCall | None = None
         for at, call in enumerate(self._left):
             if not _path(call.path.encode()).endswith(path):
                 continue
-            difference = first_difference(self._compared(parse_json(call.body)), asked)
+            difference = first_difference(_compared(parse_json(call.body), self._ignored), asked)
             if not difference:
                 del self._left[at]
                 _answer(exchange, call)
@@ -132,17 +197,33 @@ class Replay:
             self._left.remove(instead)
             _answer(exchange, instead)
             return
-        if self._on_difference == "ask":
-            task = asyncio.create_task(_ask(exchange))
+        if self._on_difference in ("ask", "answer"):
+            asking = (
+                _ask(exchange) if self._on_difference == "ask" else self._by_hand(exchange, words)
+            )
+            task = asyncio.create_task(asking)
             self._asking.add(task)
             task.add_done_callback(self._asking.discard)
             return
-        exchange.refuse(409, f"This request is not the recorded one: {words}")
+        _refuse(exchange, words)
 
-    def _compared(self, value: Json) -> Json:
-        if not isinstance(value, Mapping):
-            return value
-        return {key: each for key, each in value.items() if key not in self._ignored}
+    async def _by_hand(self, exchange: Exchange, words: str) -> None:
+        """Give the user's answer to a request that differs."""
+        text = await self._ask_user(exchange, words) if self._ask_user is not None else ""
+        if text:
+            exchange.answer(200, *answer_of(exchange, Reply(text)))
+        else:
+            _refuse(exchange, words)
+
+
+def _refuse(exchange: Exchange, words: str) -> None:
+    exchange.refuse(409, f"This request is not the recorded one: {words}")
+
+
+def _compared(value: Json, ignored: Collection[str]) -> Json:
+    if not isinstance(value, Mapping):
+        return value
+    return {key: each for key, each in value.items() if key not in ignored}
 
 
 async def _ask(exchange: Exchange) -> None:

@@ -2,7 +2,8 @@
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from studio.application.run.start.session import Ended, RunSession
@@ -26,11 +27,13 @@ from studio.core.agent.values.events import (
 )
 from studio.core.agent.values.options import RunOptions
 from studio.core.masking.masker import Masker
+from studio.core.runs.codec import JournalError
 from studio.core.runs.store import RunStore
 from studio.servers.record.child import run_child
 from studio.servers.record.faults import faults_of
 from studio.servers.record.program_run import ProgramRun
 from studio.servers.record.proxy import RecorderProxy, Recording, upstreams_of
+from studio.servers.record.replay import change_since
 
 __all__ = ("ProgramSession", "WantedRecording", "WindowRecording", "faults_of")
 
@@ -139,7 +142,7 @@ class WindowRecording:
             began: takes each conversation, in the loop's thread.
             listens: takes the addresses for a program that is started elsewhere, a line each.
         """
-        self._wanted = wanted
+        self._wanted, self._store = wanted, store
         self._masker = Masker(os.environ)
         self.recording = Recording(wanted.program, self._masker, options, store, self._follow)
         """The conversations."""
@@ -188,7 +191,17 @@ class WindowRecording:
             finally:
                 await self.recording.close()
         last = self._masker.mask(self._said.decode("utf-8", "replace")).strip().splitlines()
-        return "\n".join((tr("Exit code {code}.").format(code=code), *last[-3:]))
+        return "\n".join((tr("Exit code {code}.").format(code=code), *last[-3:], *self._change()))
+
+    def _change(self) -> Iterator[str]:
+        """Yield where the recording first differs from the one before it of the same program."""
+        with suppress(LookupError, JournalError):  # what was not kept is not compared
+            change = change_since(self._store, self.recording.tag) if self._store else None
+            if change is not None and change.words:
+                words = tr("Call {number} differs from the recording before: {difference}")
+                yield words.format(number=change.number, difference=change.words)
+            elif change is not None:
+                yield tr("The requests are those of the recording before.")
 
     def _hear(self, piece: bytes) -> None:
         self._said = (self._said + piece)[-_MOST_OUTPUT:]
