@@ -302,10 +302,9 @@ def read_value(field: FrontField, typed: str) -> Json:
         return int(text) if text.lstrip("+-").isdigit() else number
     if field.kind == "json":
         try:
-            found: Json = json.loads(text)
+            return parse_json(text)
         except ValueError:
             return typed  # a plain text
-        return found
     return typed
 
 

@@ -57,7 +57,7 @@ class Commands(QObject):
         self._window = window
         self._panes = panes
         self._page = page
-        self._held: list[QAction] = []
+        self._held: dict[QAction, EditorPage | None] = {}
         self._editing = EditorCommands(window, self)
         self.files = FileCommands(window, self)
         """New prompts, examples, folders, and what a crash left."""
@@ -119,13 +119,14 @@ class Commands(QObject):
 
     def hold(self, action: QAction) -> None:
         """Keep an action that came before its pane, for `trigger_held`."""
-        if self._panes().run is None and action not in self._held:
-            self._held.append(action)
+        if self._panes().run is None:
+            self._held.setdefault(action, self._window.tabs.current)
 
     def trigger_held(self) -> None:
-        """Trigger what was asked for before the panes were made."""
-        for action in self._held:
-            self.files.trigger_when_read(action)
+        """Trigger what was asked for before the panes were made, for the page that is shown."""
+        for action, page in self._held.items():
+            if page in (None, self._window.tabs.current):
+                self.files.trigger_when_read(action)
         self._held.clear()
 
     def connect_run(self, pane: RunPane) -> None:

@@ -48,7 +48,7 @@ class FileCommands(QObject):
     def __init__(self, window: WindowParts, parent: QObject) -> None:
         super().__init__(parent)
         self._window = window
-        self._when_read: list[QAction] = []
+        self._when_read: list[tuple[EditorPage, QAction]] = []
         """Actions for the open prompt, which is not parsed yet."""
         window.tabs.parsed.connect(self._on_parsed)
 
@@ -111,26 +111,26 @@ class FileCommands(QObject):
 
     def trigger_when_read(self, action: QAction) -> None:
         """Trigger an action as soon as the open prompt, if there is one, is parsed."""
-        if self._window.tabs.current is None or self._window.tabs.document is not None:
+        page = self._window.tabs.current
+        if page is None or self._window.tabs.document is not None:
             action.trigger()
         else:
-            self._when_read.append(action)
+            self._when_read.append((page, action))
 
     def _on_parsed(self) -> None:
-        for action in self._when_read:
-            QTimer.singleShot(0, action, action.trigger)
+        for page, action in self._when_read:
+            if page is self._window.tabs.current:  # else it was asked for another prompt
+                QTimer.singleShot(0, action, action.trigger)
         self._when_read.clear()
 
     def ask_folder(self) -> None:
         """Choose the workspace folder."""
-        folder = self._asked_folder(tr("Open folder"))
-        if folder is not None:
+        if folder := self._asked_folder(tr("Open folder")):
             self.show_folder(folder)
 
     def ask_more_folder(self) -> None:
         """Choose a folder to be shown below those that are shown."""
-        folder = self._asked_folder(tr("Add folder"))
-        if folder is not None:
+        if folder := self._asked_folder(tr("Add folder")):
             self.add_folder(folder)
 
     def _asked_folder(self, title: str) -> Path | None:

@@ -107,6 +107,12 @@ IN_FRONT = [
     ("name: {{ city }}\n", "{{ city }}", "in quotes", "name: '{{ city }}'\n"),
     ("metadata: {a: ${A_B}}\n", "${A_B}", "put in quotes", "metadata: {a: '${A_B}'}\n"),
     (
+        'metadata: {a: {{ {"b": 1} }} c}\n',
+        '{{ {"b": 1} }}',
+        "put in quotes",
+        None,
+    ),
+    (
         "outputs:\n\u00a0\u00a0a:\n\u00a0\u00a0\u00a0\u00a0kind: string\n",
         "\u00a0\u00a0",
         "indented with spaces",

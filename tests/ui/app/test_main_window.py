@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QTextCursor
+from PySide6.QtGui import QAction, QTextCursor
 from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QTextEdit
 from pytestqt.qtbot import QtBot
 
@@ -381,3 +381,19 @@ def test_a_narrow_window_keeps_the_buttons_of_a_run(window: MainWindow, qtbot: Q
         button = window.toolbar.widgetForAction(window.actions_by_id[name])
         qtbot.waitUntil(button.isVisible)
         assert button.geometry().right() < window.toolbar.width()
+
+
+def test_what_was_asked_for_before_a_prompt_is_read_is_for_no_other_prompt(
+    window: MainWindow, prompt: Path, qtbot: QtBot
+) -> None:
+    window.tabs.new("user:\nHi\n", "b.prompty")  # its document is not read yet
+    assert window.tabs.document is None
+    done: list[str] = []
+    old, new = QAction(window), QAction(window)
+    old.triggered.connect(lambda: done.append("old"))
+    new.triggered.connect(lambda: done.append("new"))
+    window.commands.files.trigger_when_read(old)
+    window.tabs.open(prompt)
+    window.commands.files.trigger_when_read(new)
+    qtbot.waitUntil(lambda: bool(done))
+    assert done == ["new"]

@@ -19,7 +19,7 @@ _KEY = re.compile(r"[ ]*(?:-[ ]+)?([\w.-]+)[ ]*:(?=[ \n]|\Z)")
 _WITH_VALUE = re.compile(r"[ ]*(?:-[ ]+)?[\w.-]+:[ ]+[^\s#|>&*!\[{].*")
 _BLOCK = re.compile(r"[ ]*(?:-[ ]+)?[\w.-]+:[ ]+[|>][-+0-9]*[ ]*")
 _OPENS_BLOCK = re.compile(r"[ ]*[\w.-]+:[ ]*")
-_REFERENCE = re.compile(r"\$\{[^{}\n]*\}|\{\{[^{}\n]*\}\}")
+_REFERENCE = re.compile(r"\$\{[^{}\n]*\}|\{\{(?:[^{}\n]|\{[^{}\n]*\})*\}\}")
 _TEMPLATE = re.compile(r"[ ]*(?:-[ ]+)?[\w.-]+:[ ]+(?P<value>\{\{[^\n]*\S)")
 _CLOSERS = {"[": "]", "{": "}"}
 _IN_BLOCKS = r"^(?!.*(?:flow|quoted))"
