@@ -15,7 +15,7 @@ from studio.core.prompty.inputs import value_kind
 from studio.core.prompty.reference_values import whole_reference
 from studio.core.text.files import read_bounded
 from studio.core.text.source import Problem, Severity
-from studio.core.text.values import Json, parse_json, reason_of
+from studio.core.text.values import Json, JsonDict, parse_json, reason_of
 from studio.core.tools.trust.store import TooWideError, TrustStore
 
 
@@ -124,13 +124,13 @@ def read_text(path: Path) -> str:
         raise UsageError(f"{path}: {reason_of(error)}") from None
 
 
-def given_inputs(options: argparse.Namespace, document: PromptDocument) -> dict[str, Json]:
+def given_inputs(options: argparse.Namespace, document: PromptDocument) -> JsonDict:
     """Return the values that the arguments give.
 
     Raises:
         UsageError: a value is not what its input wants, or the file is not a JSON object.
     """
-    values: dict[str, Json] = {}
+    values: JsonDict = {}
     if options.inputs is not None:
         try:
             loaded = parse_json(read_text(options.inputs))

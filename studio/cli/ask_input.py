@@ -8,7 +8,7 @@ from functools import partial
 
 from studio.cli.terminal import tell
 from studio.core.text.invisible import reveal
-from studio.core.text.values import Json, JsonObject, list_of
+from studio.core.text.values import Json, JsonDict, JsonObject, list_of
 from studio.core.tools.mcp.connection import AskForInput, InputGiven, InputWanted
 
 _TRUE, _FALSE = ("y", "yes", "true", "1"), ("n", "no", "false", "0")
@@ -45,10 +45,10 @@ def ask_by_lines(read: Callable[[str], str], wanted: InputWanted) -> InputGiven:
         return InputGiven("decline")
 
 
-def _values(read: Callable[[str], str], schema: JsonObject) -> dict[str, Json]:
+def _values(read: Callable[[str], str], schema: JsonObject) -> JsonDict:
     properties, required = schema.get("properties"), schema.get("required")
     needed = required if isinstance(required, list | tuple) else ()
-    found: dict[str, Json] = {}
+    found: JsonDict = {}
     for name, part in properties.items() if isinstance(properties, Mapping) else ():
         field = part if isinstance(part, Mapping) else {}
         while True:

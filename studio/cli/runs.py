@@ -44,7 +44,7 @@ from studio.core.runs.rows import RECORDING, WAITING, RunSummary
 from studio.core.runs.store import RunFilter, RunStore, StoreError
 from studio.core.text.amounts import counted, one_line, whole_number
 from studio.core.text.files import MOST_RECORD_BYTES, read_text, write_atomically
-from studio.core.text.values import Json, named_reason, reason_of
+from studio.core.text.values import JsonDict, named_reason, reason_of
 
 _DAY = 86_400
 _MOST_DAYS = 1_000_000
@@ -387,7 +387,7 @@ def past_to_fork(store: RunStore, where: str) -> PastRun:
 
 def results_of(
     store: RunStore | None, named: str, document: PromptDocument
-) -> tuple[PastRun | None, dict[str, Json]]:
+) -> tuple[PastRun | None, JsonDict]:
     """Return the run that `--results RUN[@STEP]` names, and its values of a prompt's inputs.
 
     Raises:

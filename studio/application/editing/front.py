@@ -8,6 +8,7 @@ from studio.application.editing.snippets import SnippetContext, fitting
 from studio.application.words import tr
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.front.schema import key_at, keys_below, values_at
+from studio.core.text.values import KeyPath
 
 # Which mapping a line of YAML belongs to, also while it does not parse yet.
 
@@ -18,7 +19,7 @@ _DASH = 0
 _FARTHEST = 2000
 
 
-def path_at(text: str, caret: int) -> tuple[str | int, ...]:
+def path_at(text: str, caret: int) -> KeyPath:
     """Return the path of the mapping that a key on the caret's line would be in.
 
     Read from columns alone, so that it holds while the line is being typed; every list item counts
@@ -65,7 +66,7 @@ def _marks(line: str) -> list[tuple[int, str | int]]:
 
 _KEY_LINE = re.compile(r"(?P<lead>\s*(?:- )*)(?P<word>[\w$-]*)$")
 _VALUE_LINE = re.compile(r"\s*(?:- )*(?P<key>[\w$-]+):\s+[\"']?(?P<word>[\w./:-]*)$")
-PLACES: dict[tuple[str | int, ...], SnippetContext] = {
+PLACES: dict[KeyPath, SnippetContext] = {
     (): "root",
     ("inputs",): "inputs",
     ("tools",): "tools",
@@ -117,7 +118,7 @@ def front_matter(
 
 
 def _snippets(
-    document: PromptDocument | None, parent: tuple[str | int, ...], taken: set[str], line: str
+    document: PromptDocument | None, parent: KeyPath, taken: set[str], line: str
 ) -> list[CompletionItem]:
     """Return the blocks that can be added here; blocks whose key exists are left out."""
     place = PLACES.get(parent)

@@ -20,9 +20,9 @@ from studio.core.prompty.edit.edits import (
 from studio.core.prompty.edit.keep_dialect import keeping_dialect
 from studio.core.prompty.front.schema import Key, keys_below
 from studio.core.prompty.parse import parse
-from studio.core.prompty.yaml.tree import KeyPath, value_at
+from studio.core.prompty.yaml.tree import value_at
 from studio.core.text.source import Span, TextEdit, apply_edits
-from studio.core.text.values import Json, parse_json
+from studio.core.text.values import Json, JsonDict, KeyPath, parse_json
 
 # Whole items of the front matter: a tool that is added, a tool or input that is taken out.
 
@@ -358,7 +358,7 @@ def add_outputs(document: PromptDocument, example: str) -> tuple[TextEdit, ...]:
     return adds_only(document, edits, ("outputs",))
 
 
-def _declared(value: Json, word: str) -> dict[str, Json]:
+def _declared(value: Json, word: str) -> JsonDict:
     """Return the declaration of a value like this one."""
     match value:
         case bool():
@@ -370,7 +370,7 @@ def _declared(value: Json, word: str) -> dict[str, Json]:
         case list():
             return {word: "array", **({"items": _declared(value[0], word)} if value else {})}
         case dict():
-            inner: dict[str, Json] = {name: _declared(each, word) for name, each in value.items()}
+            inner: JsonDict = {name: _declared(each, word) for name, each in value.items()}
             return {word: "object", "properties": inner}
         case _:
             return {word: "string"}

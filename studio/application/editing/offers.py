@@ -1,7 +1,7 @@
 """Completion at the caret, from the text before it and the parsed document."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from studio.application.editing import words as known
 from studio.application.editing.editor_context import (
@@ -19,7 +19,7 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.foreign import in_front_matter
 from studio.core.text.naming import score
 from studio.core.text.source import Span
-from studio.core.text.values import Json
+from studio.core.text.values import JsonObject
 
 _EXPRESSION = re.compile(r"(?P<open>\{\{\{?[#^/&]?|\{%[-+]?)(?P<inside>(?:(?!\}\}|%\}).)*)$")
 _FSTRING = re.compile(
@@ -124,7 +124,7 @@ def _format_words(
     caret: int,
     field: re.Match[str],
     document: PromptDocument | None,
-    given: Sequence[Mapping[str, Json]],
+    given: Sequence[JsonObject],
 ) -> tuple[str, list[CompletionItem]]:
     """Return the typed part inside `{` of a format string, and the completions for it."""
     path = field["path"]

@@ -13,7 +13,7 @@ from studio.core.prompty.document import EACH, LOOP, PromptDocument
 from studio.core.prompty.known_fields import Known, known_at
 from studio.core.prompty.templates.jinja.variables import UnreadableTemplateError, path_at
 from studio.core.text.source import SourceText
-from studio.core.text.values import Json
+from studio.core.text.values import JsonObject
 
 # Which part of a Jinja template a place is in: text, an expression, a comment, a raw block.
 
@@ -109,9 +109,7 @@ def open_sections(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def contexts_at(
-    text: str, document: PromptDocument, given: Sequence[Mapping[str, Json]]
-) -> Contexts:
+def contexts_at(text: str, document: PromptDocument, given: Sequence[JsonObject]) -> Contexts:
     """Return the known values of each open section: of its items if the value is a list."""
     found: list[Known] = []
     for section in open_sections(text):
@@ -129,7 +127,7 @@ def looked_up(
     names: Sequence[str],
     contexts: Contexts,
     document: PromptDocument,
-    given: Sequence[Mapping[str, Json]],
+    given: Sequence[JsonObject],
 ) -> Known:
     """Look up dotted names in the innermost section that has the first one."""
     root, *rest = names
@@ -146,7 +144,7 @@ def expression_words(
     caret: int,
     expression: re.Match[str],
     document: PromptDocument | None,
-    given: Sequence[Mapping[str, Json]] = (),
+    given: Sequence[JsonObject] = (),
 ) -> tuple[str, list[CompletionItem]]:
     """Return the typed part inside `{{` or `{%`, and the completions for it."""
     if document is not None and document.template.format == "mustache":
@@ -208,7 +206,7 @@ def _words(words: Mapping[str, str], kind: str) -> list[CompletionItem]:
 
 
 def variables(
-    text: str, caret: int, document: PromptDocument | None, given: Sequence[Mapping[str, Json]] = ()
+    text: str, caret: int, document: PromptDocument | None, given: Sequence[JsonObject] = ()
 ) -> list[CompletionItem]:
     """Return inputs first, then the template's own names, then what sets, rows and a run supply."""
     found: dict[str, CompletionItem] = {}
@@ -249,7 +247,7 @@ def loops_at(text: str, caret: int) -> list[tuple[list[str], str]]:
 def format_fields(
     path: str,
     document: PromptDocument | None,
-    given: Sequence[Mapping[str, Json]],
+    given: Sequence[JsonObject],
     *,
     indexed: bool,
 ) -> list[CompletionItem]:
@@ -282,7 +280,7 @@ def _fields(
     text: str,
     tag: int,
     document: PromptDocument | None,
-    given: Sequence[Mapping[str, Json]],
+    given: Sequence[JsonObject],
 ) -> list[CompletionItem]:
     """List the fields of a value: the declared ones and those of the prompt's values.
 
@@ -348,7 +346,7 @@ def _in_mustache(
     caret: int,
     expression: re.Match[str],
     document: PromptDocument,
-    given: Sequence[Mapping[str, Json]],
+    given: Sequence[JsonObject],
 ) -> tuple[str, list[CompletionItem]]:
     """Return fields of the sections around the caret, then inputs; the name that a `/` closes."""
     typed = _WORD.search(expression["inside"])

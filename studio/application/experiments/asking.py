@@ -7,7 +7,7 @@ import hashlib
 import json
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -58,7 +58,7 @@ from studio.core.prompty.prepare import settled_document
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.runs.exchange import write_journal
 from studio.core.text.files import read_bounded
-from studio.core.text.values import Json
+from studio.core.text.values import JsonObject
 from studio.core.tools.source import ToolSourceError
 from studio.core.wire.reply import RefusedOption, Reply, ReplyDelta
 from studio.core.wire.wire_call import KeptCall, WireCall
@@ -80,7 +80,7 @@ class _CellDraft:
     """A cell up to its first request: rendered once, for its identity and for its run."""
 
     document: PromptDocument
-    values: Mapping[str, Json]
+    values: JsonObject
     options: RunOptions
     setup: RunSetup
     rendered: Rendered
@@ -233,7 +233,7 @@ class Asker:
         self,
         at: int,
         document: PromptDocument,
-        values: Mapping[str, Json],
+        values: JsonObject,
         references: ReferenceContext,
     ) -> RunToolbox:
         session = self._tools.get(at)
@@ -339,7 +339,7 @@ class Asker:
         self,
         at: int,
         document: PromptDocument,
-        values: Mapping[str, Json],
+        values: JsonObject,
         toolbox: RunToolbox,
         options: RunOptions,
     ) -> RunSetup:
@@ -456,7 +456,7 @@ def wants_tools(document: PromptDocument) -> bool:
     )
 
 
-def _hash(value: Mapping[str, Json]) -> str:
+def _hash(value: JsonObject) -> str:
     text = json.dumps(value, sort_keys=True, default=str) if value else ""
     return hashlib.sha256(text.encode()).hexdigest()[:16] if text else ""
 

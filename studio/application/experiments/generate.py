@@ -47,7 +47,7 @@ from studio.core.prompty.parse import parse
 from studio.core.prompty.yaml.reader import read_yaml, write_yaml
 from studio.core.text.files import read_bounded, read_text, write_atomically
 from studio.core.text.naming import free_name
-from studio.core.text.values import Json, JsonObject, object_of, parse_json, reason_of
+from studio.core.text.values import Json, JsonDict, JsonObject, object_of, parse_json, reason_of
 
 _TABLES = (".csv", ".tsv", ".jsonl", ".ndjson")
 _OF_THE_PROMPT = (".json", ".yaml", ".yml")
@@ -106,12 +106,12 @@ class CasesTable:
             checks.append({"type": "is-json", "value": schema})
         if document.input("expected") is None:
             checks.append({"type": "expected"})
-        variants: dict[str, Json] = {}
+        variants: JsonDict = {}
         for each in self.columns:
-            column: dict[str, Json] = {"prompt": each.prompt or self.prompt.name}
+            column: JsonDict = {"prompt": each.prompt or self.prompt.name}
             variants[each.name] = column | ({"provider": each.provider} if each.provider else {})
-        made: dict[str, Json] = {"variants": variants, "tests": [self._place_of_rows()]}
-        judge: dict[str, Json] = {"options": {"provider": self.judge}} if self.judge else {}
+        made: JsonDict = {"variants": variants, "tests": [self._place_of_rows()]}
+        judge: JsonDict = {"options": {"provider": self.judge}} if self.judge else {}
         made["defaultTest"] = {"assert": checks, **judge}
         made["evaluateOptions"] = {"maxConcurrency": self.at_once}
         if len(variants) > 1:
@@ -392,7 +392,7 @@ class RowRequest:
     about: str = ""
     """Purpose of the prompt; empty uses its description."""
 
-    earlier: tuple[Mapping[str, Json], ...] = ()
+    earlier: tuple[JsonObject, ...] = ()
     """Values of rows that exist."""
 
 
@@ -403,7 +403,7 @@ class GeneratedRow:
     kind: str
     """Its kind, kept as its tag."""
 
-    values: Mapping[str, Json]
+    values: JsonObject
     """Values by input name."""
 
     @property
@@ -472,7 +472,7 @@ async def generate_rows(
     try:
         for kind in asked.kinds:
             known = [*earlier[-20:], *(each.values for each in found)]
-            inputs: dict[str, Json] = {
+            inputs: JsonDict = {
                 "schema": json.dumps(schema, ensure_ascii=False),
                 "about": asked.about or document.description or document.name,
                 "kind": ROW_KINDS.get(kind, kind),
@@ -493,14 +493,14 @@ async def generate_rows(
     return GeneratedRows(tuple(found), tuple(left_out), cost)
 
 
-def _schema(document: PromptDocument) -> dict[str, Json]:
-    properties: dict[str, Json] = {each.name: property_schema(each) for each in document.inputs}
+def _schema(document: PromptDocument) -> JsonDict:
+    properties: JsonDict = {each.name: property_schema(each) for each in document.inputs}
     required: list[Json] = [each.name for each in document.inputs if each.required]
     return {"type": "object", "properties": properties, "required": required}
 
 
 def _rows(
-    kind: str, text: str, schema: Mapping[str, Json], seen: set[str], left_out: list[str]
+    kind: str, text: str, schema: JsonObject, seen: set[str], left_out: list[str]
 ) -> Iterator[GeneratedRow]:
     """Yield the rows of a reply that can be used; `seen` and `left_out` grow."""
     validator = with_bounded_patterns(Draft202012Validator)(schema)
@@ -528,14 +528,14 @@ def _rows(
         left_out.append(tr("{kind}: the reply holds no JSON list of rows").format(kind=kind))
 
 
-def _objects(text: str) -> Iterator[Mapping[str, Json]]:
+def _objects(text: str) -> Iterator[JsonObject]:
     """Yield the objects of a reply: of its lists, or one after another."""
     for value, _ in objects_in(text):
         items: Iterable[Json] = value if isinstance(value, Sequence) else (value,)
         yield from (each for each in items if isinstance(each, Mapping))
 
 
-def _likeness(values: Mapping[str, Json]) -> str:
+def _likeness(values: JsonObject) -> str:
     """Return a text that is the same for rows equal but for case, spaces and punctuation."""
     text = json.dumps(dict(values), sort_keys=True, ensure_ascii=False)
     folded = unicodedata.normalize("NFKC", text).casefold()

@@ -45,7 +45,7 @@ from studio.core.paths import resource
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
 from studio.core.text.files import read_text
-from studio.core.text.values import Json, object_of
+from studio.core.text.values import Json, JsonDict, object_of
 
 _RUBRICS = {
     "llm-rubric": "rubric.prompty",
@@ -100,7 +100,7 @@ class PromptJudge:
             raise UndecidedError(str(error)) from None
         model = self._turns.model(opened, choice, cell, name)
         read = inputs_read(document)
-        inputs: dict[str, Json] = {
+        inputs: JsonDict = {
             **{name: item for name, item in context.variables.items() if name in read},
             "output": answer.text,
             "rubric": rubric,

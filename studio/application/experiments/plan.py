@@ -47,7 +47,7 @@ from studio.core.models.secrets import SecretStore
 from studio.core.prompty.document import TEXT_KINDS, InputDeclaration, PromptDocument
 from studio.core.text.files import read_text
 from studio.core.text.source import Severity
-from studio.core.text.values import Json, parse_json, reason_of
+from studio.core.text.values import Json, JsonDict, JsonObject, parse_json, reason_of
 from studio.core.tools.trust.store import TrustStore
 
 # The rows of an experiment: its tests and data files, with values as its prompts declare them.
@@ -166,7 +166,7 @@ def checked_values(
     variants: Sequence[PlannedVariant],
     rows: Sequence[ExperimentRow],
     faults: dict[tuple[int, int], str] | None = None,
-) -> dict[tuple[int, int], Mapping[str, Json]]:
+) -> dict[tuple[int, int], JsonObject]:
     """Return the values by variant and row where texts become what the prompt declares.
 
     Args:
@@ -177,7 +177,7 @@ def checked_values(
     Raises:
         ExperimentError: a value does not fit, or one is missing.
     """
-    made: dict[tuple[int, int], Mapping[str, Json]] = {}
+    made: dict[tuple[int, int], JsonObject] = {}
     reasons: list[str] = []
     for at, variant in enumerate(variants):
         for row in rows:
@@ -211,9 +211,9 @@ def _place(row: ExperimentRow) -> str:
     return f"{where} (row {row.number})"
 
 
-def _fitting(document: PromptDocument, values: Mapping[str, Json]) -> Mapping[str, Json]:
+def _fitting(document: PromptDocument, values: JsonObject) -> JsonObject:
     """Return the values, a text from a table read as the kind that its input declares."""
-    changed: dict[str, Json] = {}
+    changed: JsonDict = {}
     for item in document.inputs:
         value = values.get(item.name)
         if isinstance(value, str) and item.kind not in (*TEXT_KINDS, "any"):
@@ -327,7 +327,7 @@ class ExperimentPlan:
     warnings: tuple[str, ...] = ()
     """Warnings, a sentence each."""
 
-    values: Mapping[tuple[int, int], Mapping[str, Json]] = field(default_factory=dict, repr=False)
+    values: Mapping[tuple[int, int], JsonObject] = field(default_factory=dict, repr=False)
     """Values of a row where a variant's prompt wants other kinds: by variant (from 0) and row."""
 
     faults: Mapping[tuple[int, int], str] = field(default_factory=dict, repr=False)
@@ -344,13 +344,13 @@ class ExperimentPlan:
         pairs = sum(each.takes(row.case) for row in self.rows for each in self.variants)
         return pairs * self.repeats
 
-    def first_values(self, variant: int) -> Mapping[str, Json]:
+    def first_values(self, variant: int) -> JsonObject:
         """Return the values of the first row that is for a variant, where one is."""
         column = self.variants[variant]
         first = next((row for row in self.rows if column.takes(row.case)), self.rows[0])
         return self.values_of(variant, first)
 
-    def values_of(self, variant: int, row: ExperimentRow) -> Mapping[str, Json]:
+    def values_of(self, variant: int, row: ExperimentRow) -> JsonObject:
         """Return the values that a variant's prompt gets for a row."""
         fitting = self.values.get((variant, row.number), row.case.variables)
         turns = row.case.variables.get(CONVERSATION)

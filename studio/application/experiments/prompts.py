@@ -33,7 +33,7 @@ from studio.core.prompty.templates import find_variables, render_template
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.files import OutsidePatternError, files_matching, read_bounded
 from studio.core.text.source import Severity, SourceText, Span, TextEdit, apply_edits
-from studio.core.text.values import Json, parse_json, reason_of
+from studio.core.text.values import Json, JsonObject, parse_json, reason_of
 from studio.core.tools.trust.store import TrustStore
 
 # Prompts that are texts or chats as promptfoo writes them, as documents of the studio.
@@ -117,8 +117,8 @@ def _check_template(text: str, name: str, lines: int) -> None:
 
 
 def rendered_chat(
-    document: PromptDocument, values: Mapping[str, Json]
-) -> tuple[PromptDocument, Mapping[str, Json]] | None:
+    document: PromptDocument, values: JsonObject
+) -> tuple[PromptDocument, JsonObject] | None:
     """Return the prompt and values of a chat made by a text from a row; None for a text.
 
     A value inside of a JSON text is escaped, so that no row adds messages.
@@ -502,8 +502,8 @@ def section_titles(document: PromptDocument) -> list[str]:
 
 
 def for_row(
-    document: PromptDocument, entry: PromptEntry, case: ExperimentCase, values: Mapping[str, Json]
-) -> tuple[PromptDocument, Mapping[str, Json]]:
+    document: PromptDocument, entry: PromptEntry, case: ExperimentCase, values: JsonObject
+) -> tuple[PromptDocument, JsonObject]:
     """Build the prompt and values of a row: its `prefix` and `suffix`, or the chat of a text.
 
     They stand around the text of the last user section. They are values of the run: a text of a

@@ -27,7 +27,7 @@ from studio.core.models.connections import (
 )
 from studio.core.prompty.document import Message, ModelDeclaration, PromptDocument, TextPart
 from studio.core.prompty.yaml.reader import read_yaml
-from studio.core.text.values import Json, JsonObject, object_of, objects_of, parse_json
+from studio.core.text.values import Json, JsonDict, JsonObject, object_of, objects_of, parse_json
 from studio.core.tools.toolbox import check_arguments
 from studio.core.wire.draft import UNSUPPORTED_OPTION
 from studio.core.wire.reply import Finished, Reply, ReplyDelta, TextDelta, ToolCall
@@ -56,8 +56,8 @@ def with_options(
     """
     if not config:
         return document
-    mine: dict[str, Json] = {}
-    others: dict[str, Json] = {}
+    mine: JsonDict = {}
+    others: JsonDict = {}
     for name, value in config.items():
         if name in _NO_OPTIONS or value is None:
             continue
@@ -309,7 +309,7 @@ def _at_endpoint(
             return ModelChoice(each, replace(wanted, id=wanted.id or each.model), "its address")
     variable = entry.config.get("apiKeyEnvar")
     key = f"${{env:{variable}}}" if variable else _reference(str(entry.config.get("apiKey", "")))
-    block: dict[str, Json] = {"kind": "key", "endpoint": endpoint}
+    block: JsonDict = {"kind": "key", "endpoint": endpoint}
     if key.startswith("${env:"):
         block["apiKey"] = key
     described = replace(asked, declaration=replace(wanted, connection=block))

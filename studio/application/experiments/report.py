@@ -29,7 +29,7 @@ from studio.core.experiments.results.ratings import JudgeAgreement, judge_agreem
 from studio.core.experiments.values import Gates, PassRule
 from studio.core.paths import user_paths
 from studio.core.text.amounts import duration
-from studio.core.text.values import Json, object_of
+from studio.core.text.values import Json, JsonDict, JsonObject, object_of
 
 # The report on a result: its figures, and what they say in sentences.
 
@@ -387,7 +387,7 @@ def _unchecked(rows: Sequence[ResultRow]) -> set[int]:
     return {row.number for row in rows if row.facts.get("unchecked")}
 
 
-def pass_rule_of(spec: Mapping[str, Json]) -> PassRule:
+def pass_rule_of(spec: JsonObject) -> PassRule:
     """Return the rule that a result was run with."""
     rule = spec.get("pass_rule", "mean")
     if rule in ("all", "any", "mean"):
@@ -512,7 +512,7 @@ def _slices(
     for row in rows:
         metadata = row.facts.get("metadata")
         variables = row.facts.get("vars")
-        named: dict[str, Json] = {
+        named: JsonDict = {
             **(
                 {k: v for k, v in variables.items() if isinstance(v, str) and len(v) < 40}
                 if isinstance(variables, Mapping)

@@ -31,7 +31,7 @@ from studio.core.tools.source import ToolOutcome
 # Tools that an experiment answers itself (`mocks:`), in front of those of a run.
 
 
-def read_mocks(stated: Mapping[str, Json], folder: Folder) -> dict[str, Mock]:
+def read_mocks(stated: JsonObject, folder: Folder) -> dict[str, Mock]:
     """Read mocks by the names of their tools.
 
     A text may hold `{arguments}`; a list of `{args, answer}` answers by arguments, as do a file of
@@ -129,7 +129,7 @@ class SteppedCell:
     document: PromptDocument
     """The prompt of the variant, with its edits and the options of its provider."""
 
-    values: Mapping[str, Json]
+    values: JsonObject
     """The row's values, of the kinds that the prompt declares."""
 
     asked: RequestedModel

@@ -22,6 +22,7 @@ from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.files import files_beside
 from studio.core.text.naming import nearest
 from studio.core.text.source import Fix, Problem, Severity, SourceText, Span, TextEdit
+from studio.core.text.values import KeyPath
 from studio.core.tools.trust.store import TrustStore
 
 _MOST_VALUES = 2000
@@ -195,7 +196,7 @@ def _values(
             yield Problem("experiment-value-missing", Severity.ERROR, message, values.key)
 
 
-def is_value_name(path: tuple[str | int, ...]) -> bool:
+def is_value_name(path: KeyPath) -> bool:
     """Return whether a path is that of one value of a row: `tests.0.vars.question`."""
     at_row = path[:1] in (("tests",), ("defaultTest",), ("scenarios",))
     return at_row and len(path) >= 3 and path[-2] == "vars" and isinstance(path[-1], str)

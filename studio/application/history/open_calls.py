@@ -14,7 +14,7 @@ from studio.core.imports.recorded_calls import OpenedCalls, RecordedCall, prompt
 from studio.core.prompty.document import ModelDeclaration, PromptDocument
 from studio.core.runs.rows import RECORDING, TRACE
 from studio.core.runs.store import RunFilter, RunStore
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import JsonDict, JsonObject
 from studio.core.wire.request import to_request
 
 
@@ -60,7 +60,7 @@ def open_calls(
     return replace(opened, made=replace(made, experiment=asked))
 
 
-def row_of_call(store: RunStore, run: str, number: int) -> dict[str, Json]:
+def row_of_call(store: RunStore, run: str, number: int) -> JsonDict:
     """Return a recorded call as a case of the prompt that it and the calls like it become.
 
     Raises:
@@ -74,7 +74,7 @@ def row_of_call(store: RunStore, run: str, number: int) -> dict[str, Json]:
     return {**sets.get(_name(run, number), {}), "expected": plain_expected(text)}
 
 
-def known_values(row: JsonObject, document: PromptDocument) -> dict[str, Json]:
+def known_values(row: JsonObject, document: PromptDocument) -> JsonDict:
     """Return the values of a row for the inputs that a prompt declares."""
     return {name: value for name, value in row.items() if document.input(name) is not None}
 
@@ -150,7 +150,7 @@ def _answers(state: RunState) -> Iterator[JsonObject]:
                 }
 
 
-def row_at(history: Path, run: str, number: int) -> dict[str, Json]:
+def row_at(history: Path, run: str, number: int) -> JsonDict:
     """Return a call in the history of a file as a case; see `row_of_call`."""
     with closing(RunStore(history)) as store:
         return row_of_call(store, run, number)

@@ -23,7 +23,7 @@ from studio.core.runs.codec import JournalError
 from studio.core.runs.rows import WAITING, Fits, RunSummary
 from studio.core.runs.store import RunFilter, RunStore
 from studio.core.text.amounts import by_count, duration, money, one_line
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonObject
 from studio.core.wire.wire_call import WireCall
 
 HEADS: tuple[str, ...] = (
@@ -412,7 +412,7 @@ def holds_of(expression: str, store: RunStore | None = None) -> Fits:
     return holds
 
 
-def _holds(condition: Condition, values: Mapping[str, Json]) -> bool:
+def _holds(condition: Condition, values: JsonObject) -> bool:
     try:
         return condition.holds(values)
     except ConditionError:

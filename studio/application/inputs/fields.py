@@ -149,7 +149,7 @@ class InputCount(NamedTuple):
     """Names of the required ones that have nothing."""
 
 
-def own_count(specs: Sequence[FieldSpec], given: Mapping[str, Json]) -> InputCount:
+def own_count(specs: Sequence[FieldSpec], given: JsonObject) -> InputCount:
     """Count the user's own fields that have a value, and name those that wait for one."""
     own = [spec for spec in specs if not spec.supplied]
     absent = [spec for spec in own if spec.name not in given]

@@ -18,7 +18,7 @@ from studio.core.prompty.parse import parse
 from studio.core.text.diff import smallest_edit
 from studio.core.text.files import read_text, write_atomically
 from studio.core.text.source import TextEdit, apply_edits
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonDict, JsonObject, KeyPath
 
 SUFFIX = ".inputs.json"
 """`trip.prompty` keeps its sets in `trip.inputs.json`: one object, name → values."""
@@ -64,7 +64,7 @@ def change_sets(prompt: Path, sets: Mapping[str, JsonObject | None]) -> dict[str
     return _only_sets(found)
 
 
-def _read_all(prompt: Path) -> dict[str, Json]:
+def _read_all(prompt: Path) -> JsonDict:
     path = sets_path(prompt)
     if not path.exists():
         return {}
@@ -74,11 +74,11 @@ def _read_all(prompt: Path) -> dict[str, Json]:
     return {str(name): item for name, item in data.items()}
 
 
-def _only_sets(found: Mapping[str, Json]) -> dict[str, JsonObject]:
+def _only_sets(found: JsonObject) -> dict[str, JsonObject]:
     return {name: dict(item) for name, item in found.items() if isinstance(item, Mapping)}
 
 
-def write_sets(prompt: Path, sets: Mapping[str, Json]) -> None:
+def write_sets(prompt: Path, sets: JsonObject) -> None:
     """Write the sets whole or not at all; without any, the file goes.
 
     Raises:
@@ -125,7 +125,7 @@ class ChosenSets:
                 write_atomically(self._path, json.dumps(self._names, indent=1))
 
 
-def fit_values(values: JsonObject, specs: tuple[FieldSpec, ...]) -> dict[str, Json]:
+def fit_values(values: JsonObject, specs: tuple[FieldSpec, ...]) -> JsonDict:
     """Return values whose texts are read as the inputs' own kinds, as a table's cells must be."""
     known = {spec.name: spec for spec in specs}
     return {name: _fit(value, known.get(name, FieldSpec(name))) for name, value in values.items()}
@@ -176,7 +176,7 @@ class SampleEdits:
     """Inputs whose values cannot be kept: not declared, or declared in a way without room."""
 
 
-def sample_edits(document: PromptDocument, values: Mapping[str, Json]) -> SampleEdits:
+def sample_edits(document: PromptDocument, values: JsonObject) -> SampleEdits:
     """Return the edits that make values their inputs' samples, each verified by reading it back."""
     text = document.source.text
     newest = document
@@ -216,7 +216,7 @@ def _with_sample(document: PromptDocument, name: str, value: Json) -> PromptDocu
     return changed if is_kept and is_whole else None
 
 
-def _place(document: PromptDocument, name: str) -> tuple[str | int, ...] | None:
+def _place(document: PromptDocument, name: str) -> KeyPath | None:
     """Return the keys to an input's sample; inputs have names, or are a list (Prompty 2)."""
     if document.dialect == "legacy":
         return ("sample", name)

@@ -4,7 +4,6 @@ It makes the messages and their cards. Bodies, token counts, variables and the v
 text are made of a preview by the module of each, when something shows them.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from studio.application.document.checked_file import merged, provider_problems
@@ -22,7 +21,7 @@ from studio.core.prompty.evaluation import evaluation_limits
 from studio.core.prompty.prepare import Prepared, prepare, settled_document
 from studio.core.prompty.reference_values import references_beside
 from studio.core.text.source import Problem
-from studio.core.text.values import Json
+from studio.core.text.values import JsonObject
 from studio.core.tools.document import declared_tools
 from studio.core.tools.trust.store import TrustStore
 from studio.core.wire.draft import is_sendable
@@ -147,7 +146,7 @@ class ShownPrompt:
 @evaluation_limits()
 def shown_prompt(
     document: PromptDocument,
-    values: Mapping[str, Json],
+    values: JsonObject,
     offered: tuple[ToolSpec, ...] | None,
     trust: TrustStore,
 ) -> ShownPrompt:

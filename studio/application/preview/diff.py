@@ -1,7 +1,7 @@
 """Two sides of a prompt compared: its text, its messages one by one, and the request."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from studio.application.comparison import ComparedPart, compare_for_taking_back, compare_texts
@@ -20,7 +20,7 @@ from studio.core.prompty.document import Message, PromptDocument
 from studio.core.prompty.parse import parse
 from studio.core.prompty.shapes import message_text, part_text
 from studio.core.text.diff import changes
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import JsonDict, JsonObject
 
 # What the preview shows as text for other places: its messages, and its request.
 
@@ -58,7 +58,7 @@ def messages_as_chat(messages: Sequence[Message]) -> str:
     return "\n\n".join(f"{message.role}: {message_text(message)}" for message in messages)
 
 
-def _plain(message: Message) -> dict[str, Json]:
+def _plain(message: Message) -> JsonDict:
     return {"role": message.role, **message.attributes, "content": message_text(message)}
 
 
@@ -99,7 +99,7 @@ class ConversationSide:
     title: str
     """For people."""
 
-    values: Mapping[str, Json] | None = None
+    values: JsonObject | None = None
     """The input values; `None` for those of the inputs pane."""
 
     is_saved: bool = False

@@ -10,8 +10,8 @@ from studio.application.preview.variables import attribute_place, unmasked_place
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.front.front_matter import LEGACY_OPTIONS
 from studio.core.text.source import Span
-from studio.core.text.values import Json
-from studio.core.wire.origins import FoundOrigin, JsonPath, ValueOrigin
+from studio.core.text.values import Json, KeyPath
+from studio.core.wire.origins import FoundOrigin, ValueOrigin
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
 
@@ -20,7 +20,7 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
 class JsonLocation:
     """A value, or its key, at a place of a JSON text."""
 
-    place: JsonPath
+    place: KeyPath
     """Keys and indices that lead to the value."""
 
     at: int = 0
@@ -183,7 +183,7 @@ def _front_matter(document: PromptDocument, keys: Sequence[str | int]) -> Span |
     if document.dialect == "legacy" and tuple(keys) == ("model", "id"):
         keys = ("model", "configuration", "id")  # a level deeper in Prompty 1
     places = {entry.path: entry.value for entry in document.entries}
-    path: JsonPath = ()
+    path: KeyPath = ()
     node: Json = document.data
     for key in keys:
         step = next((each for each in _steps(node, key)), None)
@@ -205,7 +205,7 @@ def _steps(node: Json, key: str | int) -> Iterator[str | int]:
                 yield index
 
 
-def _value_at(body: Json, place: JsonPath) -> Json:
+def _value_at(body: Json, place: KeyPath) -> Json:
     for key in place:
         if isinstance(body, Mapping):
             body = body.get(str(key))

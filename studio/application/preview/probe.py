@@ -13,7 +13,7 @@ from studio.core.prompty.inputs import resolve_inputs
 from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.text.source import Span
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonObject
 
 _SUM = "122883"
 _CLOSED = frozenset({"integer", "float", "number", "boolean"})
@@ -97,7 +97,7 @@ class ProbeReport:
         return words.format(few=few, names=names)
 
 
-def probe(document: PromptDocument, inputs: Mapping[str, Json]) -> ProbeReport:
+def probe(document: PromptDocument, inputs: JsonObject) -> ProbeReport:
     """Try every attack in every input that takes text. Pure; makes no request."""
     names = tuple(_textual(document))
     holes = [hole for name in names for hole in _probe_input(document, inputs, name)]
@@ -154,7 +154,7 @@ def _shape(item: InputDeclaration) -> Json:
     return ""
 
 
-def _probe_input(document: PromptDocument, inputs: Mapping[str, Json], name: str) -> Iterator[Hole]:
+def _probe_input(document: PromptDocument, inputs: JsonObject, name: str) -> Iterator[Hole]:
     values = resolve_inputs(document, inputs).shown
     declared = document.input(name)
     shape = values.get(name, _shape(declared) if declared is not None else "")

@@ -283,7 +283,7 @@ class PreviewJob:
     document: PromptDocument
     """The document."""
 
-    inputs: Mapping[str, Json] = field(default_factory=dict)
+    inputs: JsonObject = field(default_factory=dict)
     """The values given, by name."""
 
     tools: tuple[ToolSpec, ...] | None = None
@@ -485,7 +485,7 @@ def inline_values(preview: Preview) -> tuple[InlineValue, ...]:
     return tuple(found)
 
 
-def _shown_text(path: tuple[str, ...], values: Mapping[str, Json], *, is_loop: bool) -> str:
+def _shown_text(path: tuple[str, ...], values: JsonObject, *, is_loop: bool) -> str:
     known = Known(values=(values[path[0]],))
     for name in path[1:]:
         known = known.at(name)

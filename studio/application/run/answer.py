@@ -15,7 +15,7 @@ from studio.core.agent.values.json_text import Decoded, decode_at
 from studio.core.agent.values.state import RunState
 from studio.core.models.connections import is_local
 from studio.core.text.amounts import by_count, duration, money
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import JsonDict, JsonObject
 from studio.core.tools.toolbox import check_arguments
 from studio.core.wire.schema import answer_schema
 
@@ -179,7 +179,7 @@ def _rows(schema: JsonObject | None, text: str, *, is_whole: bool) -> Iterator[O
             yield OutputRow(name, shown if name in values else "", problem, not is_open)
 
 
-def _misfit(schema: JsonObject, declared: JsonObject, name: str, values: Mapping[str, Json]) -> str:
+def _misfit(schema: JsonObject, declared: JsonObject, name: str, values: JsonObject) -> str:
     """Describe how one field does not fit its declaration."""
     required = schema.get("required")
     own: JsonObject = {
@@ -192,13 +192,13 @@ def _misfit(schema: JsonObject, declared: JsonObject, name: str, values: Mapping
     return problems[0].removeprefix(f"{name}: ") if problems else ""
 
 
-def fields_so_far(text: str) -> tuple[dict[str, Json], str]:
+def fields_so_far(text: str) -> tuple[JsonDict, str]:
     """Read the fields of a JSON object, the end of which may be missing.
 
     Returns:
         the values by name, and the name of the one that is not whole; empty if all are.
     """
-    found: dict[str, Json] = {}
+    found: JsonDict = {}
     at = text.find("{") + 1
     while at:
         name = decode_at(text, _end(_BETWEEN, text, at))

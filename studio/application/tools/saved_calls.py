@@ -23,7 +23,7 @@ from studio.core.text.amounts import shortened
 from studio.core.text.diff import ABSENT, json_difference
 from studio.core.text.files import read_bounded, write_atomically
 from studio.core.text.naming import unique_names
-from studio.core.text.values import Json, JsonObject, object_of, parse_json, reason_of
+from studio.core.text.values import Json, JsonDict, JsonObject, object_of, parse_json, reason_of
 from studio.core.tools.registry import RecordedAnswer, ToolRegistry
 from studio.core.tools.source import ToolOutcome
 
@@ -157,12 +157,12 @@ def change_calls(path: Path, changes: Iterable[CallChange]) -> CallsWritten:
     return CallsWritten(calls, tuple(met))
 
 
-def call_line(call: SavedCall, folder: Path) -> dict[str, Json]:
+def call_line(call: SavedCall, folder: Path) -> JsonDict:
     """Return a call as its line has it, in a file of a folder."""
     kind, _, place = call.tool.source.partition(":")
     if kind == "python" and Path(place).is_relative_to(folder):
         place = Path(place).relative_to(folder).as_posix()
-    line: dict[str, Json] = {
+    line: JsonDict = {
         "name": call.name,
         "tool": call.tool.name,
         "source": f"{kind}:{place}" if kind else "",
@@ -301,9 +301,9 @@ def calls_of_rows(path: Path, tool: ToolId, schema: JsonObject) -> tuple[SavedCa
     return calls
 
 
-def _arguments(case: ExperimentCase, properties: Mapping[str, Json]) -> dict[str, Json]:
+def _arguments(case: ExperimentCase, properties: JsonObject) -> JsonDict:
     """Return the cells of a row by column, also those that mean something else in an experiment."""
-    own: dict[str, Json] = {"id": case.id, "expected": case.expected, "tags": list(case.tags)}
+    own: JsonDict = {"id": case.id, "expected": case.expected, "tags": list(case.tags)}
     cells = {**{name: value for name, value in own.items() if value}, **case.variables}
     return {
         name: _typed(value, properties[name])

@@ -21,7 +21,7 @@ from studio.cli.tools.opening import SourceToolSet, ToolSet, opened, wanted
 from studio.core.prompty.document import ToolSpec
 from studio.core.text.amounts import counted
 from studio.core.text.invisible import reveal
-from studio.core.text.values import Json, JsonObject, parse_json, reason_of
+from studio.core.text.values import Json, JsonDict, JsonObject, parse_json, reason_of
 from studio.core.tools.source import ServerOffer
 
 
@@ -95,13 +95,13 @@ def _arguments(options: argparse.Namespace) -> JsonObject:
     return {**whole, **named_values(options.argument)}
 
 
-def named_values(written: Sequence[str]) -> dict[str, Json]:
+def named_values(written: Sequence[str]) -> JsonDict:
     """Return the values of `-a NAME=VALUE`.
 
     Raises:
         UsageError: one has no name.
     """
-    made: dict[str, Json] = {}
+    made: JsonDict = {}
     for each in written:
         name, equals, text = each.partition("=")
         if not equals or not name:

@@ -18,7 +18,15 @@ from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.amounts import counted, size
 from studio.core.text.files import open_regular, open_text, read_text
 from studio.core.text.source import SourceText
-from studio.core.text.values import Json, parse_json, reason_of, text_or_json
+from studio.core.text.values import (
+    Json,
+    JsonDict,
+    JsonObject,
+    KeyPath,
+    parse_json,
+    reason_of,
+    text_or_json,
+)
 
 MOST_ROWS = 200_000
 """Rows that are taken from one file without `take`."""
@@ -31,7 +39,7 @@ _REPORTED_ROWS = 2_000
 _VALUES = (".yaml", ".yml", ".json")
 """Ends of the names of files with the values of one row."""
 
-_NOTHING: Mapping[str, Json] = {}
+_NOTHING: JsonObject = {}
 """One for all rows without metadata and options: there may be very many."""
 
 _OWN_COLUMNS = frozenset(("id", "tags", "expected"))
@@ -157,7 +165,7 @@ def _where(cases: Iterator[ExperimentCase], condition: str, path: Path) -> Itera
         yield from cases
         return
     for case in cases:
-        values: dict[str, Json] = {
+        values: JsonDict = {
             "tags": list(case.tags),
             "id": case.id,
             "expected": case.expected,
@@ -290,7 +298,7 @@ def _row(
     """Return a case of a line of text columns."""
     metric = cells.get("__metric", "")
     assertions: list[AssertionSpec] = []
-    stated: dict[str, Json] = {}
+    stated: JsonDict = {}
     for name, text in cells.items():
         if name == "__expected" or _expected_number(name):
             stated[name] = text
@@ -314,7 +322,7 @@ def _row(
         )
         threshold = _float(given, path, line) if given else spec.threshold
         assertions.append(replace(spec, metric=metric or spec.metric, threshold=threshold))
-    metadata: dict[str, Json] = {}
+    metadata: JsonDict = {}
     for name, text in cells.items():
         if name.startswith("__metadata:") and text:
             key = name.removeprefix("__metadata:")
@@ -323,7 +331,7 @@ def _row(
             )
     least = cells.get("__threshold", "").strip()
     options = {key: cells[f"__{key}"] for key in ("prefix", "suffix") if cells.get(f"__{key}")}
-    variables: dict[str, Json] = {
+    variables: JsonDict = {
         name: text for name, text in cells.items() if name and not name.startswith("__")
     }
     case = ExperimentCase(
@@ -409,7 +417,7 @@ def is_set_file(path: Path) -> bool:
 class DocumentRow:
     """A row of a JSON or YAML document."""
 
-    path: tuple[str | int, ...]
+    path: KeyPath
     """Keys that lead to it."""
 
     value: Json
@@ -454,7 +462,7 @@ def document_rows(
     ]
 
 
-def _list_in(value: Mapping[str, Json]) -> tuple[str, ...] | None:
+def _list_in(value: JsonObject) -> tuple[str, ...] | None:
     """Return the key of the rows of an object: `tests`, `data`, or its only list of objects.
 
     An object with a conversation alone is one row, as one without such a key.
@@ -489,7 +497,7 @@ def _record(value: Json, reference: DatasetReference, path: Path, line: int) -> 
     return _placed(_mapped(case, reference), path, line)
 
 
-def _is_test(value: Mapping[str, Json]) -> bool:
+def _is_test(value: JsonObject) -> bool:
     """Return whether an object is a test without values: it has assertions or names files."""
     files = value.get("vars")
     first = files[0] if isinstance(files, list) and files else files

@@ -20,14 +20,14 @@ from studio.core.prompty.document import FrontMatterEntry
 from studio.core.prompty.edit.edits import write_scalar
 from studio.core.prompty.yaml.reader import read_yaml, write_yaml
 from studio.core.text.source import SourceText
-from studio.core.text.values import Json, JsonObject, parse_json, text_or_json
+from studio.core.text.values import Json, JsonDict, JsonObject, KeyPath, parse_json, text_or_json
 
 _TABLES = (".csv", ".tsv")
 _LINES = (".jsonl", ".ndjson")
 
 
 def with_value(
-    text: str, path: Path, line: int, name: str, value: Json, held: Mapping[str, Json] | None = None
+    text: str, path: Path, line: int, name: str, value: Json, held: JsonObject | None = None
 ) -> str:
     """Return the text of a file with one value of a row changed.
 
@@ -169,9 +169,7 @@ def _quoted(text: str, delimiter: str) -> str:
     return text
 
 
-def _with_cell(
-    text: str, path: Path, line: int, name: str, value: str, held: Mapping[str, Json]
-) -> str:
+def _with_cell(text: str, path: Path, line: int, name: str, value: str, held: JsonObject) -> str:
     records = _records(text, path)
     if not records:
         raise _gone(path, line)
@@ -198,7 +196,7 @@ def _with_column(text: str, records: Sequence[_Record], line: int, name: str, va
     return text
 
 
-def _holds(found: Mapping[str, Json], held: Mapping[str, Json]) -> bool:
+def _holds(found: JsonObject, held: JsonObject) -> bool:
     """Return whether a record still has the values that were asked."""
     return all(
         str(found.get(name, value)) == str(value)
@@ -214,9 +212,7 @@ def _gone(path: Path, line: int) -> DatasetError:
 # JSON and YAML ------------------------------------------------------------------------------------
 
 
-def _with_line(
-    text: str, path: Path, line: int, name: str, value: Json, held: Mapping[str, Json]
-) -> str:
+def _with_line(text: str, path: Path, line: int, name: str, value: Json, held: JsonObject) -> str:
     lines = text.split("\n")
     try:
         row = parse_json(lines[line - 1])
@@ -230,7 +226,7 @@ def _with_line(
     return "\n".join(lines)
 
 
-def _values_of(row: dict[str, Json], name: str = "") -> dict[str, Json]:
+def _values_of(row: JsonDict, name: str = "") -> JsonDict:
     """Return the mapping of a row that holds a column: its `vars`, or the row itself."""
     item = row.get("item")
     inner = item if isinstance(item, dict) else row
@@ -238,9 +234,7 @@ def _values_of(row: dict[str, Json], name: str = "") -> dict[str, Json]:
     return values if isinstance(values, dict) and name != "expected" else inner
 
 
-def _with_entry(
-    text: str, path: Path, line: int, name: str, value: Json, held: Mapping[str, Json]
-) -> str:
+def _with_entry(text: str, path: Path, line: int, name: str, value: Json, held: JsonObject) -> str:
     """Return a value of a row in a JSON or YAML document, put in its place."""
     is_json = path.suffix.lower() == ".json"
     rows, entries = _document(text, path)
@@ -277,9 +271,7 @@ def _with_entry(
     return after
 
 
-def _document(
-    text: str, path: Path
-) -> tuple[list[DocumentRow], dict[tuple[str | int, ...], FrontMatterEntry]]:
+def _document(text: str, path: Path) -> tuple[list[DocumentRow], dict[KeyPath, FrontMatterEntry]]:
     """Return the rows of a document, and the places of its keys."""
     reading, source = read_yaml(text), SourceText(text, path)
     is_json = path.suffix.lower() == ".json"

@@ -182,7 +182,7 @@ class FileReference:
 class ExperimentCase:
     """One case as written in the file or a dataset, before defaults are added."""
 
-    variables: Mapping[str, Json] = field(default_factory=dict)
+    variables: JsonObject = field(default_factory=dict)
     """Values by input name."""
 
     files: tuple[FileReference, ...] = ()
@@ -360,7 +360,7 @@ class ExperimentFile:
     keep: KeepRule = "all"
     """Whose runs stay openable."""
 
-    mocks: Mapping[str, Json] = field(default_factory=dict)
+    mocks: JsonObject = field(default_factory=dict)
     """Answers of tools, by tool."""
 
     problems: tuple[Problem, ...] = ()
@@ -441,6 +441,6 @@ def cell_identities(sent: SentCell, repeats: Iterable[int]) -> Iterator[bytes]:
         yield whole.digest()
 
 
-def _json(value: Mapping[str, Json]) -> bytes:
+def _json(value: JsonObject) -> bytes:
     text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
     return text.encode("utf-8", "surrogatepass")

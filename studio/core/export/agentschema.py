@@ -20,7 +20,7 @@ from studio.core.prompty.reference_values import whole_reference
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.prompty.yaml.tree import value_at
 from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
-from studio.core.text.values import Json, pairs_of
+from studio.core.text.values import Json, JsonObject, pairs_of
 
 _BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")
 """Characters that YAML takes for line ends, or does not take at all."""
@@ -200,7 +200,7 @@ def _references(document: PromptDocument) -> Iterator[str]:
             yield f"{key}: AgentSchema takes no file or reference in place of this list."
 
 
-def _items(value: Json) -> list[tuple[str, Mapping[str, Json]]]:
+def _items(value: Json) -> list[tuple[str, JsonObject]]:
     if isinstance(value, Mapping):
         return [(str(key), item) for key, item in value.items() if isinstance(item, Mapping)]
     if isinstance(value, list):

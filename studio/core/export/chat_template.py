@@ -33,7 +33,7 @@ from studio.core.prompty.templates import find_variables, render_template
 from studio.core.prompty.templates.writer import rich_placeholder
 from studio.core.prompty.threads import read_thread
 from studio.core.text.source import Problem, Span
-from studio.core.text.values import Json, JsonObject, list_of
+from studio.core.text.values import Json, JsonDict, JsonObject, list_of
 from studio.core.wire.message_rules import CHAT, NAME_CHANGED, sendable_name
 from studio.core.wire.request import to_request
 
@@ -171,7 +171,7 @@ def _read(document: PromptDocument, source: ExportSource) -> ChatTemplate | None
         segments += (*_literals(document, at, place.start), segment)
         at = place.end
     segments += _literals(document, at, body.end)
-    inputs: dict[str, Json] = {}
+    inputs: JsonDict = {}
     for item in document.inputs:
         if item.kind == "thread":
             inputs[item.name] = [{"role": "user", "content": f"{_MARK}{item.name}"}]
@@ -285,9 +285,9 @@ def _reference_losses(document: PromptDocument) -> Iterator[str]:
         yield f"The reference {written} in a message stays as text: the file does not look it up."
 
 
-def used_inputs(document: PromptDocument, reserved: Sequence[str] = ()) -> dict[str, Json]:
+def used_inputs(document: PromptDocument, reserved: Sequence[str] = ()) -> JsonDict:
     """Return the names that rendering needs, with defaults: inputs, variables, parameters."""
-    found: dict[str, Json] = {}
+    found: JsonDict = {}
     for item in document.inputs:
         if item.name and item.name not in reserved:
             found[item.name] = item.default if item.has_default else None
@@ -350,12 +350,12 @@ def has_template_name(message: Message) -> bool:
     return "{" in str(message.attributes.get("name", ""))
 
 
-def _without_name(message: Message) -> dict[str, Json]:
+def _without_name(message: Message) -> JsonDict:
     return {key: value for key, value in message.attributes.items() if key != "name"}
 
 
 def fill_items(
-    items: Sequence[Json], render: Render | None, values: Mapping[str, Json], *, drops: bool = False
+    items: Sequence[Json], render: Render | None, values: JsonObject, *, drops: bool = False
 ) -> tuple[Message, ...]:
     """Return the messages that a program makes of the items with some values.
 
@@ -372,9 +372,7 @@ def fill_items(
     return tuple(_without_empty(message) for message in made) if drops else made
 
 
-def filled_items(
-    items: Sequence[Json], render: Render | None, values: Mapping[str, Json]
-) -> list[Json]:
+def filled_items(items: Sequence[Json], render: Render | None, values: JsonObject) -> list[Json]:
     """Return the items as a program sends them with some values (`fill_items`)."""
     found: list[Json] = []
     for item in items:
@@ -395,7 +393,7 @@ def _without_empty(message: Message) -> Message:
     return replace(message, parts=parts)
 
 
-def _fill(value: Json, render: Render, values: Mapping[str, Json]) -> Json:
+def _fill(value: Json, render: Render, values: JsonObject) -> Json:
     if isinstance(value, str):
         return render(value, values)
     if isinstance(value, Mapping):

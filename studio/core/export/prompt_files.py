@@ -2,7 +2,7 @@
 
 import re
 import string
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
@@ -21,7 +21,7 @@ from studio.core.prompty.runtimes.prompty2 import CannotRender, RuntimeRefusal, 
 from studio.core.prompty.templates import render_template
 from studio.core.prompty.templates.writer import LIMIT
 from studio.core.text.source import Problem, Severity, Span
-from studio.core.text.values import Json, object_of
+from studio.core.text.values import JsonObject, object_of
 
 # Proves that a prompt file makes the request of the prompt in the editor, for every input set.
 
@@ -185,7 +185,7 @@ def dialect_file(dialect: Dialect, source: ExportSource) -> ExportResult:
 
 # How the programs that get an export render its templates; the proof renders as they do.
 
-Render: TypeAlias = Callable[[str, Mapping[str, Json]], str]
+Render: TypeAlias = Callable[[str, JsonObject], str]
 """Renders one text with values; raises `CannotRender`."""
 
 
@@ -229,7 +229,7 @@ def nunjucks_renderer() -> Render:
 
 
 def _jinja(setup: Literal["plain", "script", "nunjucks"]) -> Render:
-    def render(template: str, values: Mapping[str, Json]) -> str:
+    def render(template: str, values: JsonObject) -> str:
         # Jinja takes some 60 ms to import: not before the window is painted.
         from studio.core.prompty.templates.jinja.stock import StockRenderError, render_stock
 
@@ -241,12 +241,12 @@ def _jinja(setup: Literal["plain", "script", "nunjucks"]) -> Render:
     return render
 
 
-def _studio_fstring(template: str, values: Mapping[str, Json]) -> str:
+def _studio_fstring(template: str, values: JsonObject) -> str:
     rendering = render_template(template, values, format="fstring")
     return "".join(segment.text for segment in rendering.segments)
 
 
-def _str_format(template: str, values: Mapping[str, Json]) -> str:
+def _str_format(template: str, values: JsonObject) -> str:
     try:
         return string.Formatter().vformat(template, (), values)
     except (KeyError, IndexError, ValueError, AttributeError, TypeError) as error:

@@ -30,7 +30,7 @@ from studio.core.prompty.templates.fstring import fstring_as_jinja
 from studio.core.prompty.templates.jinja.stock import nunjucks_losses
 from studio.core.prompty.yaml.reader import read_yaml, write_yaml
 from studio.core.text.files import read_bounded
-from studio.core.text.values import Json, JsonObject, object_of, texts_in
+from studio.core.text.values import Json, JsonDict, JsonObject, object_of, texts_in
 from studio.core.wire.request import Provider
 
 _WORDS: Mapping[Provider, str] = {
@@ -70,7 +70,7 @@ def promptfoo_config(source: ExportSource) -> ExportResult:
     losses += model_losses(source)
     source = with_model(source)
     provider = _provider(source)
-    data: dict[str, Json] = {
+    data: JsonDict = {
         "description": document.description or document.name or "Prompt",
         "prompts": [
             {
@@ -123,7 +123,7 @@ def _provider(source: ExportSource) -> JsonObject:
     further = {key: value for key, value in body.items() if key not in _OF_THE_PROMPT}
     address = address_of(connection) if connection.base_url else ""
     key = key_variable(connection)
-    config: dict[str, Json] = {}
+    config: JsonDict = {}
     if form == "anthropic":
         config |= {"apiBaseUrl": address.rstrip("/").removesuffix("/v1")} if address else {}
         config |= {"apiKey": f"${{env:{key}}}"} if key != "ANTHROPIC_API_KEY" else {}
@@ -187,7 +187,7 @@ def _sent(provider: JsonObject, messages: list[Json]) -> SentRequest:
     given = str(config.get("apiBaseUrl", ""))
     if form == "anthropic":
         system = [item for item in messages if object_of(item).get("role") == "system"]
-        body: dict[str, Json] = {
+        body: JsonDict = {
             "model": model,
             "messages": [_role_and_content(item) for item in messages if item not in system],
             "max_tokens": 1024,
@@ -214,7 +214,7 @@ def _role_and_content(item: Json) -> Json:
     return {key: value for key, value in object_of(item).items() if key in ("role", "content")}
 
 
-def asserted_tests(source: ExportSource, losses: list[str]) -> dict[str, Json]:
+def asserted_tests(source: ExportSource, losses: list[str]) -> JsonDict:
     """Return the keys of a configuration that say what is asked, and what must hold of the answers.
 
     Args:
@@ -277,7 +277,7 @@ def _entry(item: Json, source: ExportSource, losses: list[str]) -> Iterator[Json
         yield _without_own(kept, losses)
 
 
-def _vars(values: JsonObject) -> dict[str, Json]:
+def _vars(values: JsonObject) -> JsonDict:
     """Return the values of a test; promptfoo would make several tests of a list."""
     if any(isinstance(value, list) for value in values.values()):
         return {"vars": dict(values), "options": {"disableVarExpansion": True}}

@@ -18,7 +18,7 @@ from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.prompty.references import resolve_document
 from studio.core.text.source import Problem, Severity
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import JsonDict, JsonObject
 from studio.core.tools.document import declared_tools
 from studio.core.wire.media import MediaReader
 
@@ -59,7 +59,7 @@ def prepare_export(
     return replace(prepared, problems=(*missing, *prepared.problems))
 
 
-_STAND_INS: Mapping[str, Json] = {
+_STAND_INS: JsonObject = {
     "float": 1.5,
     "integer": 1,
     "boolean": True,
@@ -69,11 +69,11 @@ _STAND_INS: Mapping[str, Json] = {
 
 
 def _with_stand_ins(
-    document: PromptDocument, given: Mapping[str, Json], references: ReferenceContext | None
+    document: PromptDocument, given: JsonObject, references: ReferenceContext | None
 ) -> Prepared:
     """Return a preview with something for each parameter, so that a proof sees where it goes."""
     names = {item.name for item in document.parameters} - given.keys()
-    values: dict[str, Json] = {
+    values: JsonDict = {
         item.name: _STAND_INS.get(item.kind, item.name)
         for item in document.parameters
         if item.name in names and document.input(item.name) is None
@@ -87,10 +87,10 @@ def _with_stand_ins(
 def values_at_start(
     document: PromptDocument,
     tools: Sequence[ToolSpec],
-    inputs: Mapping[str, Json],
+    inputs: JsonObject,
     *,
     samples: bool = False,
-) -> dict[str, Json]:
+) -> JsonDict:
     """Return a run's values for a template before its first step (docs/design/file-format.md).
 
     Args:
@@ -99,7 +99,7 @@ def values_at_start(
         inputs: The user's values.
         samples: Leave the names that the document declares to their samples.
     """
-    nothing: dict[str, Json] = {
+    nothing: JsonDict = {
         "history": [],
         "examples": "",
         "chat_history": "",

@@ -14,7 +14,7 @@ from studio.core.prompty.front.front_matter import read_bindings
 from studio.core.prompty.parse import parse
 from studio.core.prompty.yaml.reader import read_yaml, write_yaml
 from studio.core.text.source import TextEdit
-from studio.core.text.values import Json, JsonObject, pairs_of, text_of
+from studio.core.text.values import Json, JsonObject, KeyPath, pairs_of, text_of
 from studio.core.wire.request import provider_of
 
 _AGENTS = ("prompt", "workflow", "hosted", "container")
@@ -113,7 +113,7 @@ def _is_manifest(data: JsonObject) -> bool:
     return isinstance(template, Mapping) and "instructions" in template
 
 
-def _schema(draft: ConversionDraft, path: tuple[str | int, ...], new: str) -> None:
+def _schema(draft: ConversionDraft, path: KeyPath, new: str) -> None:
     """Reduce `…Schema: {properties: …}` to the properties."""
     block = draft.block(*path)
     if not block:
@@ -135,7 +135,7 @@ def _schema(draft: ConversionDraft, path: tuple[str | int, ...], new: str) -> No
     _property_keys(draft, (*path[:-1], new))
 
 
-def _property_keys(draft: ConversionDraft, path: tuple[str | int, ...]) -> None:
+def _property_keys(draft: ConversionDraft, path: KeyPath) -> None:
     for key, _ in pairs_of(draft.value(*path)):
         for old, new in _PROPERTY.items():
             if draft.has(*path, key, old) and not draft.has(*path, key, new):

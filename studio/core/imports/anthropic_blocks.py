@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from studio.core.text.values import Json, object_of
+from studio.core.text.values import Json, JsonDict, object_of
 
 
-def cached(block: Json) -> dict[str, Json]:
+def cached(block: Json) -> JsonDict:
     """Return the attribute of a message whose block ends what is cached."""
     mark = object_of(object_of(block).get("cache_control"))
     return {"cache_control": mark.get("ttl", mark.get("type", True))} if mark else {}

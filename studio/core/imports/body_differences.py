@@ -8,10 +8,18 @@ from typing import TypeAlias
 
 from studio.core.imports.gemini_body import lower_type_names
 from studio.core.text.amounts import shortened
-from studio.core.text.values import Json, JsonObject, list_of, object_of, parse_json
+from studio.core.text.values import (
+    Json,
+    JsonDict,
+    JsonObject,
+    KeyPath,
+    list_of,
+    object_of,
+    parse_json,
+)
 from studio.core.wire.request import Provider
 
-BodyDifference: TypeAlias = tuple[tuple[str | int, ...], str]
+BodyDifference: TypeAlias = tuple[KeyPath, str]
 """Place of a difference, and what it is in words."""
 
 
@@ -22,7 +30,7 @@ def body_differences(
     yield from _between(comparable(kept, api), comparable(built, api), ())
 
 
-def _between(kept: Json, built: Json, path: tuple[str | int, ...]) -> Iterator[BodyDifference]:
+def _between(kept: Json, built: Json, path: KeyPath) -> Iterator[BodyDifference]:
     if isinstance(kept, Mapping) and isinstance(built, Mapping):
         for key in dict.fromkeys((*kept, *built)):
             if key not in built:
@@ -52,7 +60,7 @@ def _short(value: Json) -> str:
 
 def comparable(body: JsonObject, api: Provider) -> JsonObject:
     """Return a body in which what the API takes as equal is equal (docs/record.md lists it)."""
-    made: dict[str, Json] = {k: each for k, each in body.items() if each not in (None, {}, [])}
+    made: JsonDict = {k: each for k, each in body.items() if each not in (None, {}, [])}
     for key in ("messages", "input", "contents", "system"):
         if key in made:
             made[key] = _plain(made[key])

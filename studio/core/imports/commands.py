@@ -25,7 +25,15 @@ from studio.core.prompty.front.front_matter import legacy_options
 from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import find_references
 from studio.core.text.source import apply_edits
-from studio.core.text.values import Json, JsonObject, object_of, objects_of, parse_json, reason_of
+from studio.core.text.values import (
+    Json,
+    JsonDict,
+    JsonObject,
+    object_of,
+    objects_of,
+    parse_json,
+    reason_of,
+)
 
 _HERE = re.compile(r"<<-?\s*'?(\w+)'?[^\n]*\n(.*?)\n[ \t]*\1\s*$", re.DOTALL | re.MULTILINE)
 _DATA = ("-d", "--data", "--data-raw", "--data-binary", "--data-ascii", "--json")
@@ -125,7 +133,7 @@ def import_script(text: str) -> Imported:
     return Imported(compose(work), "exported Python script", tuple(work.notes))
 
 
-def _model(found: JsonObject) -> dict[str, Json]:
+def _model(found: JsonObject) -> JsonDict:
     """Return the model of a script: id, address, key and options."""
     options = dict(object_of(found.get("OPTIONS")))
     for key in ("extra_body", "model_kwargs"):
@@ -137,7 +145,7 @@ def _model(found: JsonObject) -> dict[str, Json]:
         for theirs, ours in (("base_url", "endpoint"), ("api_key", "apiKey"))
         if theirs in options
     }
-    model: dict[str, Json] = {"id": name} if name else {}
+    model: JsonDict = {"id": name} if name else {}
     if options.pop("use_responses_api", False):
         model["apiType"] = "responses"
     if connection:
@@ -162,7 +170,7 @@ def _script_messages(text: str, messages: Json, work: Composition) -> None:
 
 def _langchain_messages(text: str, tree: ast.Module, work: Composition) -> JsonObject:
     """Add the messages of a script for LangChain; returns the values of its `partial`."""
-    partial: dict[str, Json] = {}
+    partial: JsonDict = {}
     for node in ast.walk(tree):
         for keyword in node.keywords if isinstance(node, ast.Call) else ():
             if keyword.arg == "template_format" and isinstance(keyword.value, ast.Constant):
@@ -185,9 +193,9 @@ def _langchain_messages(text: str, tree: ast.Module, work: Composition) -> JsonO
     return partial
 
 
-def _literal_pairs(node: ast.Dict, work: Composition) -> dict[str, Json]:
+def _literal_pairs(node: ast.Dict, work: Composition) -> JsonDict:
     """Return the literal values of a dictionary; one that is made by code is named."""
-    found: dict[str, Json] = {}
+    found: JsonDict = {}
     for key, value in zip(node.keys, node.values, strict=True):
         name = key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
         try:
@@ -197,8 +205,8 @@ def _literal_pairs(node: ast.Dict, work: Composition) -> dict[str, Json]:
     return found
 
 
-def _literals(tree: ast.Module, references: set[str]) -> dict[str, Json]:
-    found: dict[str, Json] = {}
+def _literals(tree: ast.Module, references: set[str]) -> JsonDict:
+    found: JsonDict = {}
     for node in tree.body:
         target = node.targets[0] if isinstance(node, ast.Assign) else None
         if isinstance(node, ast.AnnAssign):

@@ -35,7 +35,7 @@ from studio.core.prompty.yaml.tree import NoReference
 from studio.core.text.amounts import counted
 from studio.core.text.naming import free_name
 from studio.core.text.source import Severity
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonDict, JsonObject
 
 _MARKER = re.compile(
     r"(?im)^(?P<before>[ \t]*#?[ \t]*)(?P<role>system|user|assistant|developer|tool|function|tools"
@@ -56,7 +56,7 @@ class LiteralText(TextPart):
 class Composition:
     """A prompt file in the making."""
 
-    front: dict[str, Json] = field(default_factory=dict)
+    front: JsonDict = field(default_factory=dict)
     """Front matter in its order, without inputs, tools and template."""
 
     inputs: dict[str, JsonObject] = field(default_factory=dict)
@@ -121,7 +121,7 @@ def write_document(work: Composition) -> str:
     _runs_to_threads(work)
     body = "\n".join(_section(work, item) for item in work.messages)
     front = [f"# {line}".rstrip() for line in work.comments]
-    data: dict[str, Json] = dict(work.front)
+    data: JsonDict = dict(work.front)
     data |= {"inputs": work.inputs} if work.inputs else {}
     data |= {"tools": work.tools} if work.tools else {}
     data["template"] = {"format": {"kind": work.format}, "parser": {"kind": work.parser}}
@@ -229,7 +229,7 @@ def _media_input(work: Composition, part: MediaPart) -> str:
             f"The {kind} {part.source[:80]!r} is the value of an input: variables in it are not"
             " filled in."
         )
-    declared: dict[str, Json] = {"kind": kind, "default": part.source}
+    declared: JsonDict = {"kind": kind, "default": part.source}
     name = free_name(kind, work.inputs.__contains__, "_{}")
     work.inputs[name] = declared
     return name
@@ -297,9 +297,9 @@ def fits_section(message: Message) -> bool:
     return not any(one and other for one, other in pairwise(texts))
 
 
-def thread_item(message: Message) -> dict[str, Json]:
+def thread_item(message: Message) -> JsonDict:
     """Return a message as an item of a thread, as chat completions write one."""
-    found: dict[str, Json] = {"role": message.role, **message.attributes}
+    found: JsonDict = {"role": message.role, **message.attributes}
     blocks: list[Json] = []
     for part in message.parts:
         if isinstance(part, TextPart | ToolResultPart):
@@ -361,13 +361,13 @@ def literal_message(item: JsonObject) -> Message:
 
 def set_model(work: Composition, model: Json, config: JsonObject) -> None:
     """Set the model and those of its options that a configuration has."""
-    options: dict[str, Json] = {}
+    options: JsonDict = {}
     for word, name in OPTION_WORDS.items():
         value = config.get(word)
         if value is not None:
             is_one = name == "stopSequences" and isinstance(value, str)
             options[name] = [value] if is_one else value
-    found: dict[str, Json] = {"id": model} if isinstance(model, str) else {}
+    found: JsonDict = {"id": model} if isinstance(model, str) else {}
     found |= {"options": options} if options else {}
     if found:
         work.front["model"] = found

@@ -20,7 +20,7 @@ from studio.core.prompty.front.declarations import (
 )
 from studio.core.prompty.front.front_matter import legacy_options
 from studio.core.prompty.yaml.reader import read_yaml
-from studio.core.text.values import Json, JsonObject, object_of
+from studio.core.text.values import Json, JsonDict, JsonObject, object_of
 
 # Handlebars, as dotprompt has it, in the words of Jinja2.
 
@@ -277,8 +277,8 @@ def _made(front: Json, body: str, read: Callable[[str], str]) -> Imported:
     )
 
 
-def _model(data: JsonObject, work: Composition) -> dict[str, Json]:
-    found: dict[str, Json] = {}
+def _model(data: JsonObject, work: Composition) -> JsonDict:
+    found: JsonDict = {}
     word = data.get("model")
     if isinstance(word, str) and word:
         provider, slash, rest = word.partition("/")
@@ -340,14 +340,14 @@ def _property(read: re.Match[str], item: Json) -> JsonObject:
     """Return the declaration of Picoschema's `name?(kind, description): value`."""
     word, _, after = str(item).partition(",") if isinstance(item, str) else ("", "", "")
     kind = kind_of_word((read["kind"] or word or "object").strip())
-    made: dict[str, Json] = {"kind": kind if kind in INPUT_KINDS else "string"}
+    made: JsonDict = {"kind": kind if kind in INPUT_KINDS else "string"}
     description = (read["told"] or after or "").strip()
     if description:
         made["description"] = description
     if read["kind"] == "enum" and isinstance(item, list):
         made |= {"kind": "string", "enumValues": item}
     elif made["kind"] == "array":
-        inner: dict[str, Json] = (
+        inner: JsonDict = (
             {"kind": "object", "properties": _schema(item)}
             if isinstance(item, Mapping)
             else {"kind": _plain(item)}

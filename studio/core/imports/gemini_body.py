@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from studio.core.text.values import Json, JsonObject, list_of, object_of, objects_of
+from studio.core.text.values import Json, JsonDict, JsonObject, list_of, object_of, objects_of
 
 
 def gemini_rows(data: JsonObject) -> Iterator[JsonObject]:
@@ -40,7 +40,7 @@ def gemini_rows(data: JsonObject) -> Iterator[JsonObject]:
                 yield {"role": "tool", "tool_call_id": call_id, "content": text}
             elif not part.get("thought"):
                 content.append(_part_of_thread(part))
-        row: dict[str, Json] = {"role": role, "content": content}
+        row: JsonDict = {"role": role, "content": content}
         if content or calls:
             yield row | ({"tool_calls": calls} if calls else {})
 
@@ -53,7 +53,7 @@ def ollama_rows(data: JsonObject) -> Iterator[JsonObject]:
     """Yield the messages of an Ollama body as items of a thread; calls get the ids it has not."""
     unanswered: list[tuple[str, str]] = []
     for number, item in enumerate(objects_of(data.get("messages"))):
-        row: dict[str, Json] = {"role": item.get("role"), "content": item.get("content") or ""}
+        row: JsonDict = {"role": item.get("role"), "content": item.get("content") or ""}
         if images := list_of(item.get("images")):
             texts: list[Json] = [{"type": "text", "text": row["content"]}] if row["content"] else []
             row["content"] = [*texts, *map(_ollama_image, images)]

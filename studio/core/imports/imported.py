@@ -17,7 +17,7 @@ from studio.core.prompty.document import (
     ToolResultPart,
 )
 from studio.core.prompty.yaml.reader import write_yaml
-from studio.core.text.values import Json, JsonObject, parse_json, reason_of
+from studio.core.text.values import Json, JsonDict, JsonObject, parse_json, reason_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Imported:
 
         Without tests of its own it asks the input sets, with the recorded answers as mocks.
         """
-        made: dict[str, Json] = {"prompts": [prompt.name], **self.experiment}
+        made: JsonDict = {"prompts": [prompt.name], **self.experiment}
         if "tests" not in made and self.input_sets:
             made["tests"] = [f"file://{prompt.stem}.inputs.json"]
         if "mocks" not in made and self.answers:
@@ -131,10 +131,10 @@ _SHAPES = ("type", "object", "lc", "_type")
 """Keys that only say which shape an object has."""
 
 
-class Record(dict[str, Json]):
+class Record(JsonDict):
     """An object of JSON or YAML that records which keys were read; writing it out reads all."""
 
-    def __init__(self, data: Mapping[str, Json]) -> None:
+    def __init__(self, data: JsonObject) -> None:
         super().__init__({str(key): recorded(value) for key, value in data.items()})
         self.read: set[str] = set()
         """Keys that were asked for."""

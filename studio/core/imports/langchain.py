@@ -22,7 +22,15 @@ from studio.core.imports.imported import Imported, ImportFailure, implied
 from studio.core.prompty.document import MediaPart, Message, Part, Role, TemplateFormat, TextPart
 from studio.core.prompty.front.declarations import function_tool
 from studio.core.prompty.yaml.reader import read_yaml
-from studio.core.text.values import Json, JsonObject, list_of, object_of, parse_json, reason_of
+from studio.core.text.values import (
+    Json,
+    JsonDict,
+    JsonObject,
+    list_of,
+    object_of,
+    parse_json,
+    reason_of,
+)
 
 _FORMATS: dict[str, TemplateFormat] = {
     "f-string": "fstring",
@@ -192,7 +200,7 @@ def _add_plain(item: JsonObject, work: Composition, formats: list[str]) -> bool:
 
 def _static(role: Role, kwargs: JsonObject, work: Composition) -> None:
     """Add a message that is not a template: every character is literal."""
-    item: dict[str, Json] = {"role": role, "content": kwargs.get("content", "")}
+    item: JsonDict = {"role": role, "content": kwargs.get("content", "")}
     if isinstance(kwargs.get("name"), str):
         item["name"] = kwargs["name"]
     if isinstance(kwargs.get("tool_call_id"), str):
@@ -363,7 +371,7 @@ def _read_call(name: str, item: ast.Call) -> tuple[str, Json, JsonObject]:
         raise ValueError(f"{name} is no class of a message")
     if "additional_kwargs" in found:
         role = "developer"
-    further: dict[str, Json] = {key: found[key] for key in ("name", "tool_call_id") if key in found}
+    further: JsonDict = {key: found[key] for key in ("name", "tool_call_id") if key in found}
     if "tool_calls" in found:
         further["tool_calls"] = [
             {

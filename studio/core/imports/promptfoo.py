@@ -30,6 +30,7 @@ from studio.core.text.amounts import counted
 from studio.core.text.naming import unique_names
 from studio.core.text.values import (
     Json,
+    JsonDict,
     JsonObject,
     object_of,
     parse_json,
@@ -111,7 +112,7 @@ def _made(data: JsonObject, text: str, read: ReadFile, choose: int, find: FindFi
     )
 
 
-def _model(data: JsonObject, work: Composition) -> dict[str, Json]:
+def _model(data: JsonObject, work: Composition) -> JsonDict:
     """Read the first provider as the model, and report the others."""
     given = data.get("providers", data.get("targets"))
     providers = given if isinstance(given, list) else [given] if given else []
@@ -139,10 +140,10 @@ def _model(data: JsonObject, work: Composition) -> dict[str, Json]:
     return found
 
 
-def _settings(settings: JsonObject, found: dict[str, Json], work: Composition) -> None:
+def _settings(settings: JsonObject, found: JsonDict, work: Composition) -> None:
     """Read a provider's `config` as the model's options, address and tools."""
-    options: dict[str, Json] = {}
-    further: dict[str, Json] = {}
+    options: JsonDict = {}
+    further: JsonDict = {}
     passed, extra = (object_of(settings.get(key)) for key in ("passthrough", "extra_body"))
     for key, value in {**settings, **passed, **extra}.items():
         if key in OPTION_WORDS:
@@ -189,25 +190,25 @@ _ENDPOINTS = ("apiBaseUrl", "apiHost", "baseURL", "baseUrl")
 _VARIABLE = re.compile(r"\{\{\s*env\.(\w+)[^{}]*\}\}")
 
 
-def _server(address: str, work: Composition) -> dict[str, Json]:
+def _server(address: str, work: Composition) -> JsonDict:
     """Return provider and connection of an address; variables become references."""
     written = _VARIABLE.sub(r"${env:\1}", address)
     resource = written.removesuffix("/openai/v1")
     work.references.update(f"${{env:{name}}}" for name in _VARIABLE.findall(address))
-    connection: dict[str, Json] = {"kind": "key", "endpoint": resource}
+    connection: JsonDict = {"kind": "key", "endpoint": resource}
     if resource != written and ("azure" in resource or resource.endswith("}")):
         return {"provider": "azure", "connection": connection}
     return {"connection": {**connection, "endpoint": written}}
 
 
-def _provider(word: str, work: Composition) -> dict[str, Json]:
+def _provider(word: str, work: Composition) -> JsonDict:
     """Return `provider:api:model` as model and settings; the model may hold colons."""
     name, _, rest = word.partition(":")
     if name.lower() in _CODE or "/" in name or re.fullmatch(r".*\.(?:js|ts|py|mjs)", word):
         work.notes.append(f"providers: {word!r} is a program or a server, and names no model.")
         return {}
     api, _, model = rest.partition(":")
-    found: dict[str, Json] = {}
+    found: JsonDict = {}
     if api in _APIS:
         rest = model
         if api == "responses":
@@ -264,7 +265,7 @@ def _with_files(
     sets: Mapping[str, JsonObject], work: Composition, read: ReadFile
 ) -> dict[str, JsonObject]:
     """Replace file names among the values of sets by the files' contents, as promptfoo does."""
-    known: dict[str, Json] = {}
+    known: JsonDict = {}
 
     def value(name: str, given: Json) -> Json:
         if not isinstance(given, str) or not given.startswith("file://"):
@@ -351,6 +352,6 @@ def read_tests(path: str, text: str) -> Iterator[JsonObject]:
             yield item if "vars" in item or "assert" in item else {"vars": dict(item)}
 
 
-def _vars(test: Json) -> dict[str, Json]:
+def _vars(test: Json) -> JsonDict:
     values = test.get("vars") if isinstance(test, Mapping) else None
     return {str(key): item for key, item in values.items()} if isinstance(values, Mapping) else {}

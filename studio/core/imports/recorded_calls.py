@@ -32,7 +32,7 @@ from studio.core.prompty.prepare import prepare
 from studio.core.text.amounts import counted
 from studio.core.text.diff import changes
 from studio.core.text.naming import free_name
-from studio.core.text.values import Json, JsonObject, list_of, object_of, parse_json
+from studio.core.text.values import Json, JsonDict, JsonObject, list_of, object_of, parse_json
 from studio.core.tools.document import declared_tools
 from studio.core.wire.request import Provider, asked_at, to_request
 
@@ -80,9 +80,9 @@ class OpenedCalls:
 class _Call:
     name: str
     api: Provider
-    data: dict[str, Json]
+    data: JsonDict
     messages: tuple[Message, ...]
-    values: dict[str, Json] = field(default_factory=dict)
+    values: JsonDict = field(default_factory=dict)
 
 
 def prompt_of_calls(calls: Sequence[RecordedCall]) -> OpenedCalls:

@@ -23,7 +23,7 @@ from studio.core.prompty.foreign import foreign_problem
 from studio.core.prompty.front.declarations import properties_of_schema
 from studio.core.prompty.front.front_matter import parameter_schema
 from studio.core.prompty.threads import PART_KINDS, part_kind, read_thread
-from studio.core.text.values import Json, JsonObject, list_of, object_of, objects_of
+from studio.core.text.values import Json, JsonDict, JsonObject, list_of, object_of, objects_of
 from studio.core.wire import anthropic, chat, gemini, ollama, responses
 
 # The messages and tools of a request body, whichever provider it is for.
@@ -123,7 +123,7 @@ def _responses_messages(data: JsonObject) -> Iterator[Message]:
     if isinstance(given, str):
         yield Message("user", (TextPart(given),))
         return
-    rows: list[dict[str, Json]] = []
+    rows: list[JsonDict] = []
     for item in objects_of(given):
         kind, call = str(item.get("type", "message")), str(item.get("call_id", ""))
         if kind in _CALLS[:2]:
@@ -169,7 +169,7 @@ def _anthropic_messages(data: JsonObject) -> Iterator[Message]:
             elif not is_step(kind):
                 rest.append(thread_block(block))
         if rest or calls:
-            made: dict[str, Json] = {**item, "content": rest, **cached(content[-1])}
+            made: JsonDict = {**item, "content": rest, **cached(content[-1])}
             if calls:
                 made["tool_calls"] = calls
             yield from _thread((made,))
@@ -369,10 +369,8 @@ def _preferred(data: JsonObject) -> JsonObject:
     return {**asked, "messages": [*listed, *(answer if isinstance(answer, list) else [])]}
 
 
-def _model(
-    data: JsonObject, form: str, work: Composition, verbatim: Collection[str]
-) -> dict[str, Json]:
-    found: dict[str, Json] = {}
+def _model(data: JsonObject, form: str, work: Composition, verbatim: Collection[str]) -> JsonDict:
+    found: JsonDict = {}
     if data.get("model"):
         found["id"] = str(data["model"]).removeprefix("models/")
     if found or form == "gemini":
@@ -384,8 +382,8 @@ def _model(
     config = object_of(gemini_field(data, holder_key))
     if form == "gemini":
         names |= {with_underscores(wire): ours for wire, ours in names.items()}
-    options: dict[str, Json] = {}
-    further: dict[str, Json] = {}
+    options: JsonDict = {}
+    further: JsonDict = {}
     for holder, key in ((each, key) for each in (data, config) for key in each):
         is_known = holder is config or key in names or _DOCUMENTED.fullmatch(key) is not None
         is_kept = is_known or (key in gemini.BESIDE if form == "gemini" else bool(found))
@@ -410,9 +408,7 @@ def _model(
     return found
 
 
-def _read_choices(
-    data: JsonObject, form: str, options: dict[str, Json], further: dict[str, Json]
-) -> None:
+def _read_choices(data: JsonObject, form: str, options: JsonDict, further: JsonDict) -> None:
     """Read the objects of a body of which the studio has a part among its own options."""
     if form == "openai-responses":
         reasoning = {**object_of(data.get("reasoning"))}
@@ -428,7 +424,7 @@ def _read_choices(
             further["tool_choice"] = choice
 
 
-def _choice_of_function(value: Json) -> dict[str, Json]:
+def _choice_of_function(value: Json) -> JsonDict:
     """Return OpenAI's older `function_call` in current terms; `auto` is the default."""
     if value == "auto":
         return {}
@@ -446,7 +442,7 @@ def _tool(item: JsonObject, work: Composition) -> JsonObject:
         work.notes.append(f"tools: {name!r} is a service of the provider; it is kept as written.")
         options = {key: value for key, value in item.items() if key not in ("type", "name")}
         return {"name": name, "kind": str(item.get("type", "custom")), "options": options}
-    made: dict[str, Json] = {"name": name, "kind": "function"}
+    made: JsonDict = {"name": name, "kind": "function"}
     if item.get("description"):
         made["description"] = item["description"]
     if schema is not None:

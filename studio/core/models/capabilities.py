@@ -21,7 +21,7 @@ from studio.core.models.connections import Connection, ConnectionKind, address_o
 from studio.core.models.proxies import transport_to
 from studio.core.paths import user_paths
 from studio.core.text.files import read_bounded, write_private
-from studio.core.text.values import Json, JsonObject, object_of, parse_json
+from studio.core.text.values import JsonDict, JsonObject, object_of, parse_json
 from studio.core.whole_imports import import_whole
 from studio.core.wire.reply import ReplyDelta, Usage, UsageDelta
 
@@ -116,7 +116,7 @@ _TRIED = {
 """Question of a test for each ability."""
 
 
-def _found(tried: JsonObject) -> dict[str, Json]:
+def _found(tried: JsonObject) -> JsonDict:
     """Return the results of a test: what worked, and what the server refused.
 
     An answer that came without it says little: a small model may only not have wanted to.
@@ -129,7 +129,7 @@ def _found(tried: JsonObject) -> dict[str, Json]:
     }
 
 
-def _abilities(listed: JsonObject) -> dict[str, Json]:
+def _abilities(listed: JsonObject) -> JsonDict:
     """Read a server's description in the words of llama.cpp, vLLM, OpenRouter and others.
 
     What is not said stays as it is known.
@@ -137,7 +137,7 @@ def _abilities(listed: JsonObject) -> dict[str, Json]:
     places = (listed, object_of(listed.get("meta")))
     windows = (place.get(key) for place in places for key in (*_WINDOW_KEYS, "n_ctx"))
     window = next((each for each in windows if isinstance(each, int) and each > 0), None)
-    abilities: dict[str, Json] = {} if window is None else {"context_window": window}
+    abilities: JsonDict = {} if window is None else {"context_window": window}
     abilities |= _abilities_of_ollama(listed)
     taken = listed.get("supported_parameters")
     if isinstance(taken, list) and taken:
@@ -151,9 +151,9 @@ def _abilities(listed: JsonObject) -> dict[str, Json]:
     return abilities
 
 
-def _abilities_of_ollama(listed: JsonObject) -> dict[str, Json]:
+def _abilities_of_ollama(listed: JsonObject) -> JsonDict:
     """Read Ollama's `/api/show`: the window of the model, or the one that its file sets."""
-    abilities: dict[str, Json] = {}
+    abilities: JsonDict = {}
     about = listed.get("model_info")
     for key, value in about.items() if isinstance(about, Mapping) else ():
         if key.endswith(".context_length") and isinstance(value, int) and value > 0:

@@ -20,7 +20,7 @@ from studio.core.models.remote.openai_client import KeySource, OpenAIClient, lis
 from studio.core.models.secrets import SecretStore
 from studio.core.prompty.document import MediaPart, Message, Part, TextPart, ToolSpec
 from studio.core.text.amounts import counted, duration
-from studio.core.text.values import Json, JsonObject, parse_json
+from studio.core.text.values import JsonDict, JsonObject, parse_json
 from studio.core.wire.reply import Reply, ReplyDelta, accumulate
 
 _NO_LIST = frozenset(("not-found", "bad-reply", "bad-request", "forbidden"))
@@ -233,7 +233,7 @@ class _Question:
 
 def tried_table(model_id: str, tried: Sequence[TriedAbility]) -> JsonObject:
     """Return what a connection keeps of a test: the model, and a verdict for each ability."""
-    verdicts: dict[str, Json] = {each.name: each.verdict for each in tried}
+    verdicts: JsonDict = {each.name: each.verdict for each in tried}
     return {"model": model_id, **verdicts}
 
 
@@ -268,7 +268,7 @@ async def _ask(model: RemoteModel, name: AbilityName, question: _Question) -> Tr
     parts: list[Part] = [TextPart(question.text)]
     if question.picture:
         parts.append(MediaPart("image", question.picture))
-    options: dict[str, Json] = {"maxOutputTokens": _MOST_TOKENS}
+    options: JsonDict = {"maxOutputTokens": _MOST_TOKENS}
     if question.effort:
         options["reasoningEffort"] = question.effort
     request = ModelRequest(

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
 from studio.core.text.source import Problem, Severity, SourceText, Span
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, KeyPath
 
 # The description of a tool, for the model and the user.
 
@@ -352,7 +352,7 @@ class Parameter:
 class FrontMatterEntry:
     """A front-matter key with its place: a node of the outline and of hover."""
 
-    path: tuple[str | int, ...]
+    path: KeyPath
     """Keys from the root (`("inputs", "city", "kind")`); list items by index."""
 
     key: Span

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from studio.core.prompty.checks.markers import tidy_marker
 from studio.core.prompty.document import PromptDocument, first_unreadable
 from studio.core.text.source import Span, TextEdit
+from studio.core.text.values import KeyPath
 
 _TRAILING = re.compile(r"(?<![ \t])[ \t]+(?=\r?\n|\Z)")
 
@@ -47,7 +48,7 @@ def _front_matter_blanks(document: PromptDocument) -> Iterator[TextEdit]:
             yield TextEdit(Span(*found.span()), "")
 
 
-def _has_children(document: PromptDocument, path: tuple[str | int, ...]) -> bool:
+def _has_children(document: PromptDocument, path: KeyPath) -> bool:
     return any(entry.path[: len(path)] == path and entry.path != path for entry in document.entries)
 
 

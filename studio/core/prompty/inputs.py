@@ -16,9 +16,9 @@ from studio.core.prompty.document import (
 )
 from studio.core.prompty.loop_format import undeclared_question
 from studio.core.text.source import Problem, Severity, Span
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonDict, JsonObject
 
-RESERVED_SAMPLES: Mapping[str, Json] = json.loads(resource_text("words", "reserved.json"))
+RESERVED_SAMPLES: JsonObject = json.loads(resource_text("words", "reserved.json"))
 """Names that a run supplies, with what a preview shows for them (docs/design/file-format.md)."""
 
 PERSONAL = frozenset({"question", "input"})
@@ -32,13 +32,13 @@ InputOrigin: TypeAlias = Literal["given", "default", "sample", "reserved", "miss
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GivenInputs(Mapping[str, Json]):
+class GivenInputs(JsonObject):
     """The inputs that the user gave: a read-only mapping of names to values.
 
     A value stays under its name while no input has that name, and comes back with the input.
     """
 
-    by_name: Mapping[str, Json] = field(default_factory=dict)
+    by_name: JsonObject = field(default_factory=dict)
     """Each value by input name; null is a value."""
 
     def __getitem__(self, name: str) -> Json:
@@ -50,7 +50,7 @@ class GivenInputs(Mapping[str, Json]):
     def __len__(self) -> int:
         return len(self.by_name)
 
-    def with_values(self, values: Mapping[str, Json]) -> GivenInputs:
+    def with_values(self, values: JsonObject) -> GivenInputs:
         """Return the same with these values added."""
         return GivenInputs({**self.by_name, **values})
 
@@ -103,7 +103,7 @@ class InputResolution:
     """A `missing-input` problem for each of them."""
 
     @property
-    def sent(self) -> dict[str, Json]:
+    def sent(self) -> JsonDict:
         """The values that a run takes (Prompty 2 §2.9, §12.2): given ones and defaults."""
         return {
             name: value
@@ -122,7 +122,7 @@ class InputResolution:
         )
 
 
-def resolve_inputs(document: PromptDocument, given: Mapping[str, Json]) -> InputResolution:
+def resolve_inputs(document: PromptDocument, given: JsonObject) -> InputResolution:
     """Return the value of every input: the one rule, for whatever shows or sends one.
 
     A value that is given counts, null too, and extra ones pass; then the default, unless it is
@@ -132,7 +132,7 @@ def resolve_inputs(document: PromptDocument, given: Mapping[str, Json]) -> Input
         document: the prompt; its references are resolved where their values should count.
         given: the user's values by name, as a `GivenInputs` or any mapping.
     """
-    shown: dict[str, Json] = {}
+    shown: JsonDict = {}
     origins: dict[str, InputOrigin] = {}
     for item in document.inputs:
         if not item.name or item.name in given:

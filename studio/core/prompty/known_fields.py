@@ -10,7 +10,7 @@ from typing import Literal
 from studio.core.prompty.document import EACH, InputDeclaration, PromptDocument, Variable
 from studio.core.prompty.front.declarations import kind_of_value
 from studio.core.prompty.inputs import RESERVED_SAMPLES
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonObject
 
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
 _MOST_FIELDS = 30
@@ -70,7 +70,7 @@ class Known:
 
 
 def known_at(
-    document: PromptDocument, path: tuple[str, ...], given: Iterable[Mapping[str, Json]] = ()
+    document: PromptDocument, path: tuple[str, ...], given: Iterable[JsonObject] = ()
 ) -> Known:
     """Return the known facts about the values at a path of a template.
 

@@ -1,11 +1,10 @@
 """Whether a prompt teaches an agent format in its text, and where the user's question goes."""
 
 import re
-from collections.abc import Mapping
 from typing import Literal, TypeAlias, get_args
 
 from studio.core.prompty.document import PromptDocument
-from studio.core.text.values import Json, JsonObject, object_of
+from studio.core.text.values import JsonObject, object_of
 
 TextFormat: TypeAlias = Literal["react", "json_action"]
 """Format of actions that the prompt's own text describes."""
@@ -17,7 +16,7 @@ _RESERVED = ("question", "input")
 """Those that a template may use without declaring them."""
 
 
-def agent_settings(document: PromptDocument) -> Mapping[str, Json]:
+def agent_settings(document: PromptDocument) -> JsonObject:
     """Return `metadata.agent`, empty where there is none."""
     return object_of(document.metadata.get("agent"))
 

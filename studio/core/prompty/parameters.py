@@ -19,9 +19,9 @@ from studio.core.prompty.reference_values import (
     missing_parameter,
     whole_reference,
 )
-from studio.core.prompty.yaml.tree import KeyPath, Places
+from studio.core.prompty.yaml.tree import Places
 from studio.core.text.source import Problem, Severity, Span
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonDict, JsonObject, KeyPath
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _KINDS: Mapping[str, str] = {
@@ -74,7 +74,7 @@ def parameter_values(
 
     An optional input without a value is null, and null is nothing in a text.
     """
-    given: dict[str, Json] = {}
+    given: JsonDict = {}
     for item in document.parameters:
         declared = document.input(item.name)
         if item.name in values:
@@ -84,7 +84,7 @@ def parameter_values(
     return replace(context, params={**given, **context.params}) if given else context
 
 
-def missing_parameters(document: PromptDocument, values: Mapping[str, Json]) -> tuple[Problem, ...]:
+def missing_parameters(document: PromptDocument, values: JsonObject) -> tuple[Problem, ...]:
     """Return an error for each parameter without a value, at its first use; declared inputs aside.
 
     A declared input says itself whether it may be left out, and has its own finding.
@@ -95,9 +95,7 @@ def missing_parameters(document: PromptDocument, values: Mapping[str, Json]) -> 
     )
 
 
-def lacking_parameters(
-    document: PromptDocument, values: Mapping[str, Json]
-) -> tuple[Parameter, ...]:
+def lacking_parameters(document: PromptDocument, values: JsonObject) -> tuple[Parameter, ...]:
     """Return the parameters without a value, declared inputs aside."""
     if isinstance(document.data.get("inputs"), str):
         return ()  # declared in another file, which is read when the prompt is prepared

@@ -2,7 +2,7 @@
 
 import mimetypes
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from studio.core.prompty.body.read import read_messages
@@ -32,7 +32,7 @@ from studio.core.prompty.references import resolve_document, resolve_rendering
 from studio.core.prompty.templates import render_template
 from studio.core.prompty.templates.writer import SYNTAX, VALUE, UnreadText
 from studio.core.text.source import Problem, Severity, Span
-from studio.core.text.values import Json
+from studio.core.text.values import JsonDict, JsonObject
 
 # Local media of messages: whether the file is there, inside the folder, and of a usable size.
 
@@ -132,7 +132,7 @@ class Prepared:
 
 def prepare(
     document: PromptDocument,
-    inputs: Mapping[str, Json],
+    inputs: JsonObject,
     *,
     references: ReferenceContext | None = None,
     preview: bool = False,
@@ -193,9 +193,7 @@ def _with_fixes(document: PromptDocument, rendering: Rendering) -> Rendering:
     return replace(rendering, problems=tuple(problems))
 
 
-def _without_echoes(
-    document: PromptDocument, rendering: Rendering, given: Mapping[str, Json]
-) -> Rendering:
+def _without_echoes(document: PromptDocument, rendering: Rendering, given: JsonObject) -> Rendering:
     """Remove problems of the rendering that follow from those of the document.
 
     A template that cannot be read has one mistake. What cannot be worked out follows from the
@@ -219,7 +217,7 @@ def _without_echoes(
 
 
 def settled_document(
-    document: PromptDocument, inputs: Mapping[str, Json], references: ReferenceContext
+    document: PromptDocument, inputs: JsonObject, references: ReferenceContext
 ) -> PromptDocument:
     """Return the document as a run takes it: the files and parameters of its settings are put in.
 
@@ -238,7 +236,7 @@ _SETTLED: tuple[Protocol, ...] = ("file", "params")
 
 
 def _values(
-    document: PromptDocument, inputs: Mapping[str, Json], *, preview: bool
+    document: PromptDocument, inputs: JsonObject, *, preview: bool
 ) -> tuple[ResolvedInputs, frozenset[str], tuple[Problem, ...]]:
     """Return the values of the inputs, which of them are samples, and what is missing."""
     resolution = resolve_inputs(document, inputs)
@@ -247,7 +245,7 @@ def _values(
     return resolution.sent, frozenset(), resolution.problems
 
 
-def _unread(values: Mapping[str, Json], given: Mapping[str, Json]) -> dict[str, Json]:
+def _unread(values: JsonObject, given: JsonObject) -> JsonDict:
     """Return the declared values that are still files: a template must not take them for texts."""
     return {
         name: UnreadText(value)
@@ -259,7 +257,7 @@ def _unread(values: Mapping[str, Json], given: Mapping[str, Json]) -> dict[str, 
     }
 
 
-def render_body(document: PromptDocument, values: Mapping[str, Json]) -> Rendering:
+def render_body(document: PromptDocument, values: JsonObject) -> Rendering:
     """Render a document's body with values that are already resolved."""
     rich = frozenset(item.name for item in document.inputs if item.kind in RICH_KINDS)
     return render_template(
@@ -286,9 +284,7 @@ def _included_body(document: PromptDocument, references: ReferenceContext) -> st
     return value if isinstance(value, str) else None
 
 
-def _render_included(
-    document: PromptDocument, template: str, values: Mapping[str, Json]
-) -> Rendering:
+def _render_included(document: PromptDocument, template: str, values: JsonObject) -> Rendering:
     """Render a template from another file; all of its spans are the reference's."""
     rich = frozenset(item.name for item in document.inputs if item.kind in RICH_KINDS)
     rendering = render_template(template, values, format=document.template.format, rich=rich)

@@ -20,7 +20,7 @@ from studio.core.prompty.yaml.tree import NoReference
 from studio.core.text.amounts import size
 from studio.core.text.files import read_bounded, read_text
 from studio.core.text.source import Problem, Severity, Span
-from studio.core.text.values import Json, parse_json, reason_of
+from studio.core.text.values import Json, JsonObject, parse_json, reason_of
 
 if TYPE_CHECKING:
     from studio.core.masking.masker import Masker
@@ -75,7 +75,7 @@ class ReferenceContext:
     environment: Mapping[str, str] | None = None
     """Environment variables; None means the process's own."""
 
-    params: Mapping[str, Json] = field(default_factory=dict)
+    params: JsonObject = field(default_factory=dict)
     """The run's parameters."""
 
     trusted: bool = True

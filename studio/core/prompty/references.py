@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from studio.core.prompty import reference_values
 from studio.core.prompty.document import PromptDocument, Rendering, Segment
 from studio.core.prompty.front.front_matter import read_front_matter
-from studio.core.prompty.yaml.tree import KeyPath, Places
+from studio.core.prompty.yaml.tree import Places
 from studio.core.text.source import Problem, Span
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, KeyPath
 
 
 def resolve_document(

@@ -18,7 +18,7 @@ from studio.core.prompty.document import (
     ToolCallPart,
     ToolResultPart,
 )
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonDict, JsonObject
 
 
 def part_text(part: Part) -> str:
@@ -63,7 +63,7 @@ def _prompty_message(message: Message) -> JsonObject:
     parts: list[Json] = [
         _prompty_part(part) for part in message.parts if not isinstance(part, ToolCallPart)
     ]
-    found: dict[str, Json] = {
+    found: JsonDict = {
         "role": message.role,
         "content": parts or [{"kind": "text", "value": ""}],
     }
@@ -92,7 +92,7 @@ def _section_message(message: Message) -> JsonObject:
     own = {
         key: value for key, value in message.attributes.items() if key not in ("role", "content")
     }
-    found: dict[str, Json] = {"role": message.role, **own}
+    found: JsonDict = {"role": message.role, **own}
     if not message.parts:
         found["content"] = ""
     elif len(message.parts) == 1 and isinstance(message.parts[0], TextPart):
@@ -108,7 +108,7 @@ def _section_part(part: Part) -> JsonObject:
             return {"type": "text", "text": part.text}
         case MediaPart():
             key = part.word or ("image_url" if part.kind == "image" else part.kind)
-            block: dict[str, Json] = {"url": part.source, **part.attributes}
+            block: JsonDict = {"url": part.source, **part.attributes}
             if part.alt:
                 block["alt"] = part.alt
             return {"type": key, key: block}

@@ -15,7 +15,7 @@ from studio.core.prompty.document import (
     ToolResultPart,
 )
 from studio.core.text.source import Span
-from studio.core.text.values import Json, JsonObject, object_of, objects_of
+from studio.core.text.values import Json, JsonDict, JsonObject, object_of, objects_of
 
 _ROLES: dict[str, Role] = {
     "system": "system",
@@ -30,7 +30,7 @@ _ROLES: dict[str, Role] = {
 _OWN_KEYS = frozenset({"role", "content", "parts", "tool_calls", "metadata"})
 
 
-def thread_calls(message: Message) -> dict[str, Json]:
+def thread_calls(message: Message) -> JsonDict:
     """Return a message's tool calls in the form of a thread item; empty without any."""
     calls = [part for part in message.parts if isinstance(part, ToolCallPart)]
     if not calls:
@@ -48,7 +48,7 @@ def thread_calls(message: Message) -> dict[str, Json]:
 
 
 def read_thread(
-    value: Json, attributes: Mapping[str, Json], span: Span | None, name: str = ""
+    value: Json, attributes: JsonObject, span: Span | None, name: str = ""
 ) -> tuple[Message, ...] | None:
     """Read the messages of a thread input.
 
@@ -71,9 +71,7 @@ def read_thread(
     )
 
 
-def _read_message(
-    item: JsonObject, attributes: Mapping[str, Json], origin: MessageOrigin
-) -> Message:
+def _read_message(item: JsonObject, attributes: JsonObject, origin: MessageOrigin) -> Message:
     role = _ROLES.get(str(item.get("role", "user")).lower(), "user")
     content = item["content"] if "content" in item else item.get("parts")
     parts: list[Part] = []

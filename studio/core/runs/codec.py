@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from studio.core.agent.values.events import Event
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonDict
 
 T = TypeVar("T")
 Encoder = Callable[[Any], Json]
@@ -37,7 +37,7 @@ class _AnyJson:
 _ALIASES = {"Json": _AnyJson, "JsonObject": _AnyJson, "ResolvedInputs": _AnyJson}
 
 
-def encode_event(event: Event) -> dict[str, Json]:
+def encode_event(event: Event) -> JsonDict:
     """Encode an event as a JSON object: its kind as `t`, then its fields."""
     return {"t": type(event).__name__, **encode_value(event)}
 
@@ -58,7 +58,7 @@ def decode_event(data: Mapping[str, object]) -> Event:
     return made
 
 
-def encode_value(value: object, without: frozenset[str] = frozenset()) -> dict[str, Json]:
+def encode_value(value: object, without: frozenset[str] = frozenset()) -> JsonDict:
     """Return a frozen dataclass as a JSON object, its fields by their names but those `without`."""
     kind: object = type(value)
     return _encoder(kind, without)(value)
@@ -94,9 +94,7 @@ def decode_onto(value: T, data: Mapping[str, object]) -> T:
 
 
 @cache
-def _encoder(
-    kind: type, without: frozenset[str] = frozenset()
-) -> Callable[[object], dict[str, Json]]:
+def _encoder(kind: type, without: frozenset[str] = frozenset()) -> Callable[[object], JsonDict]:
     """Return the writer of a dataclass; fields with their default are left out."""
     plans = [
         (field.name, _plan(hint), _default(field))
@@ -104,8 +102,8 @@ def _encoder(
         if field.name not in without
     ]
 
-    def encode(value: object) -> dict[str, Json]:
-        made: dict[str, Json] = {}
+    def encode(value: object) -> JsonDict:
+        made: JsonDict = {}
         for name, plan, default in plans:
             item = getattr(value, name)
             if default is not _NO_DEFAULT and type(item) is type(default) and item == default:

@@ -37,7 +37,7 @@ from studio.core.runs.report_cards import STATIONS, ReportCard, bad, cards_of
 from studio.core.runs.store import RunStore
 from studio.core.runs.traces import chat_message, chat_reply, trace
 from studio.core.text.amounts import duration, money
-from studio.core.text.values import Json, list_of, parse_json, reason_of
+from studio.core.text.values import Json, JsonDict, JsonObject, list_of, parse_json, reason_of
 from studio.core.wire.request import to_request
 from studio.core.wire.wire_call import CallLookup, WireCall, no_call
 
@@ -179,7 +179,7 @@ def _card(number: int, card: ReportCard, passed: Mapping[str, int]) -> str:
     )
 
 
-def _line(data: Mapping[str, Json]) -> str:
+def _line(data: JsonObject) -> str:
     """Return one line of JSON, without the line end; lone surrogates escaped."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     try:
@@ -327,7 +327,7 @@ def _fine_tuning(events: Sequence[Event], version: str, call_of: CallLookup) -> 
         taught = [_taught(each) for each in list_of(body["messages"])]
         if None in taught:
             continue
-        line: dict[str, Json] = {"messages": [*taught, {"role": "assistant", **answer}]}
+        line: JsonDict = {"messages": [*taught, {"role": "assistant", **answer}]}
         if body.get("tools"):
             line["tools"] = body["tools"]
         hidden = redact(line)
@@ -352,7 +352,7 @@ def _taught(message: Json) -> Json:
             return message
 
 
-def _json(value: dict[str, Json]) -> str:
+def _json(value: JsonDict) -> str:
     return json.dumps(value, ensure_ascii=True, indent=2) + "\n"
 
 

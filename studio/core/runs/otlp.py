@@ -19,7 +19,7 @@ from studio.core.agent.values.state import RunState, steps_of
 from studio.core.agent.values.step import Call, RunModel, Step
 from studio.core.masking.redact import redact
 from studio.core.prompty.document import MediaPart, Message, TextPart, ToolCallPart, ToolResultPart
-from studio.core.text.values import Json, parse_json
+from studio.core.text.values import Json, JsonDict, JsonObject, parse_json
 from studio.core.wire.reply import Reply
 from studio.core.wire.wire_call import CallLookup, WireCall, no_call
 
@@ -44,7 +44,7 @@ class GenAINames:
     tells_finish_in_messages: bool = True
     """Whether a message of the output says why it ended; else only the reply's attribute does."""
 
-    def named(self, attributes: Mapping[str, Json]) -> dict[str, Json]:
+    def named(self, attributes: JsonObject) -> JsonDict:
         """Return the attributes of a span, in the names of this version."""
         operation = attributes.get(_OPERATION)
         kept = {
@@ -90,7 +90,7 @@ _Attributes: TypeAlias = dict[str, "Json"]
 class _Span(NamedTuple):
     """A span before its attributes are named."""
 
-    fields: dict[str, Json]
+    fields: JsonDict
     attributes: _Attributes
 
 
@@ -99,7 +99,7 @@ def otlp(
     version: str,
     names: GenAINames = GENAI_1_41,
     call_of: CallLookup = no_call,
-) -> dict[str, Json]:
+) -> JsonDict:
     """Return the spans of a branch: `events` is `tree.branch_path` of its last event.
 
     Args:
@@ -298,7 +298,7 @@ def _reply(reply: Reply) -> _Attributes:
             }
         )
     reason = {"tool_calls": "tool_call"}.get(reply.finish_reason or "", reply.finish_reason)
-    message: dict[str, Json] = {"role": "assistant", "parts": parts}
+    message: JsonDict = {"role": "assistant", "parts": parts}
     attributes: _Attributes = {}
     if reason is not None:
         message["finish_reason"] = reason
@@ -336,7 +336,7 @@ def _tool(call: Call, number: int) -> _Attributes:
     return attributes
 
 
-def _message(message: Message) -> dict[str, Json]:
+def _message(message: Message) -> JsonDict:
     parts: list[Json] = []
     for part in message.parts:
         match part:
@@ -396,7 +396,7 @@ def _span(
     attributes: _Attributes,
     wrong: str,
 ) -> _Span:
-    made: dict[str, Json] = {"traceId": trace, "spanId": span}
+    made: JsonDict = {"traceId": trace, "spanId": span}
     if parent:
         made["parentSpanId"] = parent
     made |= {
@@ -414,7 +414,7 @@ def _nano(at: float) -> str:
     return str(int(at) * 1_000_000_000 + round(at % 1 * 1_000_000) * 1_000)
 
 
-def attributes_of(values: Mapping[str, Json]) -> list[Json]:
+def attributes_of(values: JsonObject) -> list[Json]:
     """Return the attributes in OTLP's typed form."""
     return [{"key": key, "value": _value(value)} for key, value in values.items()]
 

@@ -13,7 +13,15 @@ from itertools import chain
 from typing import Literal, TypeAlias
 
 from studio.core.runs.codec import JournalError
-from studio.core.text.values import Json, JsonObject, list_of, object_of, objects_of, parse_json
+from studio.core.text.values import (
+    Json,
+    JsonDict,
+    JsonObject,
+    list_of,
+    object_of,
+    objects_of,
+    parse_json,
+)
 
 MOST_SPANS = 50_000
 """Spans of a file that are read."""
@@ -285,7 +293,7 @@ def _at(value: Json, name: str) -> Json:
 
 def _nested(flat: JsonObject) -> Json:
     """Return objects and lists of names such as `0.message.role`."""
-    groups: dict[str, dict[str, Json]] = {}
+    groups: dict[str, JsonDict] = {}
     for key, value in flat.items():
         head, _, rest = key.partition(".")
         groups.setdefault(head, {})[rest] = value
@@ -416,7 +424,7 @@ def _bounded(at: float) -> float:
     return at if 0 <= at < _YEAR_9999 else 0.0
 
 
-def _attributes(value: Json) -> dict[str, Json]:
+def _attributes(value: Json) -> JsonDict:
     return {str(each.get("key")): _plain(each.get("value")) for each in objects_of(value)}
 
 

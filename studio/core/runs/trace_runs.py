@@ -47,7 +47,15 @@ from studio.core.prompty.document import Message, TextPart, ToolCallPart, ToolRe
 from studio.core.prompty.threads import read_thread
 from studio.core.runs.spans import TraceSpan, as_json
 from studio.core.text.diff import beginnings_of
-from studio.core.text.values import Json, JsonObject, list_of, object_of, objects_of, text_or_json
+from studio.core.text.values import (
+    Json,
+    JsonDict,
+    JsonObject,
+    list_of,
+    object_of,
+    objects_of,
+    text_or_json,
+)
 from studio.core.tools.source import ToolOutcome
 from studio.core.wire.reply import Reply, ToolCall, Usage, finish_reason
 
@@ -145,7 +153,7 @@ def _messages(span: TraceSpan) -> Iterator[Message]:
         yield from read_thread([*_rows(item)], {}, None) or ()
 
 
-def _rows(item: JsonObject) -> Iterator[dict[str, Json]]:
+def _rows(item: JsonObject) -> Iterator[JsonDict]:
     """Yield a message of any dialect as items of a thread."""
     item = object_of(item.get("message")) or item
     held = object_of(item.get("kwargs")) or object_of(item.get("data"))  # LangChain's
@@ -165,7 +173,7 @@ def _rows(item: JsonObject) -> Iterator[dict[str, Json]]:
                 calls.append({key: part.get(key) for key in ("id", "name", "arguments")})
             case "tool_call_response":
                 result = part.get("response", part.get("result"))
-                row: dict[str, Json] = {"role": "tool", "content": text_or_json(result)}
+                row: JsonDict = {"role": "tool", "content": text_or_json(result)}
                 yield row | {"tool_call_id": str(part.get("id") or "")}
             case "reasoning":
                 continue
@@ -179,7 +187,7 @@ def _rows(item: JsonObject) -> Iterator[dict[str, Json]]:
     told = as_json(told) if isinstance(told, str) and told.startswith('[{"type":') else told
     whole: Json = content if content else told
     if whole or calls or not item.get("parts"):
-        made: dict[str, Json] = {"role": role, "content": whole or ""}
+        made: JsonDict = {"role": role, "content": whole or ""}
         made |= {"tool_calls": calls} if calls else {}
         if item.get("tool_call_id"):
             made["tool_call_id"] = item["tool_call_id"]

@@ -5,7 +5,7 @@ under keys that name a secret are masked, also inside JSON that stands in a text
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from studio.core.agent.loop.machine import fold
@@ -15,11 +15,11 @@ from studio.core.agent.values.state import RunState, steps_of
 from studio.core.agent.values.step import Step
 from studio.core.masking.redact import redact
 from studio.core.prompty.document import MediaPart, Message, ToolCallPart
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonDict, JsonObject
 from studio.core.wire.reply import Reply, Usage
 
 
-def trace(events: Sequence[Event], version: str) -> dict[str, Json]:
+def trace(events: Sequence[Event], version: str) -> JsonDict:
     """Return the trace of a branch: `events` is `tree.branch_path` of its last event.
 
     Args:
@@ -51,8 +51,8 @@ def trace_name(prompt: str, at: float, run: str) -> str:
     return f"{clean}.{when}.{run}.tracy"
 
 
-def _step_frame(state: RunState, step: Step) -> dict[str, Json]:
-    frames: list[dict[str, Json]] = []
+def _step_frame(state: RunState, step: Step) -> JsonDict:
+    frames: list[JsonDict] = []
     if step.model_span is not None:
         messages: Json = [chat_message(item) for item in messages_of(state, step.number)]
         reply = step.reply or step.partial
@@ -83,7 +83,7 @@ def _step_frame(state: RunState, step: Step) -> dict[str, Json]:
                 )
             )
     used = step.reply.usage if step.reply is not None else None
-    result: dict[str, Json] = {
+    result: JsonDict = {
         "warnings": [item.code for item in step.warnings],
         "marks": sorted(step.marks),
     }
@@ -112,15 +112,15 @@ def _frame(
     name: str,
     signature: str,
     when: tuple[float, float],
-    inputs: Mapping[str, Json],
+    inputs: JsonObject,
     result: Json,
-    frames: Sequence[dict[str, Json]],
-    usage: dict[str, Json] | None,
+    frames: Sequence[JsonDict],
+    usage: JsonDict | None,
     *,
     kind: str = "",
-) -> dict[str, Json]:
+) -> JsonDict:
     began, ended = when
-    made: dict[str, Json] = {
+    made: JsonDict = {
         "name": name,
         "__time": {
             "start": _iso(began),
@@ -144,7 +144,7 @@ def _iso(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _usage(usage: Usage) -> dict[str, Json]:
+def _usage(usage: Usage) -> JsonDict:
     return {
         "prompt_tokens": usage.input_tokens,
         "completion_tokens": usage.output_tokens,
@@ -152,9 +152,9 @@ def _usage(usage: Usage) -> dict[str, Json]:
     }
 
 
-def chat_message(message: Message) -> dict[str, Json]:
+def chat_message(message: Message) -> JsonDict:
     """Return a message as chat completions write it; media by their kind alone."""
-    made: dict[str, Json] = {"role": message.role, "content": message.text, **message.attributes}
+    made: JsonDict = {"role": message.role, "content": message.text, **message.attributes}
     calls: list[Json] = [
         {
             "id": part.id,
@@ -172,9 +172,9 @@ def chat_message(message: Message) -> dict[str, Json]:
     return made
 
 
-def chat_reply(reply: Reply) -> dict[str, Json]:
+def chat_reply(reply: Reply) -> JsonDict:
     """Return a reply as chat completions write it."""
-    made: dict[str, Json] = {"content": reply.text, "finish_reason": reply.finish_reason}
+    made: JsonDict = {"content": reply.text, "finish_reason": reply.finish_reason}
     if reply.tool_calls:
         made["tool_calls"] = [
             {

@@ -10,6 +10,12 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 JsonObject: TypeAlias = Mapping[str, Json]
 """A JSON object."""
 
+JsonDict: TypeAlias = dict[str, Json]
+"""A JSON object that is being made."""
+
+KeyPath: TypeAlias = tuple[str | int, ...]
+"""Path to a value in JSON or YAML: names of keys and indices."""
+
 
 def objects_of(value: object) -> list[JsonObject]:
     """Return the objects of a list; none of anything else."""

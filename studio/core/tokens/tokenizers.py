@@ -28,7 +28,7 @@ from studio.core.models.embedded.model import template_messages
 from studio.core.models.embedded.server import EmbeddedServer, LlamaClient
 from studio.core.prompty.templates import render_template
 from studio.core.text.files import open_regular, read_bounded, write_private
-from studio.core.text.values import Json, reason_of
+from studio.core.text.values import JsonDict, reason_of
 from studio.core.tokens.conversation import (
     ConversationTokens,
     RememberingCounter,
@@ -166,7 +166,7 @@ class EmbeddedTokenizer:
 
     def count(self, request: ModelRequest) -> ConversationTokens | None:
         """Count a request as it would be put to the model; `None` where its template fails."""
-        values: dict[str, Json] = {
+        values: JsonDict = {
             "messages": [dict(message) for message in template_messages(request)],
             "add_generation_prompt": True,
         }

@@ -46,7 +46,7 @@ def tool_items(specs: Iterable[ToolSpec]) -> list[Json]:
     ]
 
 
-def argument_items(schema: JsonObject) -> list[Mapping[str, Json]]:
+def argument_items(schema: JsonObject) -> list[JsonObject]:
     """Return a schema's arguments in its order: name, type, description, required."""
     properties = schema.get("properties")
     if not isinstance(properties, Mapping):

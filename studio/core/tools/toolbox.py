@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 from studio.core.patterns import with_bounded_patterns
 from studio.core.prompty.document import ToolId, ToolSpec
 from studio.core.text.amounts import shortened
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import JsonDict, JsonObject
 from studio.core.tools.registry import MockAnswers, ToolEntry, ToolRegistry
 from studio.core.tools.secrets import ToolSecrets
 from studio.core.tools.source import (
@@ -54,9 +54,7 @@ def check_arguments(schema: JsonObject, arguments: JsonObject) -> tuple[str, ...
     return tuple(_sentence(error) for error in found[:_SHOWN_PROBLEMS])
 
 
-def inject_bindings(
-    spec: ToolSpec, arguments: JsonObject, inputs: Mapping[str, Json]
-) -> JsonObject:
+def inject_bindings(spec: ToolSpec, arguments: JsonObject, inputs: JsonObject) -> JsonObject:
     """Return arguments with bound parameters set from the run's inputs, over the model's.
 
     Prompty 2 §2.9.1; a bound input that has no value leaves its parameter out.
@@ -127,7 +125,7 @@ def with_constraints(declared: JsonObject, implementation: JsonObject) -> JsonOb
     own, other = _properties(declared), _properties(implementation)
     if not own or not other:
         return declared
-    merged: dict[str, Json] = {
+    merged: JsonDict = {
         name: {
             **schema,
             **{
@@ -144,7 +142,7 @@ def with_constraints(declared: JsonObject, implementation: JsonObject) -> JsonOb
 def without_properties(schema: JsonObject, names: Sequence[str]) -> JsonObject:
     """Return the object schema without some properties (bindings, Prompty 2 §7.1.3)."""
     left = {name: value for name, value in _properties(schema).items() if name not in names}
-    result: dict[str, Json] = {**schema, "properties": left}
+    result: JsonDict = {**schema, "properties": left}
     required = schema.get("required")
     if isinstance(required, Sequence) and not isinstance(required, str):
         still = [name for name in required if name not in names]
@@ -163,7 +161,7 @@ def required_names(schema: JsonObject) -> tuple[str, ...]:
     return tuple(name for name in required if isinstance(name, str))
 
 
-def _properties(schema: JsonObject) -> dict[str, Mapping[str, Json]]:
+def _properties(schema: JsonObject) -> dict[str, JsonObject]:
     properties = schema.get("properties")
     if not isinstance(properties, Mapping):
         return {}
@@ -202,7 +200,7 @@ class Toolbox:
         registry: Callable[[], ToolRegistry],
         sources: Mapping[str, ToolSource],
         *,
-        inputs: Mapping[str, Json] | None = None,
+        inputs: JsonObject | None = None,
         ask: AskUser | None = None,
         used: Callable[[ToolId, float], None] | None = None,
         secrets: ToolSecrets | None = None,

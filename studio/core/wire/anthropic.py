@@ -5,7 +5,7 @@ from typing import assert_never
 
 from studio.core.prompty.document import MediaPart, Message, TextPart, ToolCallPart, ToolResultPart
 from studio.core.text.source import Severity
-from studio.core.text.values import Json, JsonObject, object_of, parse_json
+from studio.core.text.values import Json, JsonDict, JsonObject, object_of, parse_json
 from studio.core.wire.draft import (
     RequestDraft,
     described_tool,
@@ -35,9 +35,9 @@ _SYSTEM = ("system", "developer")
 _EFFORTS = {"minimal": "low"}
 
 
-def anthropic_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str, Json]:
+def anthropic_body(messages: Sequence[Message], draft: RequestDraft) -> JsonDict:
     """Return the body of a messages request: system texts apart, tool results in user messages."""
-    body: dict[str, Json] = {"model": draft.model.id}
+    body: JsonDict = {"model": draft.model.id}
     system = [message for message in messages if message.role in _SYSTEM]
     if any("cache_control" in message.attributes for message in system):
         # Blocks of their own, so that each can end what is cached.
@@ -70,10 +70,10 @@ def anthropic_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str
             body["tool_choice"] = {"type": "auto", **choice, "disable_parallel_tool_use": True}
             keys = ("model", "options", "allowMultipleToolCalls")
             draft.origins.note_top("tool_choice", ValueOrigin(draft.model.span, keys=keys))
-    output: dict[str, Json] = {}
+    output: JsonDict = {}
     schema = draft.response_schema
     if schema is not None:
-        held: dict[str, Json] = {"type": "json_schema", "schema": closed_schema(schema)}
+        held: JsonDict = {"type": "json_schema", "schema": closed_schema(schema)}
         output["format"] = held
         draft.note_outputs("output_config", held)
     if effort not in (None, "none"):
@@ -96,7 +96,7 @@ def _messages(messages: Sequence[Message], draft: RequestDraft) -> list[Json]:
         if message.role == "tool":
             message = takes_only(message, draft, ("image", "file"))  # noqa: PLW2901
             # All results of a turn go into one user message.
-            result: dict[str, Json] = {
+            result: JsonDict = {
                 "type": "tool_result",
                 "tool_use_id": result_id(message),
                 "content": _blocks(message, draft) if has_media(message) else message.text,
@@ -111,7 +111,7 @@ def _messages(messages: Sequence[Message], draft: RequestDraft) -> list[Json]:
         blocks = _arranged(_blocks(message, draft), message.carried)
         if blocks and isinstance(blocks[-1], dict):
             _cached(blocks[-1], message)
-        body: dict[str, Json] = {"role": message.role, "content": blocks}
+        body: JsonDict = {"role": message.role, "content": blocks}
         draft.origins.note_message(body, message)
         draft.origins.note(made, len(made), message_origin(message))
         made.append(body)
@@ -120,7 +120,7 @@ def _messages(messages: Sequence[Message], draft: RequestDraft) -> list[Json]:
     return made
 
 
-def _cached(block: dict[str, Json], message: Message) -> dict[str, Json]:
+def _cached(block: JsonDict, message: Message) -> JsonDict:
     """Return the block, as the end of what is cached where its message says so.
 
     `cache_control` of a message is a word (`ephemeral`), a time (`1h`), or the object itself.
@@ -129,7 +129,7 @@ def _cached(block: dict[str, Json], message: Message) -> dict[str, Json]:
     if isinstance(cached, Mapping):
         block["cache_control"] = dict(cached)
     elif cached is not None and cached is not False:
-        held: dict[str, Json] = {"type": "ephemeral"}
+        held: JsonDict = {"type": "ephemeral"}
         if cached in ("5m", "1h"):
             held["ttl"] = cached
         block["cache_control"] = held
@@ -209,7 +209,7 @@ def _input(call: ToolCallPart, draft: RequestDraft) -> Json:
     return {"_raw": value}
 
 
-def _media(part: MediaPart, draft: RequestDraft) -> dict[str, Json] | None:
+def _media(part: MediaPart, draft: RequestDraft) -> JsonDict | None:
     if part.kind in ("audio", "video"):
         report_kind(part, draft, "Anthropic")
         return None
@@ -221,5 +221,5 @@ def _media(part: MediaPart, draft: RequestDraft) -> dict[str, Json] | None:
     if kind == "document" and found.media_type.startswith("text/"):
         text = {"type": "text", "media_type": "text/plain", "data": found.text}
         return {"type": kind, "source": text}
-    source: dict[str, Json] = {"type": "base64", "media_type": found.media_type, "data": found.data}
+    source: JsonDict = {"type": "base64", "media_type": found.media_type, "data": found.data}
     return {"type": kind, "source": source}

@@ -11,7 +11,7 @@ from studio.core.prompty.document import (
     ToolResultPart,
     ToolSpec,
 )
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonDict, JsonObject
 from studio.core.wire.draft import (
     RequestDraft,
     declared_type,
@@ -46,9 +46,9 @@ _TAKEN = ("model", "messages", "tools", "response_format")
 _NO_PARAMETERS: JsonObject = {"type": "object", "properties": {}}
 
 
-def chat_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str, Json]:
+def chat_body(messages: Sequence[Message], draft: RequestDraft) -> JsonDict:
     """Return the body of a chat completions request."""
-    body: dict[str, Json] = {"model": draft.model.id}
+    body: JsonDict = {"model": draft.model.id}
     messages = tuple(media_after_results(messages, draft))
     talk: list[Json] = [_message(message, draft) for message in messages]
     for index, message in enumerate(messages):
@@ -65,7 +65,7 @@ def chat_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str, Jso
         draft.origins.note(tools, index, ValueOrigin(tool.span))
     schema = draft.response_schema
     if schema is not None:
-        held: dict[str, Json] = {
+        held: JsonDict = {
             "name": "structured_output",
             "strict": True,
             "schema": strict_schema(schema),
@@ -78,9 +78,9 @@ def chat_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str, Jso
     return body
 
 
-def function_definition(tool: ToolSpec, draft: RequestDraft | None = None) -> dict[str, Json]:
+def function_definition(tool: ToolSpec, draft: RequestDraft | None = None) -> JsonDict:
     """Return a function in OpenAI's form; its place is added to a draft."""
-    made: dict[str, Json] = {"name": tool.name}
+    made: JsonDict = {"name": tool.name}
     if tool.description:
         made["description"] = tool.description
     parameters = sent_parameters(tool)
@@ -93,8 +93,8 @@ def function_definition(tool: ToolSpec, draft: RequestDraft | None = None) -> di
     return made
 
 
-def _message(message: Message, draft: RequestDraft) -> dict[str, Json]:
-    made: dict[str, Json] = {"role": message.role}
+def _message(message: Message, draft: RequestDraft) -> JsonDict:
+    made: JsonDict = {"role": message.role}
     # Attributes travel beside role and content and never replace them (docs/design/file-format.md).
     made |= sent_attributes(message, draft, CHAT)
     if message.attributes.get("tool_call_id") is not None:
@@ -143,13 +143,13 @@ def _blocks(message: Message, draft: RequestDraft) -> list[Json]:
     return made
 
 
-def _media(part: MediaPart, draft: RequestDraft) -> dict[str, Json]:
+def _media(part: MediaPart, draft: RequestDraft) -> JsonDict:
     found = resolve_media(part, draft)
     address = found.uri if isinstance(found, MediaData) else found
     match part.kind:
         case "image":
             report_attributes(part, draft, ("detail", "quality"))
-            url: dict[str, Json] = {"url": address}
+            url: JsonDict = {"url": address}
             detail = image_detail(part, draft)
             if detail is not None:
                 url["detail"] = detail
@@ -170,7 +170,7 @@ def _media(part: MediaPart, draft: RequestDraft) -> dict[str, Json]:
             assert_never(part.kind)
 
 
-def _audio(part: MediaPart, found: MediaData | str) -> dict[str, Json]:
+def _audio(part: MediaPart, found: MediaData | str) -> JsonDict:
     if isinstance(found, str):
         return {"data": found, "format": audio_format(declared_type(part))}
     return {"data": found.data, "format": audio_format(found.media_type)}

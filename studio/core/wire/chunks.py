@@ -161,7 +161,7 @@ class ChatChunks:
             reason = "tool_calls"  # many local servers say "stop" behind calls
         return (*self._calls.identifiers(), *notices, Finished(reason))
 
-    def _of_choice(self, choice: Mapping[str, Json]) -> list[ReplyDelta]:
+    def _of_choice(self, choice: JsonObject) -> list[ReplyDelta]:
         """Read the first choice as the reply; the others (`n` above 1) are shown beside it."""
         index = choice.get("index", 0)
         if self._first is None:
@@ -173,7 +173,7 @@ class ChatChunks:
         at = index if isinstance(index, int) and 0 < index < _MOST_CHOICES else _MOST_CHOICES
         return [ChoiceDelta(at, text)] if text else []
 
-    def _choice(self, choice: Mapping[str, Json]) -> list[ReplyDelta]:
+    def _choice(self, choice: JsonObject) -> list[ReplyDelta]:
         made: list[ReplyDelta] = []
         delta = choice.get("delta")
         if not isinstance(delta, Mapping):
@@ -187,7 +187,7 @@ class ChatChunks:
             self._word = word
         return made
 
-    def _delta(self, delta: Mapping[str, Json]) -> list[ReplyDelta]:
+    def _delta(self, delta: JsonObject) -> list[ReplyDelta]:
         made: list[ReplyDelta] = []
         for key in ("reasoning_content", "reasoning", "thinking"):
             thought = content_text(delta.get(key))
@@ -211,7 +211,7 @@ class ChatChunks:
             made.append(self._call({"index": 0, "function": legacy}))
         return made
 
-    def _call(self, call: Mapping[str, Json]) -> ToolCallDelta:
+    def _call(self, call: JsonObject) -> ToolCallDelta:
         function = call.get("function")
         inner = function if isinstance(function, Mapping) else call
         name, call_id = inner.get("name"), call.get("id")
@@ -223,7 +223,7 @@ class ChatChunks:
         )
 
 
-def _signed(call: Mapping[str, Json]) -> tuple[ReplyDelta, ...]:
+def _signed(call: JsonObject) -> tuple[ReplyDelta, ...]:
     """Return Gemini's signature of a call, which it wants back (`extra_content.google`)."""
     signed = call.get("extra_content")
     if not isinstance(signed, Mapping) or not call.get("id"):

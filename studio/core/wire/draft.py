@@ -19,7 +19,7 @@ from studio.core.prompty.document import (
 )
 from studio.core.prompty.threads import read_call
 from studio.core.text.source import Problem, Severity, Span
-from studio.core.text.values import Json, JsonObject, objects_of, text_of
+from studio.core.text.values import Json, JsonDict, JsonObject, objects_of, text_of
 from studio.core.wire.media import MediaData, MediaFault, MediaSource, is_web, split_data_uri
 from studio.core.wire.origins import OriginNotes, ValueOrigin
 from studio.core.wire.schema import sent_parameters
@@ -65,7 +65,7 @@ class RequestDraft:
         """Say where the model's id comes from."""
         self.origins.note_top("model", ValueOrigin(self.model.span, keys=("model", "id")))
 
-    def note_outputs(self, top: str, holder: dict[str, Json]) -> None:
+    def note_outputs(self, top: str, holder: JsonDict) -> None:
         """Say where the answer's schema comes from: the declared outputs, whoever read them.
 
         Args:
@@ -98,14 +98,14 @@ class RequestDraft:
                     Severity.HINT,
                 )
 
-    def options(self, names: Mapping[str, str], taken: Iterable[str]) -> dict[str, Json]:
+    def options(self, names: Mapping[str, str], taken: Iterable[str]) -> JsonDict:
         """Return options under the provider's names, then the author's further ones.
 
         Args:
             names: Prompty's option names to the provider's (Prompty spec §7.1.5).
             taken: Keys of the body that no further option may replace, where it holds them.
         """
-        made: dict[str, Json] = {}
+        made: JsonDict = {}
         further = self.model.options.get("additionalProperties")
         for name, value in self.model.options.items():
             if value is None or name in ("additionalProperties", "stopSequences"):
@@ -136,7 +136,7 @@ class RequestDraft:
                     self._note_option(str(name), "additionalProperties", str(name))
         return made
 
-    def _add_stop(self, made: dict[str, Json], name: str | None) -> None:
+    def _add_stop(self, made: JsonDict, name: str | None) -> None:
         stops = all_stops(self.model.options, self.stop)
         if stops and name is None:
             self._report_option("stopSequences")
@@ -149,7 +149,7 @@ class RequestDraft:
         path = ("model", "options", *keys)
         self.origins.note_top(key, ValueOrigin(self.model.span, keys=path, is_deep=True))
 
-    def note_nested(self, holder: dict[str, Json], names: Mapping[str, str]) -> None:
+    def note_nested(self, holder: JsonDict, names: Mapping[str, str]) -> None:
         """Record the places of options in an object of their own.
 
         Args:
@@ -171,9 +171,9 @@ class RequestDraft:
         )
 
 
-def described_tool(tool: ToolSpec, draft: RequestDraft, schema_key: str) -> dict[str, Json]:
+def described_tool(tool: ToolSpec, draft: RequestDraft, schema_key: str) -> JsonDict:
     """Return a tool as name, description and schema, with their places in the draft."""
-    made: dict[str, Json] = {"name": tool.name}
+    made: JsonDict = {"name": tool.name}
     if tool.description:
         made["description"] = tool.description
     made[schema_key] = sent_parameters(tool)

@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 
 from studio.core.prompty.document import MediaPart, Message, Role
 from studio.core.text.source import Severity
-from studio.core.text.values import Json, text_or_json
+from studio.core.text.values import Json, JsonDict, text_or_json
 from studio.core.wire.draft import (
     UNSUPPORTED_ATTRIBUTE,
     UNSUPPORTED_MEDIA,
@@ -127,10 +127,10 @@ GEMINI = MessageRules(
 )
 
 
-def sent_attributes(message: Message, draft: RequestDraft, rules: MessageRules) -> dict[str, Json]:
+def sent_attributes(message: Message, draft: RequestDraft, rules: MessageRules) -> JsonDict:
     """Return the attributes of a message that the provider accepts; the others are reported."""
     taken = rules.attributes.get(message.role, frozenset())
-    made: dict[str, Json] = {}
+    made: JsonDict = {}
     for key, value in message.attributes.items():
         if key in _WRITTEN_ELSEWHERE or (key == "name" and value is None):
             continue

@@ -7,7 +7,6 @@ of what holds it.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 from studio.core.prompty.document import (
     MediaPart,
@@ -20,10 +19,7 @@ from studio.core.prompty.document import (
     ToolSpec,
 )
 from studio.core.text.source import Span
-from studio.core.text.values import Json, JsonObject
-
-JsonPath: TypeAlias = tuple[str | int, ...]
-"""Keys and indices that lead to a value of a body."""
+from studio.core.text.values import Json, JsonDict, JsonObject, KeyPath
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +52,7 @@ class FoundOrigin:
     origin: ValueOrigin
     """Its own, or that of what holds it."""
 
-    further: JsonPath = ()
+    further: KeyPath = ()
     """Path from there to the value; empty if the origin is its own."""
 
 
@@ -69,7 +65,7 @@ class OriginNotes:
     _top: dict[str, ValueOrigin] = field(default_factory=dict)
 
     def note(
-        self, holder: Mapping[str, Json] | Sequence[Json], key: str | int, origin: ValueOrigin
+        self, holder: JsonObject | Sequence[Json], key: str | int, origin: ValueOrigin
     ) -> None:
         """Say where the value of a key of this very dict or list comes from."""
         self._holders.append(holder)  # while it lives, no other object has its id
@@ -79,7 +75,7 @@ class OriginNotes:
         """Say where a value at the top of the body comes from."""
         self._top[key] = origin
 
-    def note_message(self, made: dict[str, Json], message: Message) -> None:
+    def note_message(self, made: JsonDict, message: Message) -> None:
         """Say where a message's role and attributes come from, under the names they have in it."""
         marker = message.origin.marker or message.origin.span
         by = message.origin.input
@@ -88,7 +84,7 @@ class OriginNotes:
             if name in made and name not in ("role", "content"):
                 self.note(made, name, ValueOrigin(marker, attribute=name, input=by))
 
-    def note_result(self, made: dict[str, Json], message: Message, id_key: str, key: str) -> None:
+    def note_result(self, made: JsonDict, message: Message, id_key: str, key: str) -> None:
         """Say where a tool's result comes from, and the call that it answers."""
         own = message.origin
         marker = own.marker or own.span
@@ -97,7 +93,7 @@ class OriginNotes:
         self.note(made, id_key, ValueOrigin(marker, attribute="tool_call_id", input=own.input))
         self.note(made, key, text_origin(message))
 
-    def note_tool(self, made: dict[str, Json], tool: ToolSpec, schema_key: str) -> None:
+    def note_tool(self, made: JsonDict, tool: ToolSpec, schema_key: str) -> None:
         """Say where a tool's name, description and schema come from."""
         if tool.source != "document":
             return
@@ -108,7 +104,7 @@ class OriginNotes:
         self.note(made, schema_key, ValueOrigin(tool.span, keys=keys, is_deep=True))
         self.note(made, "strict", ValueOrigin(tool.span, keys=("tools", tool.name, "strict")))
 
-    def find(self, body: JsonObject, place: JsonPath) -> FoundOrigin | None:
+    def find(self, body: JsonObject, place: KeyPath) -> FoundOrigin | None:
         """Find the nearest origin of a value; `None` if no part of its path was written."""
         holder: Json = body
         found: FoundOrigin | None = None

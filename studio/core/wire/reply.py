@@ -386,7 +386,7 @@ def largest(one: Usage, other: Usage) -> Usage:
     return Usage(**counted, cost=one.cost if one.cost is not None else other.cost)
 
 
-def _details(value: Mapping[str, Json], *keys: str) -> Mapping[str, Json]:
+def _details(value: JsonObject, *keys: str) -> JsonObject:
     for key in keys:
         found = value.get(key)
         if isinstance(found, Mapping):
@@ -394,7 +394,7 @@ def _details(value: Mapping[str, Json], *keys: str) -> Mapping[str, Json]:
     return {}
 
 
-def _number(value: Mapping[str, Json], *keys: str) -> int | None:
+def _number(value: JsonObject, *keys: str) -> int | None:
     for key in keys:
         found = value.get(key)
         if _is_figure(found):

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias, assert_never
 from studio.core.prompty.document import InputDeclaration, Message, ModelDeclaration, ToolSpec
 from studio.core.prompty.front.declarations import output_schema
 from studio.core.text.source import Problem, Severity, Span
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, KeyPath
 from studio.core.wire import message_rules
 from studio.core.wire.anthropic import anthropic_body
 from studio.core.wire.chat import chat_body
@@ -22,7 +22,7 @@ from studio.core.wire.draft import (
     tool_calls,
 )
 from studio.core.wire.media import MediaSource
-from studio.core.wire.origins import FoundOrigin, JsonPath, OriginNotes, text_origin
+from studio.core.wire.origins import FoundOrigin, OriginNotes, text_origin
 from studio.core.wire.responses import responses_body
 
 # The providers' references of their APIs: `tools[].function.name`, `tools[].name`.
@@ -128,7 +128,7 @@ class WireRequest:
     origins: OriginNotes = field(default_factory=OriginNotes, compare=False, repr=False)
     """Origins of the body's values."""
 
-    def origin(self, place: JsonPath) -> FoundOrigin | None:
+    def origin(self, place: KeyPath) -> FoundOrigin | None:
         """Return the origin of the value at a place of the body."""
         return self.origins.find(self.body, place)
 

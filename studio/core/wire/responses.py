@@ -5,7 +5,7 @@ from typing import assert_never
 
 from studio.core.prompty.document import MediaPart, Message, TextPart, ToolCallPart, ToolResultPart
 from studio.core.text.source import Severity
-from studio.core.text.values import Json, JsonObject, list_of
+from studio.core.text.values import Json, JsonDict, JsonObject, list_of
 from studio.core.wire.chat import function_definition
 from studio.core.wire.draft import (
     SYSTEM_MOVED,
@@ -38,9 +38,9 @@ _REASONING = "reasoning.encrypted_content"
 _SYSTEM = ("system", "developer")
 
 
-def responses_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str, Json]:
+def responses_body(messages: Sequence[Message], draft: RequestDraft) -> JsonDict:
     """Return the body of a responses request; system messages are its instructions."""
-    body: dict[str, Json] = {"model": draft.model.id}
+    body: JsonDict = {"model": draft.model.id}
     system = [message for message in messages if message.role in _SYSTEM]
     if system:
         body["instructions"] = "\n\n".join(message.text for message in system)
@@ -57,7 +57,7 @@ def responses_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str
     text = _add_options(body, draft)
     tools: list[Json] = []
     for tool in draft.sendable_tools():
-        described: dict[str, Json] = {"type": "function", **function_definition(tool)}
+        described: JsonDict = {"type": "function", **function_definition(tool)}
         draft.origins.note_tool(described, tool, "parameters")
         draft.origins.note(tools, len(tools), ValueOrigin(tool.span))
         tools.append(described)
@@ -65,7 +65,7 @@ def responses_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str
         body["tools"] = tools
     schema = draft.response_schema
     if schema is not None:
-        held: dict[str, Json] = {
+        held: JsonDict = {
             "type": "json_schema",
             "name": "structured_output",
             "strict": True,
@@ -80,7 +80,7 @@ def responses_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str
     return body
 
 
-def _add_options(body: dict[str, Json], draft: RequestDraft) -> dict[str, Json]:
+def _add_options(body: JsonDict, draft: RequestDraft) -> JsonDict:
     """Add the options; returns the author's own `text`, beside which the outputs are put."""
     effort = draft.model.options.get("reasoningEffort")
     options = draft.options({**OPTIONS, "reasoningEffort": "effort"}, _TAKEN)
@@ -104,7 +104,7 @@ def _add_options(body: dict[str, Json], draft: RequestDraft) -> dict[str, Json]:
     return text
 
 
-def _format(asked: dict[str, Json]) -> dict[str, Json]:
+def _format(asked: JsonDict) -> JsonDict:
     """Return a `response_format` of chat completions in this API's form."""
     return {
         **{k: v for k, v in asked.items() if k != "json_schema"},
@@ -115,7 +115,7 @@ def _format(asked: dict[str, Json]) -> dict[str, Json]:
 def _items(message: Message, draft: RequestDraft) -> list[Json]:
     if message.role == "tool":
         message = takes_only(message, draft, ("image", "file"))
-        result: dict[str, Json] = {
+        result: JsonDict = {
             "type": "function_call_output",
             "call_id": result_id(message),
             "output": _blocks(message, draft) if has_media(message) else message.text,
@@ -128,13 +128,13 @@ def _items(message: Message, draft: RequestDraft) -> list[Json]:
     items: list[Json] = []
     if text is None or text or not calls:
         content: Json = text if text is not None else _blocks(message, draft)
-        body: dict[str, Json] = {"role": message.role, "content": content}
+        body: JsonDict = {"role": message.role, "content": content}
         draft.origins.note_message(body, message)
         if text is not None:
             draft.origins.note(body, "content", text_origin(message))
         items.append(body)
     for call in calls:
-        made: dict[str, Json] = {
+        made: JsonDict = {
             "type": "function_call",
             "call_id": call.id,
             "name": call.name,
@@ -146,7 +146,7 @@ def _items(message: Message, draft: RequestDraft) -> list[Json]:
     return _arranged(items, message.carried)
 
 
-def _mapping(value: Json) -> dict[str, Json]:
+def _mapping(value: Json) -> JsonDict:
     return dict(value) if isinstance(value, Mapping) else {}
 
 
@@ -219,14 +219,14 @@ def _blocks(message: Message, draft: RequestDraft) -> list[Json]:
     return made
 
 
-def _media(part: MediaPart, draft: RequestDraft) -> dict[str, Json] | None:
+def _media(part: MediaPart, draft: RequestDraft) -> JsonDict | None:
     if part.kind in ("audio", "video"):
         report_kind(part, draft, "The responses API")
         return None
     found = resolve_media(part, draft)
     if part.kind == "image":
         report_attributes(part, draft, ("detail", "quality"))
-        made: dict[str, Json] = {
+        made: JsonDict = {
             "type": "input_image",
             "image_url": found.uri if isinstance(found, MediaData) else found,
         }

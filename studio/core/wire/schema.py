@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Literal, TypeAlias
 
 from studio.core.prompty.document import ToolSpec
-from studio.core.text.values import Json, JsonObject, object_of
+from studio.core.text.values import Json, JsonDict, JsonObject, object_of
 
 _LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 _MAPS = ("$defs", "definitions")
@@ -33,7 +33,7 @@ def sent_parameters(tool: ToolSpec) -> JsonObject:
     properties, required = schema.get("properties"), schema.get("required")
     if not isinstance(properties, Mapping) or not tool.bindings.keys() & properties.keys():
         return schema
-    sent: dict[str, Json] = dict(schema)
+    sent: JsonDict = dict(schema)
     sent["properties"] = {
         name: item for name, item in properties.items() if name not in tool.bindings
     }
@@ -42,7 +42,7 @@ def sent_parameters(tool: ToolSpec) -> JsonObject:
     return sent
 
 
-def strict_schema(schema: JsonObject) -> dict[str, Json]:
+def strict_schema(schema: JsonObject) -> JsonDict:
     """Return the schema for OpenAI's strict mode (Prompty spec §7.1.4, §7.1.6).
 
     Every property is required and what was optional may be null instead, at every depth; no object
@@ -52,7 +52,7 @@ def strict_schema(schema: JsonObject) -> dict[str, Json]:
     return _closed(_in_strict_words(schema, definitions), "strict")
 
 
-def _in_strict_words(schema: JsonObject, definitions: JsonObject) -> dict[str, Json]:
+def _in_strict_words(schema: JsonObject, definitions: JsonObject) -> JsonDict:
     """Return a schema with the keywords of strict mode only, at every depth."""
     schema = _merged(schema, definitions)
     made = {key: value for key, value in schema.items() if key in _STRICT_WORDS}
@@ -85,7 +85,7 @@ def _strict_part(schema: Json, definitions: JsonObject) -> Json:
     return _in_strict_words(schema, definitions)
 
 
-def _untold(schema: JsonObject, made: dict[str, Json]) -> Iterator[str]:
+def _untold(schema: JsonObject, made: JsonDict) -> Iterator[str]:
     """Yield what a schema says and strict mode cannot, as words for the description."""
     if made.get("format") not in (None, *_STRICT_FORMATS):
         yield f"format: {made.pop('format')}"
@@ -99,7 +99,7 @@ def _merged(schema: JsonObject, definitions: JsonObject, steps: int = 0) -> Json
     parts = schema.get("allOf")
     if not isinstance(parts, list | tuple) or steps > _MOST_MERGES:
         return schema
-    whole: dict[str, Json] = {key: value for key, value in schema.items() if key != "allOf"}
+    whole: JsonDict = {key: value for key, value in schema.items() if key != "allOf"}
     for part in parts:
         found = part if isinstance(part, Mapping) else {}
         reference = found.get("$ref")
@@ -123,12 +123,12 @@ def _texts(value: Json) -> tuple[Json, ...]:
     return tuple(value) if isinstance(value, list | tuple) else ()
 
 
-def closed_schema(schema: JsonObject) -> dict[str, Json]:
+def closed_schema(schema: JsonObject) -> JsonDict:
     """Return the schema with no object taking further properties, as Anthropic wants it."""
     return _closed(schema, "closed")
 
 
-def answer_schema(schema: JsonObject) -> dict[str, Json]:
+def answer_schema(schema: JsonObject) -> JsonDict:
     """Return the schema that an answer is checked with, whichever form its provider got.
 
     What is optional may be missing, as in the closed form, or null, as in the strict one.
@@ -136,8 +136,8 @@ def answer_schema(schema: JsonObject) -> dict[str, Json]:
     return _closed(schema, "answer")
 
 
-def _closed(schema: JsonObject, form: _Form) -> dict[str, Json]:
-    made: dict[str, Json] = dict(schema)
+def _closed(schema: JsonObject, form: _Form) -> JsonDict:
+    made: JsonDict = dict(schema)
     if _is_object(schema):
         own = object_of(schema.get("properties"))
         required = schema.get("required")
@@ -179,7 +179,7 @@ def _property(schema: Json, form: _Form, *, optional: bool) -> Json:
     return made
 
 
-def _allow_null(schema: dict[str, Json]) -> None:
+def _allow_null(schema: JsonDict) -> None:
     kind, branches, values = schema.get("type"), schema.get("anyOf"), schema.get("enum")
     if isinstance(kind, str):
         if kind != "null":

@@ -34,6 +34,7 @@ from studio.core.prompty.fmt import tidy_edits
 from studio.core.text.amounts import one_line
 from studio.core.text.files import files_beside
 from studio.core.text.source import Problem, Severity, SourceText, Span, TextEdit
+from studio.core.text.values import KeyPath
 from studio.core.tools.trust.store import TrustStore
 
 SOURCE = "prompt-studio"
@@ -279,7 +280,7 @@ def symbols(reading: OpenText) -> list[types.DocumentSymbol]:
     return found
 
 
-def _keys(reading: OpenText, parent: tuple[str | int, ...]) -> Iterator[types.DocumentSymbol]:
+def _keys(reading: OpenText, parent: KeyPath) -> Iterator[types.DocumentSymbol]:
     document = reading.document
     for entry in document.entries:
         if entry.path[:-1] != parent:
@@ -296,7 +297,7 @@ def _keys(reading: OpenText, parent: tuple[str | int, ...]) -> Iterator[types.Do
         )
 
 
-def symbol_name(document: PromptDocument, path: tuple[str | int, ...]) -> str:
+def symbol_name(document: PromptDocument, path: KeyPath) -> str:
     """Return the label of a key: for an item of a list its name, if it has one."""
     last = path[-1]
     if isinstance(last, str):

@@ -4,7 +4,7 @@ Each is written to the history that the window shows, and locked there by this p
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -37,7 +37,7 @@ from studio.core.prompty.shapes import message_text
 from studio.core.runs.codec import JournalError
 from studio.core.runs.store import StoreError
 from studio.core.text.diff import common_start
-from studio.core.text.values import Json
+from studio.core.text.values import JsonObject
 from studio.core.tools.source import ToolSourceError
 from studio.core.wire.reply import Reply
 from studio.core.wire.wire_call import CallLookup, WireCall
@@ -267,7 +267,7 @@ class RunWish:
     document: PromptDocument
     """The prompt."""
 
-    inputs: Mapping[str, Json]
+    inputs: JsonObject
     """The values of its inputs."""
 
     choice: ModelChoice
@@ -555,7 +555,7 @@ class LiveRuns:
 def wish_for(
     folder: ServedFolder,
     file: str,
-    inputs: Mapping[str, Json] | None,
+    inputs: JsonObject | None,
     connection: str,
     model: str,
 ) -> RunWish:

@@ -3,7 +3,7 @@
 import json
 import math
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -201,7 +201,7 @@ class SessionServer:
         timer.daemon = True
         timer.start()
 
-    def _say(self, message: Mapping[str, Json]) -> None:
+    def _say(self, message: JsonObject) -> None:
         line = json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False)
         with self._writing, suppress(OSError):  # a client that is gone wants no answer
             self._output.write(line.encode("utf-8", "surrogatepass") + b"\n")

@@ -10,7 +10,15 @@ from typing import TypeAlias, assert_never
 
 from studio.core.agent.values.json_text import json_text
 from studio.core.prompty.document import Message, ModelDeclaration
-from studio.core.text.values import Json, list_of, object_of, objects_of, parse_json, reason_of
+from studio.core.text.values import (
+    Json,
+    JsonDict,
+    list_of,
+    object_of,
+    objects_of,
+    parse_json,
+    reason_of,
+)
 from studio.core.wire.reply import Reply, Usage
 from studio.core.wire.request import to_request
 from studio.servers.record.exchange import Exchange
@@ -94,11 +102,11 @@ def answer_of(exchange: Exchange, reply: Reply) -> tuple[str, bytes]:
             assert_never(exchange.api)
 
 
-_Events: TypeAlias = Callable[[dict[str, Json]], Iterator[tuple[str, Json]]]
+_Events: TypeAlias = Callable[[JsonDict], Iterator[tuple[str, Json]]]
 """Names and data of the events that stream a body; an empty name is not written."""
 
 
-def _framed(exchange: Exchange, whole: dict[str, Json], events: _Events) -> tuple[str, bytes]:
+def _framed(exchange: Exchange, whole: JsonDict, events: _Events) -> tuple[str, bytes]:
     if not exchange.streams:
         return "application/json", _json(whole)
     lines = [
@@ -110,7 +118,7 @@ def _framed(exchange: Exchange, whole: dict[str, Json], events: _Events) -> tupl
     return "text/event-stream", "".join(lines).encode()
 
 
-def _plain(body: dict[str, Json]) -> Iterator[tuple[str, Json]]:
+def _plain(body: JsonDict) -> Iterator[tuple[str, Json]]:
     yield "", body
 
 
@@ -129,8 +137,8 @@ def _arguments(text: str) -> Json:
         return {}
 
 
-def _chat(model: str, reply: Reply) -> dict[str, Json]:
-    message: dict[str, Json] = {"role": "assistant", "content": reply.text or None}
+def _chat(model: str, reply: Reply) -> JsonDict:
+    message: JsonDict = {"role": "assistant", "content": reply.text or None}
     if reply.tool_calls:
         message["tool_calls"] = [
             {
@@ -156,7 +164,7 @@ def _chat(model: str, reply: Reply) -> dict[str, Json]:
     }
 
 
-def _chat_chunks(body: dict[str, Json]) -> Iterator[tuple[str, Json]]:
+def _chat_chunks(body: JsonDict) -> Iterator[tuple[str, Json]]:
     head = {**body, "object": "chat.completion.chunk"}
     usage = head.pop("usage")
     choice = objects_of(body["choices"])[0]
@@ -169,7 +177,7 @@ def _chat_chunks(body: dict[str, Json]) -> Iterator[tuple[str, Json]]:
     yield "", {**head, "choices": end, "usage": usage}
 
 
-def _response(model: str, reply: Reply) -> dict[str, Json]:
+def _response(model: str, reply: Reply) -> JsonDict:
     output: list[Json] = []
     if reply.text:
         part: Json = {"type": "output_text", "text": reply.text, "annotations": []}
@@ -214,7 +222,7 @@ def _response(model: str, reply: Reply) -> dict[str, Json]:
     }
 
 
-def _response_events(body: dict[str, Json]) -> Iterator[tuple[str, Json]]:
+def _response_events(body: JsonDict) -> Iterator[tuple[str, Json]]:
     numbers = count()
 
     def event(name: str, **values: Json) -> tuple[str, Json]:
@@ -222,7 +230,7 @@ def _response_events(body: dict[str, Json]) -> Iterator[tuple[str, Json]]:
 
     yield event("response.created", response={**body, "status": "in_progress", "output": []})
     for at, item in enumerate(objects_of(body["output"])):
-        place: dict[str, Json] = {"output_index": at, "item_id": item["id"]}
+        place: JsonDict = {"output_index": at, "item_id": item["id"]}
         if item["type"] == "message":
             (part,) = objects_of(item["content"])
             place["content_index"] = 0
@@ -243,7 +251,7 @@ def _response_events(body: dict[str, Json]) -> Iterator[tuple[str, Json]]:
     yield event("response.completed", response=body)
 
 
-def _message(model: str, reply: Reply) -> dict[str, Json]:
+def _message(model: str, reply: Reply) -> JsonDict:
     content: list[Json] = [{"type": "text", "text": reply.text}] if reply.text else []
     content += (
         {"type": "tool_use", "id": call.id, "name": call.name, "input": _arguments(call.arguments)}
@@ -262,7 +270,7 @@ def _message(model: str, reply: Reply) -> dict[str, Json]:
     }
 
 
-def _message_events(body: dict[str, Json]) -> Iterator[tuple[str, Json]]:
+def _message_events(body: JsonDict) -> Iterator[tuple[str, Json]]:
     begun: Json = {**body, "content": [], "stop_reason": None}
     yield "message_start", {"type": "message_start", "message": begun}
     for at, block in enumerate(objects_of(body["content"])):
@@ -283,7 +291,7 @@ def _message_events(body: dict[str, Json]) -> Iterator[tuple[str, Json]]:
     yield "message_stop", {"type": "message_stop"}
 
 
-def _candidate(reply: Reply) -> dict[str, Json]:
+def _candidate(reply: Reply) -> JsonDict:
     parts: list[Json] = [{"text": reply.text}] if reply.text else []
     parts += (
         {"functionCall": {"name": call.name, "args": _arguments(call.arguments)}}
@@ -301,8 +309,8 @@ def _candidate(reply: Reply) -> dict[str, Json]:
     }
 
 
-def _ollama(model: str, reply: Reply) -> dict[str, Json]:
-    message: dict[str, Json] = {"role": "assistant", "content": reply.text}
+def _ollama(model: str, reply: Reply) -> JsonDict:
+    message: JsonDict = {"role": "assistant", "content": reply.text}
     if reply.tool_calls:
         message["tool_calls"] = [
             {"function": {"name": call.name, "arguments": _arguments(call.arguments)}}

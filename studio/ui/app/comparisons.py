@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -26,7 +26,7 @@ from studio.application.preview.diff import (
 from studio.application.words import tr
 from studio.core.agent.values.state import RunState
 from studio.core.text.source import TextEdit
-from studio.core.text.values import Json
+from studio.core.text.values import JsonObject
 from studio.ui.dialogs.comparison import ComparisonDialog
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.style.theme import icon
@@ -256,7 +256,7 @@ class _Made:
 
 
 def _compared(
-    now: str, path: Path | None, values: Mapping[str, Json], pair: Pair, *, trusted: bool
+    now: str, path: Path | None, values: JsonObject, pair: Pair, *, trusted: bool
 ) -> PromptComparison:
     """Return both sides, and what a model would get of each; in the pool."""
     from studio.application.preview.variables import PreviewJob

@@ -36,7 +36,7 @@ from studio.core.runs.codec import JournalError
 from studio.core.runs.exchange import read_journal
 from studio.core.runs.store import RunStore, StoreError
 from studio.core.text.files import read_text, write_atomically
-from studio.core.text.values import Json, JsonObject, named_reason
+from studio.core.text.values import JsonDict, JsonObject, named_reason
 from studio.core.wire.wire_call import WireCall
 from studio.ui.app.run_coordinator import RunCoordinator
 from studio.ui.experiments.head import WorkersDialog
@@ -242,7 +242,7 @@ class ExperimentsCoordinator(QObject):
         if past is None or path is None or not path.is_file():
             self._run.refuse(tr("Run a prompt that is saved first (F5)."))
             return
-        row: dict[str, Json] = {
+        row: JsonDict = {
             **past.setup.inputs,
             "expected": plain_expected(past.state.answer or ""),
         }

@@ -36,7 +36,7 @@ from studio.core.prompty.document import PromptDocument, ToolId
 from studio.core.prompty.prepare import settled_document
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.text.source import Span
-from studio.core.text.values import Json
+from studio.core.text.values import JsonObject
 from studio.core.tools.registry import FixedMock
 from studio.core.tools.trust.store import TrustStore
 from studio.ui.app.connection_coordinator import ConnectionCoordinator
@@ -67,7 +67,7 @@ class RunMarks(QObject):
         self._tools = tools
         self._state: RunState | None = None
         self._cursor: RunCursor | None = None
-        self._given: Mapping[str, Json] = {}
+        self._given: JsonObject = {}
         self._is_record = False
         self._known: tuple[PromptDocument, str, TemplatePlaces | None] | None = None
         """Of which document and which run's text, and its places; None where it is another."""
@@ -108,7 +108,7 @@ class RunMarks(QObject):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()
 
-    def show_given(self, given: Mapping[str, Json]) -> None:
+    def show_given(self, given: JsonObject) -> None:
         """Take the values of the inputs as they are now."""
         self._given = given
         self._compare()
@@ -396,7 +396,7 @@ class RunCoordinator(QObject):
     def checked_plan(
         self,
         document: PromptDocument,
-        values: Mapping[str, Json],
+        values: JsonObject,
         again: Callable[[], None],
         answers: ChatModel | None = None,
     ) -> RunPlan | None:
@@ -417,7 +417,7 @@ class RunCoordinator(QObject):
     def plan(
         self,
         document: PromptDocument,
-        values: Mapping[str, Json],
+        values: JsonObject,
         again: Callable[[], None],
         asked: RequestedModel | None = None,
         *,

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from studio.application.words import marked, tr
 from studio.core.models.capabilities import ModelFacts
 from studio.core.models.secrets import KEYRING, environment_name
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import JsonDict, JsonObject
 from studio.ui.parts.fields import Choices, ComboBox, FieldForm, FileDrop
 from studio.ui.parts.kit import column_of, named, push_button, row_of, toned_label
 from studio.ui.style.theme import icon, paint_text
@@ -371,7 +371,7 @@ class AbilitiesField(QWidget):
 
     def value(self) -> JsonObject:
         """Return the corrections alone."""
-        given: dict[str, Json] = {**self.form.given()}
+        given: JsonDict = {**self.form.given()}
         prices = {way: given.pop(way) for way in _PRICES if way in given}
         if prices:
             given["price"] = dict.fromkeys(_PRICES, 0.0) | prices

@@ -34,7 +34,7 @@ from studio.core.models.connections import EMBEDDED, Connection, address_of
 from studio.core.models.embedded.policy import LEVELS
 from studio.core.models.remote.faults import kept_refusals
 from studio.core.models.remote.model import shown_address
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import JsonDict, JsonObject
 from studio.ui.connections.connection_list import help_words, hint_of, name_of
 from studio.ui.connections.fields import (
     AbilitiesField,
@@ -281,7 +281,7 @@ class ConnectionForm(QScrollArea):
         """Return the settings of a local kind that are not as usual."""
         if self.shown.is_remote:
             return {}
-        given: dict[str, Json] = {**self.fields.given()}
+        given: JsonDict = {**self.fields.given()}
         given |= {name: path.value() for name, path in self.paths.items()}
         lines = [name for name in FIELDS[self.shown.kind] if name not in _OWN_LINES]
         return {name: given[name] for name in lines if given.get(name)}

@@ -32,7 +32,7 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import GivenInputs
 from studio.core.text.amounts import shortened
 from studio.core.text.source import Span
-from studio.core.text.values import Json
+from studio.core.text.values import JsonObject
 from studio.ui.inputs.compound import make_editor
 from studio.ui.inputs.fields import FieldEditor, JsonField, TextField
 from studio.ui.inputs.row import HIGH
@@ -312,7 +312,7 @@ class InputsPane(FollowsTheme, QWidget):
         """Return the values given, those without a field too."""
         return self.library.given
 
-    def set_values(self, values: Mapping[str, Json]) -> None:
+    def set_values(self, values: JsonObject) -> None:
         """Take these values and no others, as if the user had typed them."""
         self.library.give_all(values)
 

@@ -1,6 +1,6 @@
 """A form of fields: for a prompt's inputs, and for a tool's arguments."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,14 +18,14 @@ from studio.application.inputs.fields import (
     schema_fields,
 )
 from studio.application.words import tr
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import JsonDict, JsonObject
 from studio.ui.inputs.compound import make_editor
 from studio.ui.inputs.fields import FieldEditor, FileField, JsonField, NumberField, TextField
 from studio.ui.inputs.row import HIGH, FieldGroup, FieldRow, GroupWords
 from studio.ui.parts.kit import column_of
 from studio.ui.style.theme import FollowsTheme, input_color, theme_in_use
 
-_NONE: Mapping[str, Json] = MappingProxyType({})
+_NONE: JsonObject = MappingProxyType({})
 
 
 class HistoryKeys(QObject):
@@ -138,11 +138,11 @@ class SchemaForm(FollowsTheme, QWidget):
         self._style()
         self.follow_theme()
 
-    def set_schema(self, schema: JsonObject, values: Mapping[str, Json] = _NONE) -> None:
+    def set_schema(self, schema: JsonObject, values: JsonObject = _NONE) -> None:
         """Show the fields of an object schema."""
         self.set_fields(schema_fields(schema), values)
 
-    def set_fields(self, specs: Sequence[FieldSpec], values: Mapping[str, Json] = _NONE) -> None:
+    def set_fields(self, specs: Sequence[FieldSpec], values: JsonObject = _NONE) -> None:
         """Show these fields with their values; rows that stay keep what is written in them."""
         specs = tuple(specs)
         if specs == self._specs:
@@ -163,7 +163,7 @@ class SchemaForm(FollowsTheme, QWidget):
             self._discard(row)
         self._place()
 
-    def values(self) -> dict[str, Json]:
+    def values(self) -> JsonDict:
         """Return the values given; a field that was not filled has none."""
         return {
             name: value
@@ -171,7 +171,7 @@ class SchemaForm(FollowsTheme, QWidget):
             if (value := row.editor.value()) is not ABSENT
         }
 
-    def set_values(self, values: Mapping[str, Json]) -> None:
+    def set_values(self, values: JsonObject) -> None:
         """Show values; fields not among them become absent."""
         for index, (name, row) in enumerate(self.rows.items()):
             value = values.get(name, ABSENT)

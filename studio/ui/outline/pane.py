@@ -21,6 +21,7 @@ from studio.viewmodels.app.jobs import single_shot
 
 if TYPE_CHECKING:
     from studio.core.prompty.document import BodySection, PromptDocument
+    from studio.core.text.values import KeyPath
 
 _NUMBER = Qt.ItemDataRole.UserRole
 _PATH = Qt.ItemDataRole.UserRole + 1
@@ -43,7 +44,7 @@ class OutlinePane(FollowsTheme, QStackedWidget):
         """The keys, then the sections."""
         self._spans: list[Span] = []
         """Place of each item."""
-        self._keys: tuple[tuple[str | int, ...], ...] = ()
+        self._keys: tuple[KeyPath, ...] = ()
         """Paths of the keys listed."""
         self._said: list[tuple[str, str]] = []
         """Role and beginning of each section listed."""
@@ -146,9 +147,7 @@ class OutlinePane(FollowsTheme, QStackedWidget):
         self.is_settled = True
         self.show_caret(self._caret)
 
-    def _build_keys(
-        self, document: PromptDocument, keys: tuple[tuple[str | int, ...], ...]
-    ) -> None:
+    def _build_keys(self, document: PromptDocument, keys: tuple[KeyPath, ...]) -> None:
         """Build the tree of the front matter; opened items stay open."""
         from studio.ui.editor.page.crumb_bar import (
             key_label,  # with the first document, not the window
@@ -158,7 +157,7 @@ class OutlinePane(FollowsTheme, QStackedWidget):
             item.data(0, _PATH): item.isExpanded() for item in self._items if item.childCount()
         }
         self._clear()
-        by_path: dict[tuple[str | int, ...], QTreeWidgetItem] = {}
+        by_path: dict[KeyPath, QTreeWidgetItem] = {}
         for entry in document.entries[:_MOST]:
             parent = by_path.get(entry.path[:-1])
             item = QTreeWidgetItem([key_label(document, entry.path)])

@@ -23,7 +23,7 @@ from studio.application.words import marked, tr
 from studio.core.prompty.document import ToolId
 from studio.core.text.amounts import duration
 from studio.core.text.invisible import reveal
-from studio.core.text.values import Json
+from studio.core.text.values import JsonDict
 from studio.core.tools.registry import ToolEntry
 from studio.core.tools.source import ToolOutcome, ToolPicture
 from studio.ui.inputs.schema_form import SchemaForm
@@ -241,7 +241,7 @@ class TryPanel(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._entry: ToolEntry | None = None
-        self._held: dict[ToolId, dict[str, Json]] = {}
+        self._held: dict[ToolId, JsonDict] = {}
         self._trials: dict[ToolId, ToolTrial] = {}
         self._past: dict[ToolId, list[ToolTrial]] = {}
         self._running: ToolId | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -28,7 +28,7 @@ from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.results.ratings import Rating
 from studio.core.experiments.row_edits import with_rows, with_value, without_rows
-from studio.core.text.values import Json, JsonObject, named_reason
+from studio.core.text.values import JsonDict, JsonObject, named_reason
 from studio.viewmodels.experiments.grid_model import ExperimentGridModel
 
 
@@ -365,7 +365,7 @@ class CasesEditor(QObject):
         words = tr("Rows are taken out of {name}.")
         self._answers.write(lambda: changed_rows(path, change), words)
 
-    def _typed(self, rows: Sequence[Mapping[str, Json]]) -> list[dict[str, Json]]:
+    def _typed(self, rows: Sequence[JsonObject]) -> list[JsonDict]:
         """Return the rows whose texts are what the inputs of the prompt declare."""
         plan = self._now()[1]
         specs = input_fields(plan.variants[0].document) if plan is not None else ()

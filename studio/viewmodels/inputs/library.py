@@ -20,7 +20,7 @@ from studio.core.experiments.datasets import DatasetError, read_dataset
 from studio.core.experiments.values import DatasetReference
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import GivenInputs, renamed_keys
-from studio.core.text.values import Json, JsonObject, reason_of
+from studio.core.text.values import JsonObject, reason_of
 from studio.viewmodels.app.saved_files import SavedFiles
 
 
@@ -165,11 +165,11 @@ class InputLibrary(QObject):
         else:
             self._take(self.given.with_values({name: value}))
 
-    def add(self, values: Mapping[str, Json]) -> None:
+    def add(self, values: JsonObject) -> None:
         """Take these values beside those that are there."""
         self._take(self.given.with_values(values))
 
-    def give_all(self, values: Mapping[str, Json]) -> None:
+    def give_all(self, values: JsonObject) -> None:
         """Take these values and no others."""
         self._take(GivenInputs(dict(values)))
 
@@ -204,7 +204,7 @@ class InputLibrary(QObject):
         names = self._names()
         self.keep(name, {key: value for key, value in self.given.items() if key in names})
 
-    def keep(self, name: str, values: Mapping[str, Json]) -> None:
+    def keep(self, name: str, values: JsonObject) -> None:
         """Keep values as a set; one of the same name is replaced."""
         name = name.strip()
         if name and self._change({name: dict(values)}):

@@ -23,7 +23,7 @@ from studio.application.tools.saved_calls import ToolRecording, find_recordings
 from studio.core.masking.masker import Masker
 from studio.core.prompty.document import HoistedTool, PromptDocument, ToolId, ToolSpec
 from studio.core.text.invisible import plain_tip, reveal
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import JsonDict, JsonObject
 from studio.core.tools.document_tools import ToolSession
 from studio.core.tools.openapi.loading import ReadingProgress
 from studio.core.tools.registry import ToolEntry, ToolRegistry
@@ -95,7 +95,7 @@ class ToolsController(QObject):
         self._searching = LatestJob(self, self._on_recordings)
         self._document: PromptDocument | None = None
         self._hoisted: tuple[HoistedTool, ...] = ()
-        self._inputs: dict[str, Json] = {}
+        self._inputs: JsonDict = {}
         self._loads = 0
         self._changes = 0
         """Changes asked for that the loop has not made yet."""
@@ -145,7 +145,7 @@ class ToolsController(QObject):
         else:
             self._timer.start()
 
-    def set_inputs(self, values: Mapping[str, Json]) -> None:
+    def set_inputs(self, values: JsonObject) -> None:
         """Set the values that bound parameters get when a tool is tried."""
         self._inputs = dict(values)
 

@@ -15,6 +15,7 @@ from studio.application.editing.front_form import (
 )
 from studio.core.prompty.parse import parse
 from studio.core.text.source import apply_edits
+from studio.core.text.values import KeyPath
 
 PROMPT = """---
 # who it is
@@ -44,7 +45,7 @@ def field_of(text: str, *path: str | int) -> FrontField:
     return next(each for group in groups for each in group.fields if each.path == path)
 
 
-def changed(text: str, path: tuple[str | int, ...], typed: str) -> str:
+def changed(text: str, path: KeyPath, typed: str) -> str:
     return apply_edits(text, set_front(parse(text), field_of(text, *path), typed))
 
 
@@ -90,7 +91,7 @@ def test_everything_is_shown_with_what_is_written() -> None:
     ],
 )
 def test_one_value_changes_and_the_rest_stays(
-    path: tuple[str | int, ...], typed: str, old: str, new: str
+    path: KeyPath, typed: str, old: str, new: str
 ) -> None:
     assert PROMPT.count(old) == 1
     assert changed(PROMPT, path, typed) == PROMPT.replace(old, new)
@@ -106,7 +107,7 @@ def test_keys_that_are_missing_are_made_in_a_prompt_without_front_matter() -> No
     ("path", "typed"),
     [(("model", "options", "temperature"), "warm"), (("inputs", "city", "required"), "perhaps")],
 )
-def test_what_is_no_value_is_said(path: tuple[str | int, ...], typed: str) -> None:
+def test_what_is_no_value_is_said(path: KeyPath, typed: str) -> None:
     with pytest.raises(FrontFormError):
         changed(PROMPT, path, typed)
 
@@ -275,9 +276,7 @@ def test_outputs_and_options_are_in_the_form_by_words() -> None:
         ((0, "count"), "", "        count: 2\n", ""),
     ],
 )
-def test_a_value_in_a_list_changes_alone(
-    path: tuple[str | int, ...], typed: str, old: str, new: str
-) -> None:
+def test_a_value_in_a_list_changes_alone(path: KeyPath, typed: str, old: str, new: str) -> None:
     assert ORDERS.count(old) == 1
     whole = ("inputs", "orders", "default", *path)
     assert changed(ORDERS, whole, typed) == ORDERS.replace(old, new)

@@ -7,6 +7,7 @@ import pytest
 from studio.application.editing.front_form import FrontFormError, add_tool, remove_item
 from studio.core.prompty.parse import parse
 from studio.core.text.source import apply_edits
+from studio.core.text.values import KeyPath
 
 _HEAD, _TAIL = (
     "---\n# who\nname: Trip   # short\nmodel:\n  id: m\n",
@@ -74,9 +75,7 @@ def test_a_file_without_tools_gets_the_key_and_keeps_its_dialect() -> None:
         ("inputs:\n  - name: a\n  - name: b", ("inputs", 1), "inputs:\n  - name: a"),
     ],
 )
-def test_an_item_goes_and_its_neighbors_stay(
-    old: str, path: tuple[str | int, ...], new: str
-) -> None:
+def test_an_item_goes_and_its_neighbors_stay(old: str, path: KeyPath, new: str) -> None:
     text = file_of(old)
     assert apply_edits(text, remove_item(parse(text), path)) == file_of(new)
 

@@ -8,6 +8,7 @@ from studio.application.editing.hover import hover
 from studio.application.editing.offers import complete
 from studio.core.prompty.document import ToolSpec
 from studio.core.prompty.parse import parse
+from studio.core.text.values import KeyPath
 
 AROUND = EditorContext(
     tools=(ToolSpec("calculator", "Counts"),),
@@ -60,7 +61,7 @@ def labels(text: str, *, asked: bool = True, document: str | None = None) -> lis
         ("---\ninputs:\n  city:\n    kind: string\n¦", ()),
     ],
 )
-def test_path_of_the_line_being_typed(text: str, path: tuple[str | int, ...]) -> None:
+def test_path_of_the_line_being_typed(text: str, path: KeyPath) -> None:
     caret = text.index("¦")
     assert path_at(text.replace("¦", ""), caret) == path
 

@@ -19,8 +19,7 @@ from studio.application.preview.variables import (
 )
 from studio.core.masking.redact import without_keys
 from studio.core.prompty.parse import parse
-from studio.core.text.values import Json
-from studio.core.wire.origins import JsonPath
+from studio.core.text.values import Json, KeyPath
 from studio.core.wire.request import Provider
 
 DOC = """---
@@ -75,7 +74,7 @@ def preview_of(text: str, **inputs: Json) -> Preview:
     return build_preview(PreviewJob(parse(text, Path("/x/trip.prompty")), inputs))
 
 
-def at(preview: Preview, provider: Provider, place: JsonPath, into: int = 0) -> ValueSource | None:
+def at(preview: Preview, provider: Provider, place: KeyPath, into: int = 0) -> ValueSource | None:
     """The source of the value at a place of the body, by the place of its text."""
     request = request_of(preview, provider)
     text = json.dumps(request.body, ensure_ascii=False, indent=2)
@@ -83,14 +82,14 @@ def at(preview: Preview, provider: Provider, place: JsonPath, into: int = 0) -> 
     return source_of(preview.shown, request, _offset(request.body, place) + into)
 
 
-def _offset(body: Json, place: JsonPath) -> int:
+def _offset(body: Json, place: KeyPath) -> int:
     """Where the value at a place is written in the indented JSON."""
     mark = "\ue000"
     shown = json.dumps(_marked(body, place, mark), ensure_ascii=False, indent=2)
     return shown.index(f'"{mark}')
 
 
-def _marked(value: Json, place: JsonPath, mark: str) -> Json:
+def _marked(value: Json, place: KeyPath, mark: str) -> Json:
     if not place:
         return mark
     key, rest = place[0], place[1:]
@@ -108,7 +107,7 @@ def source_text(found: ValueSource | None) -> str:
     return DOC[found.span.start : found.span.end] or DOC[found.span.start :].partition("\n")[0]
 
 
-PLACES: dict[Provider, dict[str, JsonPath]] = {
+PLACES: dict[Provider, dict[str, KeyPath]] = {
     "openai-chat": {
         "system": ("messages", 0, "content"),
         "first": ("messages", 1, "content"),
@@ -351,7 +350,7 @@ def test_unmasked_places() -> None:
 
 
 @pytest.mark.parametrize(("api", "place"), [("embedding", ("input",)), ("image", ("prompt",))])
-def test_other_requests_too(api: str, place: JsonPath) -> None:
+def test_other_requests_too(api: str, place: KeyPath) -> None:
     text = f"---\nmodel: {{id: m, apiType: {api}}}\n---\nuser:\nDraw {{{{ x }}}}\n"
     preview = preview_of(text, x="cat")
     found = at(preview, "openai-chat", place, into=7)

@@ -15,13 +15,12 @@ from studio.core.experiments.file.read import PROMPT_SUFFIXES
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.front.schema import key_at, keys_below
 from studio.core.text.amounts import size
+from studio.core.text.values import KeyPath
 
 _EXPRESSION = re.compile(r"\{\{[^}]*?(?P<word>\w*)$")
 _MARK = re.compile(r"[\[{]|[\]}]|,|(?P<key>[\w$.-]+):(?=\s|$)|\"[^\"]*\"|'[^']*'")
 _WORD = re.compile(r"[\"']?(?P<word>[\w$./:@~-]*)$")
 _LEAD = re.compile(r"\s*(?:- )*")
-
-_KeyPath = tuple[str | int, ...]
 
 
 def experiment_offers(
@@ -59,7 +58,7 @@ def experiment_offers(
     return word, items
 
 
-def place_of(text: str, caret: int, line: str) -> tuple[_KeyPath, bool]:
+def place_of(text: str, caret: int, line: str) -> tuple[KeyPath, bool]:
     """Return the mapping or key at the caret (also in flow style) and whether a value is typed."""
     path: list[str | int] = list(path_at(text, caret))
     lead = _LEAD.match(line)
@@ -88,7 +87,7 @@ def _keys(
     text: str,
     caret: int,
     line: str,
-    path: _KeyPath,
+    path: KeyPath,
     document: PromptDocument,
     editor_context: EditorContext,
 ) -> Iterator[CompletionItem]:
@@ -114,7 +113,7 @@ def _keys(
 
 
 def _values(
-    path: _KeyPath, document: PromptDocument, editor_context: EditorContext
+    path: KeyPath, document: PromptDocument, editor_context: EditorContext
 ) -> Iterator[CompletionItem]:
     match path:
         case ("prompts",) | ("prompts", 0, "id") | ("variants", _, "prompt"):

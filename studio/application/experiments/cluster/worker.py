@@ -42,7 +42,7 @@ from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import find_references
 from studio.core.text.amounts import size
 from studio.core.text.files import read_bounded, read_text
-from studio.core.text.values import Json, JsonObject, parse_json
+from studio.core.text.values import Json, JsonDict, JsonObject, parse_json
 from studio.core.tools.trust.store import TrustStore
 
 PLAN = "plan.json"
@@ -154,7 +154,7 @@ def _entry_at(plan: ExperimentPlan, entry: VariantEntry) -> int:
     return found.index(entry) if entry in found else prompts.index(entry.prompt)
 
 
-def _stated(plan: ExperimentPlan, services: ExperimentServices, root: Path) -> dict[str, Json]:
+def _stated(plan: ExperimentPlan, services: ExperimentServices, root: Path) -> JsonDict:
     folders = {plan.folder.path, *(_folder_of(each, plan) for each in plan.variants)}
     variants: list[Json] = []
     for at, each in enumerate(plan.variants):
@@ -235,7 +235,7 @@ def _media(plan: ExperimentPlan) -> Iterator[Path]:
                         yield path
 
 
-def _named_in(stated: Mapping[str, Json]) -> Iterator[str]:
+def _named_in(stated: JsonObject) -> Iterator[str]:
     for value in stated.values():
         if isinstance(value, str) and value.startswith("file://"):
             yield value.removeprefix("file://")
@@ -303,13 +303,13 @@ class CellWorker:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="cells", daemon=True)
         self._thread.start()
-        self._values: dict[tuple[int, int], Mapping[str, Json]] = {}
+        self._values: dict[tuple[int, int], JsonObject] = {}
         self._numbers = count(2)  # 1 is the row that opens the tools
         self._asker = self._on_loop(self._made(folder, sharers)).result()
         self._opened: asyncio.Task[None] | None = None
         self._seen: dict[str, int] = {}
 
-    def ask(self, cells: Sequence[Mapping[str, Json]], shares: Mapping[str, float]) -> list[Any]:
+    def ask(self, cells: Sequence[JsonObject], shares: Mapping[str, float]) -> list[Any]:
         """Ask cells, all at once; called in a thread of the worker's own.
 
         Args:
@@ -340,9 +340,7 @@ class CellWorker:
         self._values.update(plan.values)
         return Asker(replace(plan, values=self._values), replace(services, sharers=sharers))
 
-    async def _ask(
-        self, cells: Sequence[Mapping[str, Json]], shares: Mapping[str, float]
-    ) -> list[Any]:
+    async def _ask(self, cells: Sequence[JsonObject], shares: Mapping[str, float]) -> list[Any]:
         if self._opened is None:
             self._opened = asyncio.create_task(self._asker.open())
         try:
@@ -380,7 +378,7 @@ async def missing_names(variables: Sequence[str], owners: Sequence[str]) -> list
     return lacking
 
 
-def encode_cell(variant: int, row: ExperimentRow, values: Mapping[str, Json]) -> dict[str, Json]:
+def encode_cell(variant: int, row: ExperimentRow, values: JsonObject) -> JsonDict:
     """Encode a cell for a worker: everything that its request needs, without assertions."""
     case = row.case
     return {

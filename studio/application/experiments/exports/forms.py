@@ -21,7 +21,7 @@ from studio.core.experiments.results.cells import CellState, left_out_of
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.runs.otlp import GENAI_1_41, attributes_of, root_span_id, trace_id
 from studio.core.text.amounts import money
-from studio.core.text.values import Json, object_of, text_or_json
+from studio.core.text.values import Json, JsonDict, JsonObject, object_of, text_or_json
 from studio.core.text.workflow_commands import command_property, command_text
 
 Export = Callable[[ExperimentLedger, ExperimentReport], str]
@@ -106,7 +106,7 @@ def as_json_lines(ledger: ExperimentLedger, report: ExperimentReport) -> str:
     return "\n".join(json.dumps(each, ensure_ascii=False) for each in _lines(ledger, report)) + "\n"
 
 
-def _lines(ledger: ExperimentLedger, report: ExperimentReport) -> Iterator[dict[str, Json]]:
+def _lines(ledger: ExperimentLedger, report: ExperimentReport) -> Iterator[JsonDict]:
     yield {"type": "experiment", **summary_of(report)}
     for cell in cells_of(ledger, report):
         outcome = cell.outcome
@@ -129,7 +129,7 @@ def _lines(ledger: ExperimentLedger, report: ExperimentReport) -> Iterator[dict[
         }
 
 
-def summary_of(report: ExperimentReport) -> dict[str, Json]:
+def summary_of(report: ExperimentReport) -> JsonDict:
     """Return the head of a result as JSON."""
     return {
         "result": report.head.id,
@@ -175,7 +175,7 @@ def summary_of(report: ExperimentReport) -> dict[str, Json]:
     }
 
 
-def _fields(record: object, names: Sequence[str]) -> dict[str, Json]:
+def _fields(record: object, names: Sequence[str]) -> JsonDict:
     return {name: getattr(record, name) for name in names}
 
 
@@ -218,7 +218,7 @@ def safe_cell(text: str) -> str:
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
-def _facts(facts: Mapping[str, Json]) -> dict[str, Json]:
+def _facts(facts: JsonObject) -> JsonDict:
     """Return the metadata of a row, as columns of its own."""
     return {f"metadata:{name}": each for name, each in object_of(facts.get("metadata")).items()}
 
@@ -361,7 +361,7 @@ def as_otel(ledger: ExperimentLedger, report: ExperimentReport) -> str:
 
 def _records(
     ledger: ExperimentLedger, report: ExperimentReport, cell: ExportedCell
-) -> Iterator[dict[str, Json]]:
+) -> Iterator[JsonDict]:
     run = _run_of(ledger, report, cell)
     for each in cell.outcome.results:
         yield _record(report, cell, each, run)
@@ -369,9 +369,9 @@ def _records(
 
 def _record(
     report: ExperimentReport, cell: ExportedCell, found: AssertionResult, run: str
-) -> dict[str, Json]:
+) -> JsonDict:
     is_error = found.state in ("error", "not_run")
-    attributes: dict[str, Json] = {
+    attributes: JsonDict = {
         "gen_ai.evaluation.name": found.metric or found.label,
         "gen_ai.evaluation.score.label": _LABELS[found.state],
         "gen_ai.evaluation.explanation": found.reason,
@@ -385,7 +385,7 @@ def _record(
     else:
         attributes["gen_ai.evaluation.score.value"] = float(found.score)
     when = str(int((report.head.finished or report.head.started) * 1_000_000_000))
-    record: dict[str, Json] = {
+    record: JsonDict = {
         "timeUnixNano": when,
         "observedTimeUnixNano": when,
         "severityNumber": _ERROR if is_error else _INFORMATION,

@@ -14,7 +14,7 @@ from studio.application.experiments.exports.cells import ExportedCell, cells_of
 from studio.application.experiments.report import ExperimentReport, VariantReport
 from studio.core.experiments.assertions.result import AssertionResult
 from studio.core.experiments.results.ledger import ExperimentLedger
-from studio.core.text.values import Json, JsonObject, list_of
+from studio.core.text.values import Json, JsonDict, JsonObject, list_of
 
 _STATES = {
     "done": "success",
@@ -38,7 +38,7 @@ def as_inspect(ledger: ExperimentLedger, report: ExperimentReport) -> str:
     ]
     name = _hash(f"{head.file}#{head.id}")
     samples: list[Json] = [_sample(cell, models) for cell in cells_of(ledger, report)]
-    whole: dict[str, Json] = {
+    whole: JsonDict = {
         "version": 2,
         "status": _STATES.get(head.state, "error"),
         "eval": {
@@ -87,13 +87,13 @@ def _sample(cell: ExportedCell, models: Sequence[str]) -> JsonObject:
     outcome, model = cell.outcome, models[cell.key.variant] if models else "unknown"
     expected = cell.row.facts.get("expected")
     variables = cell.row.facts.get("vars")
-    usage: dict[str, Json] = {
+    usage: JsonDict = {
         "input_tokens": outcome.input_tokens,
         "output_tokens": outcome.output_tokens,
         "total_tokens": outcome.input_tokens + outcome.output_tokens,
     }
     message: JsonObject = {"role": "assistant", "content": outcome.output, "source": "generate"}
-    made: dict[str, Json] = {
+    made: JsonDict = {
         "id": f"{cell.row.key}:{cell.variant}",
         "epoch": cell.key.repeat,
         "input": cell.title,

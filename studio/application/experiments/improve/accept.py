@@ -29,7 +29,7 @@ from studio.core.text.amounts import money
 from studio.core.text.diff import unified_diff
 from studio.core.text.naming import free_name
 from studio.core.text.source import TextEdit
-from studio.core.text.values import Json
+from studio.core.text.values import JsonDict
 
 CandidateState: TypeAlias = Literal["start", "kept", "dropped", "refused"]
 """State of a text: the prompt's own, kept on the choosing rows, dropped because it was no better
@@ -302,7 +302,7 @@ def with_variants(text: str, variant: PlannedVariant, title: str, texts: Sequenc
         if is_named:
             added = _with_named(added, variant, label, title, new)
             continue
-        entry: dict[str, Json] = {"id": variant.entry.prompt.id, "label": label}
+        entry: JsonDict = {"id": variant.entry.prompt.id, "label": label}
         if variant.entry.prompt.protocol:
             entry["protocol"] = variant.entry.prompt.protocol
         added = with_item(added, "prompts", {**entry, "edit": {title: new}})
@@ -325,7 +325,7 @@ def _with_named(text: str, variant: PlannedVariant, name: str, title: str, new: 
     assert isinstance(data, dict)
     variants = data["variants"]
     assert isinstance(variants, dict)
-    entry: dict[str, Json] = {**variants[variant.name], "edit": {title: new}}
+    entry: JsonDict = {**variants[variant.name], "edit": {title: new}}
     places = [each for each in reading.entries if each.path[:1] == ("variants",)]
     first = next(each for each in places if len(each.path) == 2)
     if text[places[0].value.start] == "{":

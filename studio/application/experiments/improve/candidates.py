@@ -25,7 +25,7 @@ from studio.core.prompty.parse import parse
 from studio.core.text.amounts import shortened
 from studio.core.text.files import read_text
 from studio.core.text.source import Severity, Span, apply_edits
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonDict
 
 _TAGS = {
     "jinja2": (("{{", "}}"), ("{%", "%}"), ("{#", "#}")),
@@ -292,7 +292,7 @@ class SectionProposer:
         self, current: str, rows: Sequence[AnsweredRow], refused: Sequence[ProposedText]
     ) -> tuple[str, str]:
         whole = with_section(self._document, self._title, current)
-        inputs: dict[str, Json] = {
+        inputs: JsonDict = {
             "prompt": self._mask(whole.source.slice(whole.body)),
             "title": self._title,
             "text": self._mask(current),
@@ -324,7 +324,7 @@ class SectionProposer:
     def _examples(self, rows: Sequence[AnsweredRow]) -> Iterator[str]:
         """Yield rows as JSON lines, those that fail first; secrets in them are masked."""
         for each in sorted(rows, key=lambda row: row.score)[:_MOST_EXAMPLES]:
-            row: dict[str, Json] = {
+            row: JsonDict = {
                 "inputs": self._cut(json.dumps(each.values, ensure_ascii=False, default=str)),
                 "answer": self._cut(each.answer),
                 "passes": each.passed,

@@ -36,7 +36,7 @@ from studio.core.experiments.results.cells import (
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.values import ExperimentRow
 from studio.core.runs.exchange import without_replies
-from studio.core.text.values import Json, JsonObject, objects_of
+from studio.core.text.values import Json, JsonDict, JsonObject, objects_of
 
 
 class Conversations:
@@ -388,7 +388,7 @@ class ExperimentRunner:
     async def _mark(self, cell: LeasedCell, row: ExperimentRow, answer: CellAnswer) -> CellMarks:
         case = row.case
         asked = self.cells.text_of(cell.key)
-        variables: dict[str, Json] = dict(case.variables)
+        variables: JsonDict = dict(case.variables)
         if case.expected is not None:
             variables["expected"] = case.expected
         is_json = answers_json(self.plan.variants[cell.key.variant].document, answer)

@@ -34,7 +34,7 @@ from studio.core.prompty.reference_values import NOT_TRUSTED, ReferenceContext
 from studio.core.runs.database import StoreError
 from studio.core.text.amounts import money
 from studio.core.text.source import Problem, Severity, Span
-from studio.core.text.values import Json
+from studio.core.text.values import JsonDict, JsonObject
 from studio.core.tools.source import ToolSourceError
 from studio.core.tools.toolbox import AskUser, Toolbox
 from studio.core.wire.reply import Reply, ReplyDelta, ReplyNotice
@@ -60,7 +60,7 @@ class Refusal:
     missing: tuple[str, ...] = ()
     """Names of the inputs and parameters that want a value, in the order of the document."""
 
-    samples: Mapping[str, Json] = field(default_factory=dict)
+    samples: JsonObject = field(default_factory=dict)
     """Samples that the preview shows, by name, where a run could begin with them. A run takes them
     only when the user says so."""
 
@@ -74,7 +74,7 @@ class Refusal:
 
 
 def refusal_of(
-    document: PromptDocument, values: Mapping[str, Json], references: ReferenceContext | None = None
+    document: PromptDocument, values: JsonObject, references: ReferenceContext | None = None
 ) -> Refusal | None:
     """Return what prevents a run; None if it can start.
 
@@ -135,7 +135,7 @@ def _sample_alone(document: PromptDocument, resolution: InputResolution) -> str:
 
 
 def _kept_back(
-    document: PromptDocument, values: Mapping[str, Json], references: ReferenceContext
+    document: PromptDocument, values: JsonObject, references: ReferenceContext
 ) -> tuple[Problem, ...]:
     """Return the files and variables of the messages that an untrusted folder keeps from a run."""
     prepared = prepare(document, values, references=references)
@@ -146,9 +146,7 @@ def _kept_back(
     )
 
 
-def _samples(
-    document: PromptDocument, values: Mapping[str, Json], names: Sequence[str]
-) -> dict[str, Json]:
+def _samples(document: PromptDocument, values: JsonObject, names: Sequence[str]) -> JsonDict:
     """Return the samples that replace missing values; empty if a required one has none."""
     without = {name: value for name, value in values.items() if name not in names}
     resolution = resolve_inputs(document, without)
@@ -175,7 +173,7 @@ def _words(problems: Sequence[Problem], names: Sequence[str]) -> str:
     return tr("These have no value: {names}.").format(names=", ".join(map(repr, names)))
 
 
-def _hint(samples: Mapping[str, Json]) -> str:
+def _hint(samples: JsonObject) -> str:
     if not samples:
         return tr("Fill it in under Inputs, then run again.")
     return tr("Fill it in under Inputs, or run with what the preview shows: {names}.").format(
@@ -189,7 +187,7 @@ def _hint(samples: Mapping[str, Json]) -> str:
 async def open_tools(
     session: ToolSession,
     document: PromptDocument,
-    values: Mapping[str, Json],
+    values: JsonObject,
     references: ReferenceContext,
     ask: AskUser | None = None,
     *,

@@ -27,7 +27,7 @@ from studio.core.paths import resource_table
 from studio.core.prompty.document import Message, ToolSpec
 from studio.core.text.naming import nearest
 from studio.core.text.source import Span
-from studio.core.text.values import Json
+from studio.core.text.values import JsonDict
 from studio.core.wire.reply import Reply
 
 # The seam between the machine and the three ways a prompt and a model speak about tools.
@@ -70,7 +70,7 @@ class LoopProtocol(Protocol):
         """Whether the template is rendered again for every step."""
         ...
 
-    def variables(self, state: RunState, looped: frozenset[str]) -> dict[str, Json]:
+    def variables(self, state: RunState, looped: frozenset[str]) -> JsonDict:
         """Return the variables of the template besides the user's inputs.
 
         Names in `looped` (those that the template loops over) are given as lists, others as text.

@@ -11,7 +11,7 @@ from studio.core.agent.values.json_text import Decoded, decode_at, json_text
 from studio.core.agent.values.step import Repair
 from studio.core.paths import resource_table
 from studio.core.text.source import Span
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonDict
 
 LARGEST = 200_000
 """Characters; longer JSON gets no repair offered, since the reader is not a fast one."""
@@ -19,8 +19,8 @@ LARGEST = 200_000
 _DEEPEST = 100
 _CLOSERS = {'"': '"', "'": "'", "“": "”", "‘": "’", "„": "“", "`": "`"}
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
-_PYTHON_WORDS: dict[str, Json] = {"True": True, "False": False, "None": None}
-_JSON_WORDS: dict[str, Json] = {"true": True, "false": False, "null": None}
+_PYTHON_WORDS: JsonDict = {"True": True, "False": False, "None": None}
+_JSON_WORDS: JsonDict = {"true": True, "false": False, "null": None}
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _BARE = re.compile(r"[^\W\d_][\w .@/+-]*")
 _AFTER_SINGLE = re.compile(r"\s*(?:[,:}\]]|//|/\*|#|\Z)")
@@ -187,9 +187,9 @@ class _Reader:
             raise _Cut
         self.at = found + beyond
 
-    def _object(self, depth: int) -> dict[str, Json]:
+    def _object(self, depth: int) -> JsonDict:
         self.at += 1
-        made: dict[str, Json] = {}
+        made: JsonDict = {}
         while True:
             if self._peek() == "}":
                 self.at += 1

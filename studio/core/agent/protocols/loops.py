@@ -15,7 +15,7 @@ from studio.core.agent.values.step import Action, FormatError, Reading, ReadingS
 from studio.core.models.base import ProtocolName
 from studio.core.prompty.document import Message, PromptDocument, TextPart, example_actions
 from studio.core.prompty.loop_format import agent_settings, text_format
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonDict
 from studio.core.tools.forms import tool_items, tools_text
 from studio.core.wire.reply import Reply
 
@@ -106,7 +106,7 @@ def bad_exchanges(steps: Sequence[Step], most: int) -> Iterator[Message]:
         yield Message("user", (TextPart(step.observation),))
 
 
-def _tool_variables(state: RunState, looped: frozenset[str], *, quoted: bool) -> dict[str, Json]:
+def _tool_variables(state: RunState, looped: frozenset[str], *, quoted: bool) -> JsonDict:
     """Return a run's tools as a template shows them: lists where it loops over them, else texts."""
     tools = state.setup.tools
     names: list[Json] = [tool.name for tool in tools]
@@ -126,7 +126,7 @@ class NativeLoop:
     name: Literal["native"] = "native"
     rerenders: bool = False
 
-    def variables(self, state: RunState, looped: frozenset[str]) -> dict[str, Json]:
+    def variables(self, state: RunState, looped: frozenset[str]) -> JsonDict:
         """Return `tools` and `tool_names`; the conversation grows by messages."""
         return _tool_variables(state, looped, quoted=False)
 
@@ -146,7 +146,7 @@ class ReactLoop:
     name: Literal["react"] = "react"
     rerenders: bool = True
 
-    def variables(self, state: RunState, looped: frozenset[str]) -> dict[str, Json]:
+    def variables(self, state: RunState, looped: frozenset[str]) -> JsonDict:
         """Return `question`, `tools`, `tool_names`, `history`, old prompts' `agent_scratchpad`."""
         scratchpad = react_scratchpad(state.steps)
         question = state.setup.question
@@ -175,7 +175,7 @@ class JsonActionLoop:
     name: Literal["json_action"] = "json_action"
     rerenders: bool = True
 
-    def variables(self, state: RunState, looped: frozenset[str]) -> dict[str, Json]:
+    def variables(self, state: RunState, looped: frozenset[str]) -> JsonDict:
         """Return `tools`, `tool_names`, `examples`, `question`, and the history by its names."""
         return {
             "question": state.setup.question,

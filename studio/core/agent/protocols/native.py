@@ -41,7 +41,7 @@ from studio.core.agent.values.step import (
 )
 from studio.core.prompty.document import ToolSpec
 from studio.core.text.source import Span
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonDict, JsonObject
 from studio.core.wire.reply import Reply, ToolCall
 
 # Calls as programs write them, `tool(a="b")`, and named values, `a="b", c=3`: read for repairs.
@@ -53,9 +53,9 @@ _BETWEEN = re.compile(r"[\s,;]*")
 _PREFIX = re.compile(r"^(?:functions?|tools?|default_api|mcp|api)[.:/_]+", re.IGNORECASE)
 
 
-def read_named_values(text: str) -> dict[str, Json] | None:
+def read_named_values(text: str) -> JsonDict | None:
     """Read the values of `a="b", c=3`; None where the text is anything else or more."""
-    made: dict[str, Json] = {}
+    made: JsonDict = {}
     at = _end_of_blanks(text, 0)
     while at < len(text):
         key = _KEY.match(text, at)
@@ -167,7 +167,7 @@ _MOST = 50
 @dataclass(frozen=True, slots=True)
 class _Asked:
     tool: str
-    arguments: Mapping[str, Json]
+    arguments: JsonObject
 
 
 def find_text_calls(reply: Reply, text: str, rules: ReadRules) -> FormatError | None:
@@ -291,7 +291,7 @@ def _function(text: str, found: re.Match[str], rules: ReadRules) -> tuple[list[_
     end = text.find("</function>", at)
     if end < 0:
         return None
-    values: dict[str, Json] = {
+    values: JsonDict = {
         item["key"]: _typed(item["value"].strip("\n"))
         for item in _PARAMETER.finditer(text, at, end)
     }

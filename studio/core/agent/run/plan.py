@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -15,7 +15,7 @@ from studio.core.agent.values.state import RunState
 from studio.core.models.base import ChatModel
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.reference_values import ReferenceContext
-from studio.core.text.values import Json
+from studio.core.text.values import JsonObject
 from studio.core.wire.reply import Reply, ReplyDelta
 from studio.core.wire.wire_call import KeepCall
 
@@ -77,7 +77,7 @@ class RunPlan:
     document: PromptDocument
     """Prompt as written in the editor."""
 
-    inputs: Mapping[str, Json]
+    inputs: JsonObject
     """The user's values."""
 
     model: ChatModel

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from studio.core.agent.values.step import FormatErrorCode
-from studio.core.text.values import Json, JsonBoundError, within_depth
+from studio.core.text.values import Json, JsonBoundError, JsonDict, within_depth
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class _BadJsonError(ValueError):
         self.code: FormatErrorCode = code
 
 
-def _pairs(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+def _pairs(pairs: list[tuple[str, Json]]) -> JsonDict:
     made = dict(pairs)
     if len(made) != len(pairs):
         seen: set[str] = set()

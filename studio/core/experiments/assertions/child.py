@@ -10,7 +10,7 @@ from typing import Literal, Protocol, TypeAlias
 
 from studio.core.experiments.assertions.result import NotRunError, UndecidedError, Verdict
 from studio.core.experiments.values import AssertionSpec
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonDict, JsonObject
 from studio.core.tools.mcp.child import ChildProcess
 from studio.core.tools.python.interpreter import server_environment
 
@@ -147,7 +147,7 @@ class AssertionChild:
         if child is not None:
             await child.close()
 
-    async def _ask(self, question: dict[str, Json]) -> dict[str, Json]:
+    async def _ask(self, question: JsonDict) -> JsonDict:
         child = self._child
         if child is None or not child.is_alive:
             child = self._child = await ChildProcess.start(
@@ -167,7 +167,7 @@ class AssertionChild:
             await self._end(child)
             last = f": {log[-1]}" if log else ""
             raise UndecidedError(f"The process of the code ended{last}.")
-        answer: dict[str, Json] = json.loads(line)
+        answer: JsonDict = json.loads(line)
         return answer
 
     async def _end(self, child: ChildProcess) -> None:

@@ -25,7 +25,7 @@ from studio.core.experiments.assertions.trajectory import OF_THE_RUN
 from studio.core.experiments.values import AssertionSpec
 from studio.core.prompty.templates import render_template
 from studio.core.text.source import Severity, Span
-from studio.core.text.values import Json, parse_json, text_or_json
+from studio.core.text.values import Json, JsonDict, JsonObject, parse_json, text_or_json
 
 JUDGED = ("llm-rubric", "factuality", "model-graded-factuality", "g-eval", "model-graded-closedqa")
 """Types that a judge decides: a prompt, run by a model."""
@@ -185,9 +185,7 @@ def _result(spec: AssertionSpec, label: str, verdict: Verdict) -> AssertionResul
     )
 
 
-def judged_by(
-    specs: Sequence[AssertionSpec], options: Mapping[str, Json]
-) -> tuple[AssertionSpec, ...]:
+def judged_by(specs: Sequence[AssertionSpec], options: JsonObject) -> tuple[AssertionSpec, ...]:
     """Return assertions with the judge that their test names (`options`), where they name none."""
     provider, rubric = options.get("provider"), options.get("rubricPrompt")
     if not provider and not rubric:
@@ -301,7 +299,7 @@ class _Marking:
                 raise UndecidedError(f"{value!r} names no Python or JavaScript file.")
             file, code = self.markers.find(found["path"]), found["function"] or ""
             language = "python" if found["path"].endswith(".py") else "javascript"
-        given: dict[str, Json] = {
+        given: JsonDict = {
             "vars": dict(self.context.variables),
             "prompt": self.context.prompt,
             "config": dict(spec.config),
@@ -345,8 +343,8 @@ def results_of_json(text: str) -> tuple[AssertionResult, ...]:
     return tuple(_of_json(each) for each in json.loads(text))
 
 
-def _as_json(result: AssertionResult) -> dict[str, Json]:
-    made: dict[str, Json] = {
+def _as_json(result: AssertionResult) -> JsonDict:
+    made: JsonDict = {
         "label": result.label,
         "state": result.state,
         "score": round(result.score, 6),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from studio.core.text.source import Span
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import JsonObject
 
 AssertionState: TypeAlias = Literal["passed", "failed", "error", "not_run"]
 """`error`: it could not be decided. `not_run`: nothing here decides it. Neither passes."""
@@ -143,7 +142,7 @@ class NotRunError(Exception):
 class AssertionContext:
     """The context of assertions besides the answer."""
 
-    variables: Mapping[str, Json] = field(default_factory=dict)
+    variables: JsonObject = field(default_factory=dict)
     """The row's values, `expected` among them."""
 
     prompt: str = ""

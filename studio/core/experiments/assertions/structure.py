@@ -17,7 +17,7 @@ from studio.core.experiments.values import AssertionSpec
 from studio.core.patterns import with_bounded_patterns
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.source import Span
-from studio.core.text.values import Json, parse_json, reason_of
+from studio.core.text.values import Json, JsonObject, parse_json, reason_of
 
 _MOST_OBJECTS = 200
 
@@ -62,7 +62,7 @@ def objects_in(text: str) -> Iterator[tuple[Json, Span]]:
         at = end
 
 
-def _schema(value: Json) -> Mapping[str, Json] | None:
+def _schema(value: Json) -> JsonObject | None:
     if value is None:
         return None
     if isinstance(value, str):
@@ -72,7 +72,7 @@ def _schema(value: Json) -> Mapping[str, Json] | None:
     return value
 
 
-def _fits(value: Json, schema: Mapping[str, Json] | None, span: Span) -> Verdict:
+def _fits(value: Json, schema: JsonObject | None, span: Span) -> Verdict:
     if schema is None:
         return Verdict(True, "It is JSON.", span=span)
     validator = _validator(json.dumps(schema, sort_keys=True))

@@ -27,7 +27,7 @@ from studio.core.paths import resource_table
 from studio.core.prompty.front.schema import json_schema, read_shapes
 from studio.core.text.naming import nearest
 from studio.core.text.source import Fix, SourceText, TextEdit
-from studio.core.text.values import Json, JsonObject, parse_json
+from studio.core.text.values import Json, JsonDict, JsonObject, parse_json
 
 # Assertions as an experiment file states them.
 
@@ -219,8 +219,8 @@ def expected_assertion(text: str) -> AssertionSpec | None:
     with suppress(ValueError):
         fields = parse_json(written) if written.startswith("{") else None
         if isinstance(fields, Mapping):
-            must: dict[str, Json] = {name: {"const": value} for name, value in fields.items()}
-            schema: dict[str, Json] = {"properties": must, "required": list(must)}
+            must: JsonDict = {name: {"const": value} for name, value in fields.items()}
+            schema: JsonDict = {"properties": must, "required": list(must)}
             return AssertionSpec("is-json", value=schema)
     spec = assertion_of_column(written)
     is_plain = spec == AssertionSpec("equals", value=written) or not {":", "-"} & set(written)
@@ -497,7 +497,7 @@ def _spread(case: ExperimentCase, whole: frozenset[str]) -> Iterator[ExperimentC
         yield replace(case, variables={**case.variables, **chosen})
 
 
-def row_hash(variables: Mapping[str, Json]) -> str:
+def row_hash(variables: JsonObject) -> str:
     """Return a short name of values, which does not depend on the expected answer.
 
     So a row is the same one before and after its answer is accepted as the expected one.

@@ -13,7 +13,7 @@ from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.amounts import LARGEST
 from studio.core.text.naming import nearest
 from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, KeyPath
 
 # What promptfoo has and nothing here does: named where it stands, so that nothing is sent
 # without.
@@ -112,10 +112,10 @@ class YamlNode:
     value: Json
     """The plain value; None where the key is missing."""
 
-    path: tuple[str | int, ...]
+    path: KeyPath
     """Keys from the root."""
 
-    places: Mapping[tuple[str | int, ...], FrontMatterEntry]
+    places: Mapping[KeyPath, FrontMatterEntry]
     """Every place of the file."""
 
     findings: ExperimentFindings

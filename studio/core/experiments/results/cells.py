@@ -16,7 +16,7 @@ from studio.core.experiments.assertions.marking import CellMarks, results_of_jso
 from studio.core.experiments.assertions.result import AssertionResult, CellAnswer, MadeCall
 from studio.core.experiments.results.database import LedgerDatabase, unpacked
 from studio.core.experiments.values import ExperimentRow
-from studio.core.text.values import Json, object_of, objects_of
+from studio.core.text.values import Json, JsonDict, JsonObject, object_of, objects_of
 
 
 class CellState(IntEnum):
@@ -92,7 +92,7 @@ class CellOutcome:
     results: tuple[AssertionResult, ...] = ()
     """Results of its assertions."""
 
-    facts: Mapping[str, Json] = field(default_factory=dict)
+    facts: JsonObject = field(default_factory=dict)
     """Facts for judging it again: calls, finish reason, errors, the first price, options that
     were not sent."""
 
@@ -166,15 +166,15 @@ class VariantTotal:
     """Cells whose price is not known."""
 
 
-def facts_of(calls: tuple[MadeCall, ...], **others: Json) -> dict[str, Json]:
+def facts_of(calls: tuple[MadeCall, ...], **others: Json) -> JsonDict:
     """Return the facts for judging again, as they are stored."""
-    made: dict[str, Json] = {name: value for name, value in others.items() if value}
+    made: JsonDict = {name: value for name, value in others.items() if value}
     if calls:
         made["calls"] = [asdict(each) for each in calls]
     return made
 
 
-def calls_of(facts: Mapping[str, Json]) -> tuple[MadeCall, ...]:
+def calls_of(facts: JsonObject) -> tuple[MadeCall, ...]:
     """Return the kept tool calls."""
     return tuple(
         MadeCall(
@@ -250,10 +250,10 @@ def left_out_of(outcome: CellOutcome) -> tuple[str, ...]:
     return tuple(map(str, names)) if isinstance(names, list) else ()
 
 
-def row_facts(row: ExperimentRow, mask: Callable[[str], str]) -> dict[str, Json]:
+def row_facts(row: ExperimentRow, mask: Callable[[str], str]) -> JsonDict:
     """Return the stored facts of a row, with secrets among its values masked."""
     case = row.case
-    others: dict[str, Json] = {
+    others: JsonDict = {
         "tags": list(case.tags),
         "description": case.description,
         "file": case.file,
@@ -304,7 +304,7 @@ class ResultHead:
     repeats: int
     """Repeats of each row."""
 
-    spec: Mapping[str, Json]
+    spec: JsonObject
     """Pass rule, baseline, seed: what reading the result needs."""
 
     is_accepted: bool = False
@@ -324,7 +324,7 @@ class ResultRow:
     key: str
     """The same in other results of the same case."""
 
-    facts: Mapping[str, Json]
+    facts: JsonObject
     """`vars`, `tags`, `description`, `metadata`, `expected`, `file`, `line`, `threshold`."""
 
 
@@ -338,7 +338,7 @@ class NewResult:
     file: str
     """The experiment file."""
 
-    spec: Mapping[str, Json]
+    spec: JsonObject
     """Facts for reading the result."""
 
     variants: Sequence[str]

@@ -5,7 +5,7 @@ import json
 import sqlite3
 import threading
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from studio.core.paths import resource_text
 from studio.core.runs.database import explain_fault
 from studio.core.text.files import private_file
-from studio.core.text.values import Json
+from studio.core.text.values import JsonObject
 
 VERSION = 1
 _BUSY_MS = 5000
@@ -136,7 +136,7 @@ Place = tuple[int, int, int, int]
 """Experiment, repeat, row and variant."""
 
 
-def as_text(value: Mapping[str, Json]) -> str:
+def as_text(value: JsonObject) -> str:
     """Return a mapping as it is kept."""
     return json.dumps(value, ensure_ascii=False, default=str)
 

@@ -41,7 +41,7 @@ from studio.core.experiments.results.database import (
 )
 from studio.core.experiments.results.ratings import RatingStore
 from studio.core.runs.store import LockFile, is_held
-from studio.core.text.values import Json, reason_of
+from studio.core.text.values import JsonDict, reason_of
 
 _AT_ONCE = 400
 _TRIES = 20
@@ -473,9 +473,9 @@ class ExperimentLedger:
         ]
 
 
-def _facts(kept: bytes, *, with_values: bool) -> dict[str, Json]:
+def _facts(kept: bytes, *, with_values: bool) -> JsonDict:
     """Return the stored facts of a row; its values are released at once."""
-    facts: dict[str, Json] = json.loads(unpacked(kept))
+    facts: JsonDict = json.loads(unpacked(kept))
     if not with_values:
         facts.pop("vars", None)
     return facts

@@ -43,7 +43,15 @@ from studio.core.models.connections import Connection, address_of, provider_at
 from studio.core.prompty.document import Message, TemplateFormat
 from studio.core.prompty.templates import find_variables
 from studio.core.prompty.threads import read_thread
-from studio.core.text.values import Json, JsonObject, object_of, objects_of, parse_json, texts_in
+from studio.core.text.values import (
+    Json,
+    JsonDict,
+    JsonObject,
+    object_of,
+    objects_of,
+    parse_json,
+    texts_in,
+)
 from studio.core.wire.chat import function_definition
 from studio.core.wire.draft import is_sendable
 
@@ -141,7 +149,7 @@ def model_settings(source: ExportSource) -> ModelSettings:
     is_anthropic = provider == "anthropic"
     body = request_of(source, provider).body
     known = _ANTHROPIC if is_anthropic else _OPENAI
-    made: dict[str, Json] = {"model": body.get("model", "")}
+    made: JsonDict = {"model": body.get("model", "")}
     if provider == "openai-responses":
         made["use_responses_api"] = True
     if connection.base_url:
@@ -151,7 +159,7 @@ def model_settings(source: ExportSource) -> ModelSettings:
     if key != ("ANTHROPIC_API_KEY" if is_anthropic else "OPENAI_API_KEY"):
         made["api_key"] = f"${{env:{key}}}"
     made |= {key: body[key] for key in known if key in body}
-    left: Mapping[str, Json] = {
+    left: JsonObject = {
         key: value
         for key, value in body.items()
         if key not in (*_OF_THE_PROMPT, *known, "stream", "stream_options")
@@ -165,7 +173,7 @@ def langchain_round_trips(
     source: ExportSource,
     text: str,
     form: TemplateFormat,
-    partial: Mapping[str, Json],
+    partial: JsonObject,
     model: ModelSettings,
 ) -> tuple[RoundTrip, ...]:
     """Read the list of messages out of the file, and make the request of them that LangChain makes.
@@ -191,7 +199,7 @@ def langchain_round_trips(
 
 
 def _rendered(
-    row: tuple[str, Json, JsonObject], render: Render, values: Mapping[str, Json]
+    row: tuple[str, Json, JsonObject], render: Render, values: JsonObject
 ) -> tuple[Message, ...]:
     role, content, further = row
     if role == PLACEHOLDER:
@@ -292,7 +300,7 @@ class _LangChain:
         needs = ["jinja2"] if self.format == "jinja2" else []
         return " ".join(["langchain-core", self.model.package, *needs])
 
-    def defaults(self) -> dict[str, Json]:
+    def defaults(self) -> JsonDict:
         """Return the defaults of inputs, so that only what has none must be given."""
         used = used_inputs(self.document)
         threads = {item.name for item in self.document.inputs if item.kind == "thread"}

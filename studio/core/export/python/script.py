@@ -48,7 +48,7 @@ from studio.core.prompty.document import TEXT_KINDS, TemplateFormat, ToolSpec
 from studio.core.prompty.inputs import value_kind
 from studio.core.prompty.loop_format import agent_settings
 from studio.core.text.source import Problem, Severity, Span
-from studio.core.text.values import Json, JsonObject, list_of, object_of
+from studio.core.text.values import Json, JsonDict, JsonObject, list_of, object_of
 from studio.core.wire.chat import function_definition
 from studio.core.wire.draft import is_sendable
 from studio.core.wire.request import to_request
@@ -179,9 +179,9 @@ def script_round_trips(script: _Script, text: str) -> tuple[RoundTrip, ...]:
     return compare_rounds(script.source, read, program="the script")
 
 
-def _constants(text: str) -> dict[str, Json]:
+def _constants(text: str) -> JsonDict:
     """Return the literals that a script sets at its top level."""
-    found: dict[str, Json] = {}
+    found: JsonDict = {}
     for node in ast.parse(text).body:
         target = node.targets[0] if isinstance(node, ast.Assign) else None
         value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
@@ -381,12 +381,12 @@ class _Script:
         name = next((each for each in ("question", "input") if each in self._inputs()), "question")
         supplied = first_step_values(self.document, {name: _SENTINEL}, self.specs)
         own = {item.name for item in self.document.inputs}
-        kept: dict[str, Json] = {
+        kept: JsonDict = {
             key: value
             for key, value in supplied.items()
             if key not in own and key not in ("question", "input", "history", "agent_scratchpad")
         }
-        around: dict[str, Json] = {
+        around: JsonDict = {
             key: list(value.split(_SENTINEL, 1))
             for key, value in kept.items()
             if isinstance(value, str) and _SENTINEL in value
@@ -411,7 +411,7 @@ class _Script:
         table = f"FUNCTIONS = {{\n{rows}}}" if rows else "FUNCTIONS: dict = {}"
         return f"{table}\n{_assigned('BINDINGS', bindings)}"
 
-    def _inputs(self) -> dict[str, Json]:
+    def _inputs(self) -> JsonDict:
         """Return the defaults, with the values of now; samples are no values."""
         prepared = self.source.prepared
         loop = _LOOP_NAMES if self.protocol != "native" else ()

@@ -583,7 +583,7 @@ def _number(value: Json) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _words(error: Mapping[str, Json]) -> str:
+def _words(error: JsonObject) -> str:
     line = error.get("line")
     where = f"line {line}: " if isinstance(line, int) else ""
     return f"{where}{error.get('message') or error.get('code') or 'no reason'}"

@@ -31,7 +31,7 @@ from studio.core.prompty.document import (
 from studio.core.prompty.reference_values import LookUp
 from studio.core.prompty.threads import read_thread
 from studio.core.text.source import Problem, Severity, Span
-from studio.core.text.values import Json, text_or_json
+from studio.core.text.values import Json, JsonDict, JsonObject, text_or_json
 
 # A rendering with its values hidden, so that only the author's own text makes structure.
 
@@ -195,7 +195,7 @@ class Conversation:
     masked: MaskedText
     """Its rendering."""
 
-    inputs: Mapping[str, Json]
+    inputs: JsonObject
     """Values of the inputs, for threads and media."""
 
     look_up: LookUp | None = None
@@ -227,7 +227,7 @@ class Conversation:
         start = self.document.body.start
         self.problems.append(Problem(code, severity, message, span or Span(start, start)))
 
-    def add_thread(self, name: str, attributes: Mapping[str, Json], span: Span | None) -> None:
+    def add_thread(self, name: str, attributes: JsonObject, span: Span | None) -> None:
         """Put the messages of a thread input in."""
         self.used_rich.add(name)
         value = self.inputs.get(name)
@@ -248,7 +248,7 @@ class SectionHead:
     role: Role
     """Role of the message."""
 
-    attributes: Mapping[str, Json]
+    attributes: JsonObject
     """The marker's attributes, values put in."""
 
     origin: MessageOrigin
@@ -344,9 +344,9 @@ def input_part(kind: MediaKind, value: Json, span: Span | None) -> MediaPart | N
     return MediaPart(kind, source, span=span)
 
 
-def attribute_values(masked: MaskedText, attributes: tuple[Attribute, ...]) -> dict[str, Json]:
+def attribute_values(masked: MaskedText, attributes: tuple[Attribute, ...]) -> JsonDict:
     """Return attributes as a mapping with template values put in; the last of a repeated key."""
-    found: dict[str, Json] = {}
+    found: JsonDict = {}
     for item in attributes:
         start, end = item.value_span.start, item.value_span.end
         hidden = masked.holds_value(start, end)

@@ -28,9 +28,8 @@ from studio.core.prompty.document import (
 )
 from studio.core.prompty.reference_values import LookUp, is_input, whole_reference
 from studio.core.prompty.yaml.reader import YamlReading, read_yaml
-from studio.core.prompty.yaml.tree import KeyPath
 from studio.core.text.source import Problem, Severity, Span
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonDict, JsonObject, KeyPath
 
 _OPEN, _CLOSE = "\ue000", "\ue001"
 _DIGITS = str.maketrans("0123456789", "".join(chr(0xE010 + digit) for digit in range(10)))
@@ -44,7 +43,7 @@ _SCALAR = re.compile(r"true|false|-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?")
 class RenderedYaml:
     """The YAML of a range of a rendering."""
 
-    def __init__(self, pieces: Sequence[Segment], inputs: Mapping[str, Json]) -> None:
+    def __init__(self, pieces: Sequence[Segment], inputs: JsonObject) -> None:
         self._pieces = tuple(pieces)
         self._inputs = inputs
         self._spread = frozenset(_spreads(self._pieces))
@@ -52,7 +51,7 @@ class RenderedYaml:
         if reading.broken and self._spread:
             self._spread = frozenset()  # no line of a reference was a mapping's
             reading = self._read()
-        self._entries: dict[tuple[str | int, ...], FrontMatterEntry] = {
+        self._entries: dict[KeyPath, FrontMatterEntry] = {
             entry.path: entry for entry in reading.entries
         }
         self._raw = reading.value
@@ -118,8 +117,8 @@ class RenderedYaml:
         return self._put_in(value, used)
 
     def _filled_mapping(self, value: JsonObject, path: KeyPath, used: set[str]) -> Json:
-        spread: dict[str, Json] = {}
-        own: dict[str, Json] = {}
+        spread: JsonDict = {}
+        own: JsonDict = {}
         for key, item in value.items():
             word = _WORD.fullmatch(key) if item is None else None
             piece = self._piece(word) if word is not None else None
@@ -205,7 +204,7 @@ class _NoToolError(Exception):
 def hoist_tools(
     document: PromptDocument,
     section: BodySection,
-    inputs: Mapping[str, Json],
+    inputs: JsonObject,
     look_up: LookUp | None = None,
 ) -> tuple[tuple[HoistedTool, ...], tuple[Problem, ...]]:
     """Return the tools of one `tools:` section without loops and conditions.

@@ -23,9 +23,8 @@ from studio.core.prompty.reference_values import (
 )
 from studio.core.prompty.templates import render_template
 from studio.core.prompty.yaml.reader import YamlReading, read_yaml
-from studio.core.prompty.yaml.tree import KeyPath
 from studio.core.text.source import Problem, Severity, Span
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonDict, JsonObject, KeyPath
 
 _OPEN, _FILL = "\ue000", "\ue001"
 _BASE, _DIGITS = 0xE100, 4096
@@ -52,7 +51,7 @@ class SourceYaml:
     span: Span
     """The range."""
 
-    inputs: Mapping[str, Json]
+    inputs: JsonObject
     """Values of the inputs."""
 
     look_up: LookUp | None = None
@@ -133,9 +132,9 @@ class SourceYaml:
             return self._scalar(value, path)
         return value
 
-    def _filled_mapping(self, value: Mapping[str, Json], path: KeyPath) -> Json:
-        spread: dict[str, Json] = {}
-        own: dict[str, Json] = {}
+    def _filled_mapping(self, value: JsonObject, path: KeyPath) -> Json:
+        spread: JsonDict = {}
+        own: JsonDict = {}
         for key, item in value.items():
             reference = self._reference(key) if item is None else None
             if reference is None:

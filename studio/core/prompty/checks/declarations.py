@@ -8,10 +8,10 @@ from studio.core.prompty.document import InputDeclaration, PromptDocument
 from studio.core.prompty.front.front_matter import read_bindings
 from studio.core.prompty.known_fields import kind_of_values
 from studio.core.prompty.reference_values import whole_reference
-from studio.core.prompty.yaml.tree import KeyPath, Places
+from studio.core.prompty.yaml.tree import Places
 from studio.core.text.naming import nearest
 from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonObject, KeyPath
 
 
 def check_inputs(document: PromptDocument) -> Iterator[Problem]:
@@ -286,7 +286,7 @@ def _names(document: PromptDocument, places: Places) -> Iterator[Problem]:
 
 
 def _bindings(
-    document: PromptDocument, places: Places, path: KeyPath, item: Mapping[str, Json]
+    document: PromptDocument, places: Places, path: KeyPath, item: JsonObject
 ) -> Iterator[Problem]:
     name = item.get("name", path[-1])
     inputs = {declared.name for declared in document.inputs}
@@ -305,7 +305,7 @@ def _bindings(
             yield Problem("binding-unknown-parameter", Severity.WARNING, message, at)
 
 
-def _schema(places: Places, path: KeyPath, item: Mapping[str, Json]) -> Iterator[Problem]:
+def _schema(places: Places, path: KeyPath, item: JsonObject) -> Iterator[Problem]:
     parameters = item.get("parameters")
     place = places.nearest(*path, "parameters")
     if isinstance(parameters, Mapping) and parameters.get("type") == "object":
@@ -333,7 +333,7 @@ def _schema(places: Places, path: KeyPath, item: Mapping[str, Json]) -> Iterator
 
 
 def _connection(
-    document: PromptDocument, places: Places, path: KeyPath, item: Mapping[str, Json]
+    document: PromptDocument, places: Places, path: KeyPath, item: JsonObject
 ) -> Iterator[Problem]:
     """Report a tool without its connection, which Prompty 2 refuses to load."""
     kind = item.get("kind")

@@ -12,10 +12,10 @@ from studio.core.prompty.edit.edits import remove_entry, set_value, write_scalar
 from studio.core.prompty.front.declarations import INPUT_KINDS, kind_of_word
 from studio.core.prompty.front.front_matter import FORMATS, LEGACY_OPTIONS
 from studio.core.prompty.front.schema import LEGACY_KEYS, OPEN_SHAPES, SHAPES, Key
-from studio.core.prompty.yaml.tree import KeyPath, Places, in_quotes, value_at
+from studio.core.prompty.yaml.tree import Places, in_quotes, value_at
 from studio.core.text.naming import nearest
 from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
-from studio.core.text.values import Json
+from studio.core.text.values import Json, KeyPath
 
 _TABLES: dict[str, dict[str, Key]] = {
     name: {key.name: key for key in keys} for name, keys in SHAPES.items()

@@ -31,7 +31,7 @@ from studio.core.prompty.front.declarations import properties_of_schema
 from studio.core.prompty.reference_values import find_references, whole_reference
 from studio.core.prompty.threads import thread_calls
 from studio.core.text.source import Span, TextEdit
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonDict
 
 _MEDIA = frozenset({"image", "file", "audio"})
 
@@ -43,8 +43,8 @@ class _Body:
     document: PromptDocument
     draft: ConversionDraft
     edits: list[TextEdit] = field(default_factory=list)
-    inputs: list[tuple[str, dict[str, Json]]] = field(default_factory=list)
-    tools: list[dict[str, Json]] = field(default_factory=list)
+    inputs: list[tuple[str, JsonDict]] = field(default_factory=list)
+    tools: list[JsonDict] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
     numbers: dict[str, int] = field(default_factory=dict)
     notes: set[str] = field(default_factory=set)
@@ -204,8 +204,8 @@ def _tools(work: _Body, section: BodySection) -> None:
     work.edits.append(TextEdit(section.span, ""))
 
 
-def _declared_tool(work: _Body, tool: HoistedTool) -> dict[str, Json]:
-    found: dict[str, Json] = {"name": tool.id, "kind": tool.type}
+def _declared_tool(work: _Body, tool: HoistedTool) -> JsonDict:
+    found: JsonDict = {"name": tool.id, "kind": tool.type}
     options = dict(tool.options)
     for line in [key for key, value in options.items() if value is None and whole_reference(key)]:
         options.pop(line)
@@ -275,9 +275,9 @@ def _calls_to_thread(work: _Body, run: Sequence[BodySection]) -> None:
     work.edits.append(TextEdit(place, f"{work.use(name)}\n\n"))
 
 
-def _as_item(message: Message) -> dict[str, Json]:
+def _as_item(message: Message) -> JsonDict:
     """Return a message as an item of a thread input."""
-    found: dict[str, Json] = {"role": message.role, **message.attributes, "content": message.text}
+    found: JsonDict = {"role": message.role, **message.attributes, "content": message.text}
     return found | thread_calls(message)
 
 

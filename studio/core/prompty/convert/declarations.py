@@ -12,9 +12,9 @@ from studio.core.prompty.front.declarations import (
 )
 from studio.core.prompty.reference_values import whole_reference
 from studio.core.prompty.yaml.reader import plain_scalar
-from studio.core.prompty.yaml.tree import KeyPath, Places
+from studio.core.prompty.yaml.tree import Places
 from studio.core.text.source import TextEdit
-from studio.core.text.values import Json, JsonObject, pairs_of
+from studio.core.text.values import Json, JsonDict, JsonObject, KeyPath, pairs_of
 
 _COMMENT = re.compile(r"(?:^|\s)#", re.MULTILINE)
 _PLAIN_IN_FLOW = re.compile(r"[\w./@+ -]*")
@@ -57,7 +57,7 @@ def _edits(
 ) -> Iterator[TextEdit]:
     """Yield the changes of one declaration and of those inside it."""
     kind, word = item.get("kind"), item.get("type")
-    added: dict[str, Json] = {}
+    added: JsonDict = {}
     if isinstance(kind, str):
         yield from _word(places, (*path, "kind"), kind)
         kind = kind_of_word(kind)
@@ -129,7 +129,7 @@ def _expand(draft: ConversionDraft, path: tuple[str, str], value: Json) -> None:
     items = items_of(value) if kind == "array" else None
     written = draft.document.source.slice(entry.value)
     if not written or "\n" in written or written.startswith(("|", ">", "&", "*", "!", "{")):
-        declared: dict[str, Json] = {"kind": kind}
+        declared: JsonDict = {"kind": kind}
         if items:
             declared["items"] = items
         if value is not None and value != {}:
@@ -149,7 +149,7 @@ def _safe_in_flow(written: str, value: Json) -> str:
     return written if is_safe else flow_value(value)
 
 
-def items_of(value: Json) -> dict[str, Json]:
+def items_of(value: Json) -> JsonDict:
     """Return the declaration of the items of a list, as its first one shows it."""
     first = value[0] if isinstance(value, list) and value else ""
     kind = kind_of_value(first)

@@ -13,7 +13,7 @@ from studio.core.prompty.front.declarations import is_declaration, kind_of_value
 from studio.core.prompty.front.front_matter import LEGACY_OPTIONS, parameter_schema, read_bindings
 from studio.core.prompty.runtimes.prompty1 import MODEL_KEYS, ROOT_KEYS
 from studio.core.text.source import TextEdit
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonDict, JsonObject
 
 _TYPES = {"foundry": "azure_openai", "azure": "azure_openai"}
 _OPTIONS = {
@@ -160,7 +160,7 @@ def _type_of(value: Json) -> str:
 def _samples(draft: ConversionDraft) -> None:
     """Write the root `sample` with the values that Prompty 1 uses: it ignores defaults there."""
     inputs = draft.block("inputs")
-    samples: dict[str, Json] = {}
+    samples: JsonDict = {}
     for name, item in inputs.items():
         if isinstance(item, Mapping):
             key = "default" if "default" in item else "sample" if "sample" in item else "example"
@@ -232,13 +232,13 @@ def _tools(draft: ConversionDraft) -> None:
     draft.remove("tools")
 
 
-def _request_tool(name: str, item: JsonObject) -> dict[str, Json]:
+def _request_tool(name: str, item: JsonObject) -> JsonDict:
     options = item.get("options")
     parameters = item.get("parameters")
     if parameters is None and isinstance(options, Mapping):
         parameters = options.get("parameters")
     bound = frozenset(read_bindings(item.get("bindings")))
-    function: dict[str, Json] = {"name": name}
+    function: JsonDict = {"name": name}
     if item.get("description"):
         function["description"] = item["description"]
     function["parameters"] = parameter_schema(parameters, bound)

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from studio.core.prompty.document import FrontMatterEntry, InputDeclaration, PromptDocument
 from studio.core.prompty.foreign import split_front_matter
 from studio.core.prompty.yaml.reader import plain_scalar, read_yaml, write_yaml
-from studio.core.prompty.yaml.tree import KeyPath, in_double_quotes, value_at
+from studio.core.prompty.yaml.tree import in_double_quotes, value_at
 from studio.core.text.source import SourceText, Span, TextEdit, apply_edits
-from studio.core.text.values import Json, JsonObject, object_of
+from studio.core.text.values import Json, JsonObject, KeyPath, object_of
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _PLAIN_IN_FLOW = re.compile(r"[A-Za-z_][\w./+-]*(?: [\w./+-]+)*")
@@ -361,7 +361,7 @@ class ConversionDraft:
         """Add a child from a plain value."""
         self.add_values(path, {key: value})
 
-    def add_values(self, path: KeyPath, values: Mapping[str, Json]) -> None:
+    def add_values(self, path: KeyPath, values: JsonObject) -> None:
         """Add children from plain values, all in one change: the file is read once for them."""
         if not values:
             return

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import TypeGuard
 
 from studio.core.prompty.document import InputDeclaration
-from studio.core.prompty.yaml.tree import KeyPath, Places
-from studio.core.text.values import Json, JsonObject, list_of
+from studio.core.prompty.yaml.tree import Places
+from studio.core.text.values import Json, JsonDict, JsonObject, KeyPath, list_of
 
 INPUT_KINDS = tuple(
     """
@@ -81,7 +81,7 @@ _PROPERTY_KEYS = frozenset(
 )
 
 
-def is_declaration(item: Json) -> TypeGuard[Mapping[str, Json]]:
+def is_declaration(item: Json) -> TypeGuard[JsonObject]:
     """Return whether a mapping declares a property; otherwise it is a default (Prompty 2 §2.7)."""
     return isinstance(item, Mapping) and (not item or not _PROPERTY_KEYS.isdisjoint(item))
 
@@ -144,7 +144,7 @@ def _read_one(name: str, item: Json, places: Places, path: KeyPath, depth: int) 
     )
 
 
-def _kind(item: Mapping[str, Json]) -> str:
+def _kind(item: JsonObject) -> str:
     """Return `kind`, or Prompty 1's `type`; without either what the values show."""
     for key in ("kind", "type"):
         kind = item.get(key)
@@ -167,7 +167,7 @@ def _read_items(value: Json, places: Places, path: KeyPath, depth: int) -> Input
 
 
 def _read_variants(
-    item: Mapping[str, Json], places: Places, path: KeyPath, depth: int
+    item: JsonObject, places: Places, path: KeyPath, depth: int
 ) -> tuple[InputDeclaration, ...]:
     for key in ("oneOf", "anyOf"):
         value = item.get(key)
@@ -186,7 +186,7 @@ def written_text(value: Json) -> str:
 
 def object_schema(
     declarations: Sequence[InputDeclaration], leave_out: frozenset[str] = frozenset()
-) -> dict[str, Json]:
+) -> JsonDict:
     """Return the JSON schema of an object with these properties, as for tools and outputs.
 
     Args:
@@ -194,7 +194,7 @@ def object_schema(
         leave_out: Names that the model is not told of (bound parameters, §2.9.1).
     """
     shown = [item for item in declarations if item.name and item.name not in leave_out]
-    schema: dict[str, Json] = {
+    schema: JsonDict = {
         "type": "object",
         "properties": {item.name: property_schema(item) for item in shown},
     }
@@ -225,9 +225,9 @@ _JSON_TYPES = {
 }
 
 
-def property_schema(declaration: InputDeclaration) -> dict[str, Json]:
+def property_schema(declaration: InputDeclaration) -> JsonDict:
     """Return the JSON schema of one property (§7.1.5); an unknown kind allows anything."""
-    schema: dict[str, Json] = {}
+    schema: JsonDict = {}
     json_type = _JSON_TYPES.get(declaration.kind)
     if declaration.kind == "object" and declaration.properties:
         schema = object_schema(declaration.properties)
@@ -247,7 +247,7 @@ def property_schema(declaration: InputDeclaration) -> dict[str, Json]:
     return schema
 
 
-def _allow_null(schema: dict[str, Json]) -> None:
+def _allow_null(schema: JsonDict) -> None:
     if isinstance(schema.get("type"), str):
         schema["type"] = [schema["type"], "null"]
     elif isinstance(schema.get("anyOf"), list):
@@ -259,11 +259,11 @@ def _allow_null(schema: dict[str, Json]) -> None:
 # Tools in the shape of a request, as Prompty 2 declares them.
 
 
-def function_tool(item: Mapping[str, Json]) -> dict[str, Json]:
+def function_tool(item: JsonObject) -> JsonDict:
     """Return a tool in the shape of a request as a Prompty 2 function tool."""
     inner = item.get("function")
     function = inner if isinstance(inner, Mapping) else item
-    found: dict[str, Json] = {"name": function.get("name", ""), "kind": "function"}
+    found: JsonDict = {"name": function.get("name", ""), "kind": "function"}
     if function.get("description"):
         found["description"] = function["description"]
     if function.get("strict") is True:
@@ -274,14 +274,14 @@ def function_tool(item: Mapping[str, Json]) -> dict[str, Json]:
     return found
 
 
-def declared_tool(item: Mapping[str, Json]) -> dict[str, Json]:
+def declared_tool(item: JsonObject) -> JsonDict:
     """Return a tool of any of the shapes that people write, as Prompty 2 declares it.
 
     The keys that have the right shape stay as they are: name, kind, description, bindings, …
     """
     if isinstance(item.get("function"), Mapping):
         return function_tool(item)
-    found: dict[str, Json] = {}
+    found: JsonDict = {}
     for key, value in item.items():
         new = {"id": "name", "type": "kind"}.get(key, key)
         if new not in found and (new == key or new not in item):
@@ -314,7 +314,7 @@ def _named(item: Json) -> Json:
     return {"name": item.get("name", ""), **_property_of_schema(item)}
 
 
-def properties_of_schema(schema: Mapping[str, Json]) -> list[Json]:
+def properties_of_schema(schema: JsonObject) -> list[Json]:
     """Return the properties of a JSON schema of an object as Prompty 2 writes them."""
     names = list_of(schema.get("required"))
     properties = schema.get("properties")
@@ -333,11 +333,11 @@ _KEPT = ("description", "default", "sample", "example", "required", "nullable", 
 _FLAGS = ("required", "nullable")  # a JSON schema's `required` is a list, of another level
 
 
-def _property_of_schema(item: Json, *, short: bool = False) -> dict[str, Json]:
+def _property_of_schema(item: Json, *, short: bool = False) -> JsonDict:
     if not isinstance(item, Mapping):
         return {"kind": kind_of_value(item), "default": item} if short else {"kind": "string"}
     word = item.get("kind", item.get("type"))
-    found: dict[str, Json] = {}
+    found: JsonDict = {}
     if isinstance(word, list):  # JSON schema: a type, or null
         found["nullable"] = "null" in word
         word = next((each for each in word if each != "null"), "string")

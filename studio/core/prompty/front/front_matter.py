@@ -18,8 +18,8 @@ from studio.core.prompty.front.declarations import (
     read_declarations,
     written_text,
 )
-from studio.core.prompty.yaml.tree import KeyPath, Places
-from studio.core.text.values import Json, JsonObject, object_of
+from studio.core.prompty.yaml.tree import Places
+from studio.core.text.values import Json, JsonDict, JsonObject, KeyPath, object_of
 
 LEGACY_OPTIONS = {
     "max_tokens": "maxOutputTokens",
@@ -181,7 +181,7 @@ def _read_legacy_model(value: JsonObject, places: Places) -> ModelDeclaration:
     provider = written_text(value.get("provider")) or LEGACY_PROVIDERS.get(kind, kind)
     if not provider and ("azure_deployment" in old or "azure_endpoint" in old):
         provider = "foundry"
-    connection: dict[str, Json] = {"kind": "key"} if old else {}
+    connection: JsonDict = {"kind": "key"} if old else {}
     for key, item in old.items():
         new = {
             "azure_endpoint": "endpoint",
@@ -203,10 +203,10 @@ def _read_legacy_model(value: JsonObject, places: Places) -> ModelDeclaration:
     )
 
 
-def legacy_options(options: JsonObject) -> dict[str, Json]:
+def legacy_options(options: JsonObject) -> JsonDict:
     """Return Prompty 1's options in Prompty 2's names; the rest in `additionalProperties`."""
-    found: dict[str, Json] = {}
-    rest: dict[str, Json] = {}
+    found: JsonDict = {}
+    rest: JsonDict = {}
     for key, value in options.items():
         if key in LEGACY_OPTIONS:
             name = LEGACY_OPTIONS[key]
@@ -304,7 +304,7 @@ def parameter_schema(value: Json, bound: frozenset[str] = frozenset()) -> JsonOb
     """
     if isinstance(value, Mapping) and value.get("type") == "object":
         properties = object_of(value.get("properties"))
-        schema: dict[str, Json] = {**value}
+        schema: JsonDict = {**value}
         schema["properties"] = {
             name: item for name, item in properties.items() if name not in bound
         }

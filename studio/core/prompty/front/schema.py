@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias
 
 from studio.core.paths import resource_table
 from studio.core.prompty.front.declarations import INPUT_KINDS
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonDict, KeyPath
 
 # The keys of files: every mapping with its keys, types and help, read from a table.
 
@@ -153,13 +153,13 @@ KeyShapes: TypeAlias = Mapping[str, tuple[Key, ...]]
 """The keys of each mapping of a kind of file, by the mapping's name; `root` is the file."""
 
 
-def key_at(path: tuple[str | int, ...], shapes: KeyShapes = SHAPES) -> Key | None:
+def key_at(path: KeyPath, shapes: KeyShapes = SHAPES) -> Key | None:
     """Return the definition of the key at a path's end; None for an unknown key or a free name."""
     place = _walk(path, shapes)
     return place.key if place else None
 
 
-def keys_below(path: tuple[str | int, ...], shapes: KeyShapes = SHAPES) -> tuple[Key, ...]:
+def keys_below(path: KeyPath, shapes: KeyShapes = SHAPES) -> tuple[Key, ...]:
     """Return the known keys of the mapping at a path; none if names are free."""
     place = _walk(path, shapes)
     if place is None or place.shape is None or place.container != "one":
@@ -167,13 +167,13 @@ def keys_below(path: tuple[str | int, ...], shapes: KeyShapes = SHAPES) -> tuple
     return shapes[place.shape]
 
 
-def values_at(path: tuple[str | int, ...]) -> tuple[str, ...]:
+def values_at(path: KeyPath) -> tuple[str, ...]:
     """Return the words that the value at a path is chosen from; none where it is free."""
     key = key_at(path)
     return key.values if key else ()
 
 
-def is_open(path: tuple[str | int, ...]) -> bool:
+def is_open(path: KeyPath) -> bool:
     """Return whether the mapping at a path may hold any key."""
     place = _walk(path)
     if place is None or place.shape is None:
@@ -181,7 +181,7 @@ def is_open(path: tuple[str | int, ...]) -> bool:
     return place.container != "one" or place.shape in OPEN_SHAPES
 
 
-def _walk(path: tuple[str | int, ...], shapes: KeyShapes = SHAPES) -> _Place | None:
+def _walk(path: KeyPath, shapes: KeyShapes = SHAPES) -> _Place | None:
     place = _Place(None, "root", "one")
     for part in path:
         shape = place.shape
@@ -199,9 +199,9 @@ def _walk(path: tuple[str | int, ...], shapes: KeyShapes = SHAPES) -> _Place | N
 
 def json_schema(
     shapes: KeyShapes = SHAPES, title: str = "Front matter of a .prompty file"
-) -> dict[str, Json]:
+) -> JsonDict:
     """Return the JSON schema of a kind of file (draft 2020-12)."""
-    definitions: dict[str, Json] = {
+    definitions: JsonDict = {
         name: _shape_schema(keys) for name, keys in shapes.items() if name != "root"
     }
     return {
@@ -212,7 +212,7 @@ def json_schema(
     }
 
 
-def _shape_schema(keys: tuple[Key, ...]) -> dict[str, Json]:
+def _shape_schema(keys: tuple[Key, ...]) -> JsonDict:
     return {
         "type": "object",
         "properties": {key.name: _key_schema(key) for key in keys},
@@ -220,9 +220,9 @@ def _shape_schema(keys: tuple[Key, ...]) -> dict[str, Json]:
     }
 
 
-def _key_schema(key: Key) -> dict[str, Json]:
+def _key_schema(key: Key) -> JsonDict:
     choices: list[Json] = [_type_schema(key, kind) for kind in key.types if kind != "any"]
-    schema: dict[str, Json] = {"description": key.help}
+    schema: JsonDict = {"description": key.help}
     if len(choices) == 1 and isinstance(choices[0], Mapping):
         schema |= choices[0]
     elif choices:
@@ -230,8 +230,8 @@ def _key_schema(key: Key) -> dict[str, Json]:
     return schema
 
 
-def _type_schema(key: Key, kind: str) -> dict[str, Json]:
-    schema: dict[str, Json] = {"type": _JSON_TYPES[kind]}
+def _type_schema(key: Key, kind: str) -> JsonDict:
+    schema: JsonDict = {"type": _JSON_TYPES[kind]}
     if kind == "text" and key.values:
         # An open choice still completes in an editor, and accepts `${env:…}` and other words.
         schema = {"anyOf": [{"enum": list(key.values)}, {"type": "string"}]}

@@ -15,7 +15,7 @@ from studio.core.prompty.reference_values import whole_reference
 from studio.core.prompty.templates import render_template
 from studio.core.prompty.templates.writer import LIMIT
 from studio.core.prompty.threads import read_thread
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonDict, JsonObject
 
 # How other programs render templates: by Jinja2 itself, and as chevron does.
 
@@ -24,7 +24,7 @@ class CannotRender(Exception):  # noqa: N818 - it is a finding, no failure of th
     """The program cannot render the text with these values."""
 
 
-def render_jinja(template: str, values: Mapping[str, Json], *, forgiving: bool = False) -> str:
+def render_jinja(template: str, values: JsonObject, *, forgiving: bool = False) -> str:
     """Render as `prompty` does: Jinja2's sandbox as it comes, the last line end kept.
 
     Args:
@@ -44,7 +44,7 @@ def render_jinja(template: str, values: Mapping[str, Json], *, forgiving: bool =
         raise CannotRender(str(error)) from error
 
 
-def render_chevron(template: str, values: Mapping[str, Json]) -> str:
+def render_chevron(template: str, values: JsonObject) -> str:
     """Return our own mustache with values written as Python writes them, as chevron does."""
     words = {name: _as_python(value) for name, value in values.items()}
     rendering = render_template(template, words, format="mustache")
@@ -382,8 +382,8 @@ def _messages(rendered: str, nonce: str) -> list[Message]:
     return found
 
 
-def _attributes(written: str) -> dict[str, Json]:
-    found: dict[str, Json] = {}
+def _attributes(written: str) -> JsonDict:
+    found: JsonDict = {}
     for key, value in re.findall(r'(\w+)\s*=\s*"?([^",]*)"?', written.strip("[]")):
         found[key] = value.strip() if key == "nonce" else _typed(value.strip())
     return found
@@ -404,7 +404,7 @@ def _with_rich(
     messages: Sequence[Message],
     marks: Mapping[str, str],
     kinds: Mapping[str, str],
-    values: Mapping[str, Json],
+    values: JsonObject,
 ) -> list[Message]:
     """Return threads and media in place, one per message, with the text around them trimmed."""
     found: list[Message] = []

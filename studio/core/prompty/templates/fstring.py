@@ -21,7 +21,7 @@ from studio.core.prompty.templates.writer import (
     value_problem,
 )
 from studio.core.text.source import Fix, Problem, Span, TextEdit
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonObject
 
 _BRACE = re.compile(r"\{\{|\}\}|\{|\}")
 _FIELD = re.compile(
@@ -47,7 +47,7 @@ class _Field:
 
 
 def render_fstring(
-    source: str, inputs: Mapping[str, Json], base: int, rich: frozenset[str], bounds: Bounds
+    source: str, inputs: JsonObject, base: int, rich: frozenset[str], bounds: Bounds
 ) -> Rendering:
     """Render a format string; a brace that is no placeholder stays as it is, and is a problem."""
     budget, faults = Budget(bounds), FaultList()
@@ -185,7 +185,7 @@ def _lone_brace(brace: str, at: Span) -> Problem:
 
 def _put(
     field: _Field,
-    inputs: Mapping[str, Json],
+    inputs: JsonObject,
     writer: SegmentWriter,
     faults: FaultList,
     budget: Budget,

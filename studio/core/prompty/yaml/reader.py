@@ -19,7 +19,7 @@ from studio.core.prompty.document import FrontMatterEntry
 from studio.core.prompty.yaml.mistakes import explain_yaml
 from studio.core.prompty.yaml.tree import STRING_TAGS, NoReference, TreeBuilder, YamlEvent
 from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonDict, KeyPath
 
 MAX_DEPTH = 100
 """Levels of nesting that are read."""
@@ -62,7 +62,7 @@ class YamlReading:
     """Whether a syntax error was met, so that `value` may be incomplete."""
 
 
-def read_yaml(text: str, offset: int = 0, path: tuple[str | int, ...] = ()) -> YamlReading:
+def read_yaml(text: str, offset: int = 0, path: KeyPath = ()) -> YamlReading:
     """Read one YAML document.
 
     Args:
@@ -412,7 +412,7 @@ class _Values:
         self._reached = reached
         self._events = yaml.parse(text, Loader=yaml.CSafeLoader)
         self._anchors: dict[str, tuple[Json, int]] = {}
-        self._scalars: dict[str, Json] = {}
+        self._scalars: JsonDict = {}
         self._nodes = 0
 
     def read(self) -> Json:
@@ -477,8 +477,8 @@ class _Values:
             items.append(self._value(event, depth + 1))
         return items
 
-    def _mapping(self, depth: int) -> dict[str, Json]:
-        made: dict[str, Json] = {}
+    def _mapping(self, depth: int) -> JsonDict:
+        made: JsonDict = {}
         merged: list[Json] = []
         for event in self._events:
             if type(event) is yaml.MappingEndEvent:

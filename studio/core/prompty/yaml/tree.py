@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from studio.core.prompty.document import FrontMatterEntry
 from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonDict, KeyPath
 
 
 def in_quotes(value: str) -> str:
@@ -58,9 +58,9 @@ _AMBIGUOUS = re.compile(r"(?i:yes|no|on|off)")
 class _Frame:
     """A mapping or list that is open."""
 
-    mapping: dict[str, Json] | None
+    mapping: JsonDict | None
     items: list[Json] | None
-    path: tuple[str | int, ...]
+    path: KeyPath
     start: int
     anchor: str | None
     end: int = 0
@@ -79,7 +79,7 @@ class TreeBuilder:
         self,
         text: str,
         offset: int,
-        path: tuple[str | int, ...],
+        path: KeyPath,
         resolve: Callable[[str], str],
         construct: Callable[[str, str], Json],
     ) -> None:
@@ -110,9 +110,7 @@ class TreeBuilder:
         """Mappings and lists that are open."""
         return len(self._frames)
 
-    def open(
-        self, event: YamlEvent, mapping: dict[str, Json] | None, items: list[Json] | None
-    ) -> None:
+    def open(self, event: YamlEvent, mapping: JsonDict | None, items: list[Json] | None) -> None:
         """Begin a mapping or list; one of the two is given, empty."""
         self.nodes += 1
         start = event.start_mark.index
@@ -181,7 +179,7 @@ class TreeBuilder:
         self._begin_value(parent, start)
         self._end_value(value, start, end, size)
 
-    def _begin_value(self, parent: _Frame | None, start: int) -> tuple[str | int, ...]:
+    def _begin_value(self, parent: _Frame | None, start: int) -> KeyPath:
         """Make the entry of a list item; the path of the value that starts here."""
         if parent is None:
             return self.path
@@ -193,7 +191,7 @@ class TreeBuilder:
             return path
         return (*parent.path, parent.key or "")
 
-    def _merge(self, target: dict[str, Json], value: Json) -> None:
+    def _merge(self, target: JsonDict, value: Json) -> None:
         """Apply a merge key (`<<`): keys written here win."""
         for item in _listed(value):
             if isinstance(item, dict):
@@ -309,9 +307,6 @@ def _listed(value: Json) -> Sequence[Json]:
 
 
 # Where the keys of the front matter stand, by path.
-
-KeyPath = tuple[str | int, ...]
-"""Keys from the root; list items by index."""
 
 
 def value_at(data: Json, path: KeyPath) -> Json:

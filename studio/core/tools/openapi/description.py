@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from studio.core.prompty.document import ToolSpec
 from studio.core.text.amounts import shortened
-from studio.core.text.values import Json, JsonObject, object_of, text_of
+from studio.core.text.values import Json, JsonDict, JsonObject, object_of, text_of
 from studio.core.tools.binding import free_model_name
 from studio.core.tools.openapi.schemas import (
     BEARER,
@@ -206,7 +206,7 @@ class _Reader:
     ) -> Operation:
         body = self.schemas.resolved(operation.get("requestBody"))
         found = self._parameters(path, shared, operation, has_body=bool(body))
-        properties: dict[str, Json] = {}
+        properties: JsonDict = {}
         required: list[Json] = []
         for parameter, item in found:
             properties[parameter.key] = _described(_schema_of(item), item)
@@ -219,7 +219,7 @@ class _Reader:
             if body.get("required") is True:
                 required.append(BODY)
         whole = self.schemas.whole(properties)
-        parameters: dict[str, Json] = {"type": "object", "properties": whole.schema}
+        parameters: JsonDict = {"type": "object", "properties": whole.schema}
         if required:
             parameters["required"] = required
         parameters["additionalProperties"] = False

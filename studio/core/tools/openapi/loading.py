@@ -16,7 +16,14 @@ from typing import Literal, TypeAlias
 
 from studio.core.prompty.yaml.reader import YamlTextError, read_plain_yaml
 from studio.core.text.files import read_text
-from studio.core.text.values import DEEPEST, Json, JsonBoundError, parse_json, within_depth
+from studio.core.text.values import (
+    DEEPEST,
+    Json,
+    JsonBoundError,
+    JsonDict,
+    parse_json,
+    within_depth,
+)
 from studio.core.tools.openapi.description import METHODS, read_description
 from studio.core.tools.openapi.schemas import Description, OpenApiError, Operation, OtherFiles
 from studio.core.tools.toolbox import LARGE_TOOL, about_tokens, spec_size
@@ -397,7 +404,7 @@ class _Slices:
         return within_depth(value, DEEPEST - level), at
 
     def _object(self, at: int, level: int) -> tuple[Json, int]:
-        made: dict[str, Json] = {}
+        made: JsonDict = {}
         at = self._after_space(at)
         if self._text[at : at + 1] == "}":
             return made, at + 1

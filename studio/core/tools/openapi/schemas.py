@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from studio.core.prompty.document import ToolSpec
 from studio.core.text.naming import free_name
-from studio.core.text.values import Json, JsonObject, object_of
+from studio.core.text.values import Json, JsonDict, JsonObject, object_of
 
 # An operation of a description, and the keys with which it is sent.
 
@@ -389,7 +389,7 @@ class Schemas:
         return WholeSchema(made, self._definitions(needed, put_in=False))
 
     def _definitions(self, needed: set[str], *, put_in: bool) -> JsonObject:
-        found: dict[str, Json] = {}
+        found: JsonDict = {}
         waiting = sorted(needed)
         while waiting:
             reference = waiting.pop()
@@ -417,7 +417,7 @@ class Schemas:
         reference = node.get("$ref")
         if isinstance(reference, str):
             return self._referred(reference, node, needed, put_in=put_in)
-        made: dict[str, Json] = {}
+        made: JsonDict = {}
         for key, value in node.items():
             if key in _DROPPED or key.startswith("x-"):
                 continue
@@ -541,7 +541,7 @@ def _is_answer_only(schema: Json) -> bool:
     return isinstance(schema, Mapping) and schema.get("readOnly") is True
 
 
-def _as_json_schema(made: dict[str, Json], written: JsonObject) -> Json:
+def _as_json_schema(made: JsonDict, written: JsonObject) -> Json:
     """Translate the differences of OpenAPI 3.0 and Swagger into JSON schema."""
     if made.get("type") == "file":
         made["type"] = "string"

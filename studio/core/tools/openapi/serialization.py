@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from urllib.parse import quote, quote_plus
 
-from studio.core.text.values import Json, reason_of, text_or_json
+from studio.core.text.values import Json, JsonObject, reason_of, text_or_json
 from studio.core.tools.openapi.description import BODY, JSON_TYPE
 from studio.core.tools.openapi.schemas import (
     FieldEncoding,
@@ -74,9 +74,7 @@ def query_pairs(parameter: OpenApiParameter, value: Json) -> Iterator[str]:
         yield f"{name}={encoded(value)}"
 
 
-def _object_pairs(
-    parameter: OpenApiParameter, value: Mapping[str, Json], name: str
-) -> Iterator[str]:
+def _object_pairs(parameter: OpenApiParameter, value: JsonObject, name: str) -> Iterator[str]:
     if parameter.style == "deepObject":
         yield from deep_pairs(parameter.name, value)
     elif parameter.explode:
@@ -182,7 +180,7 @@ def encoded_body(operation: Operation, value: Json) -> tuple[str, str]:
         raise ArgumentError(f"the argument {BODY!r} is not JSON: {reason_of(error)}") from error
 
 
-def _form_pairs(value: Mapping[str, Json], encodings: Mapping[str, FieldEncoding]) -> Iterator[str]:
+def _form_pairs(value: JsonObject, encodings: Mapping[str, FieldEncoding]) -> Iterator[str]:
     """Yield a form's fields: lists repeat the name, objects by their encoding, else as JSON."""
     for name, item in value.items():
         encoding = encodings.get(name, _NO_ENCODING)
@@ -215,9 +213,7 @@ def whole_query(parameter: OpenApiParameter, value: Json) -> str:
     return quote(text_or_json(value), safe="")
 
 
-def _parts(
-    kind: str, value: Mapping[str, Json], encodings: Mapping[str, FieldEncoding]
-) -> tuple[str, str]:
+def _parts(kind: str, value: JsonObject, encodings: Mapping[str, FieldEncoding]) -> tuple[str, str]:
     """Return the parts of a multipart body; a file is a part with a name."""
     parts = [
         _part(name, each, encodings.get(name, _NO_ENCODING))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from studio.core.text.values import Json, JsonObject, list_of, object_of
+from studio.core.text.values import Json, JsonDict, JsonObject, list_of, object_of
 
 _SCHEMA_KEYS = tuple(
     """
@@ -33,7 +33,7 @@ def as_openapi3(data: JsonObject, resolve: _Resolve) -> JsonObject:
         resolve: gives an item, or what its reference leads to.
     """
     consumes = list_of(data.get("consumes")) or ["application/json"]
-    paths: dict[str, Json] = {}
+    paths: JsonDict = {}
     for path, item in object_of(data.get("paths")).items():
         paths[path] = _item(resolve(item), resolve, consumes)
     schemes = object_of(data.get("securityDefinitions"))
@@ -59,7 +59,7 @@ def _servers(data: JsonObject) -> list[Json]:
 
 
 def _item(item: JsonObject, resolve: _Resolve, consumes: list[Any]) -> JsonObject:
-    made: dict[str, Json] = dict(item)
+    made: JsonDict = dict(item)
     shared = [resolve(each) for each in list_of(item.get("parameters"))]
     made["parameters"] = [_parameter(each) for each in shared if _is_outside(each)]
     for method in _METHODS:
@@ -75,7 +75,7 @@ def _operation(
     names = {(each.get("name"), each.get("in")) for each in own}
     inside = [each for each in shared if (each.get("name"), each.get("in")) not in names]
     inside = [each for each in (*inside, *own) if not _is_outside(each)]
-    made: dict[str, Json] = {
+    made: JsonDict = {
         **operation,
         "parameters": [_parameter(each) for each in own if _is_outside(each)],
     }
@@ -111,7 +111,7 @@ def _parameter(parameter: JsonObject) -> JsonObject:
     if "$ref" in parameter:  # it leads nowhere, which is reported where it is read
         return parameter
     style, explode = _COLLECTIONS.get(str(parameter.get("collectionFormat") or "csv"), ("", False))
-    made: dict[str, Json] = {
+    made: JsonDict = {
         key: parameter[key] for key in ("name", "in", "required", "description") if key in parameter
     }
     made["schema"] = _schema(parameter)

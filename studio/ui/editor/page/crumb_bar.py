@@ -21,7 +21,7 @@ from studio.ui.parts.kit import row_of
 
 if TYPE_CHECKING:
     from studio.core.prompty.document import FrontMatterEntry, PromptDocument
-    from studio.core.prompty.yaml.tree import KeyPath
+    from studio.core.text.values import KeyPath
     from studio.ui.editor.text.view import PromptEditor
 
 _HEIGHT = 28

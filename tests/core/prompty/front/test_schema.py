@@ -20,6 +20,7 @@ from studio.core.prompty.front.schema import (
     values_at,
 )
 from studio.core.prompty.parse import parse
+from studio.core.text.values import KeyPath
 
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -81,7 +82,7 @@ def test_schema_refuses_what_the_checks_refuse() -> None:
         (("metadata", "agent"), "protocol"),
     ],
 )
-def test_keys_by_place(path: tuple[str | int, ...], name: str) -> None:
+def test_keys_by_place(path: KeyPath, name: str) -> None:
     assert name in {key.name for key in keys_below(path)}
     key = key_at((*path, name))
     assert key is not None

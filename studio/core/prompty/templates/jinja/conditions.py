@@ -18,7 +18,7 @@ from studio.core.prompty.templates.jinja.sandbox import PromptEnvironment, Scope
 from studio.core.prompty.templates.jinja.tokens import Interpolation, PlainExpression
 from studio.core.prompty.templates.writer import BoundExceededError, Bounds, Budget
 from studio.core.text.naming import nearest
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonObject
 
 _LONGEST = 2000
 _BOUNDS = Bounds(seconds=0.5)
@@ -41,7 +41,7 @@ class Condition:
 
     _expression: nodes.Expr
 
-    def value(self, values: Mapping[str, Json]) -> Json:
+    def value(self, values: JsonObject) -> Json:
         """Return its value; only the values that it names are looked up.
 
         Raises:
@@ -58,7 +58,7 @@ class Condition:
             where = _place(evaluation.failed_at or 0, self.source)
             raise ConditionError(f"{reason(error)}, {where}") from error
 
-    def holds(self, values: Mapping[str, Json]) -> bool:
+    def holds(self, values: JsonObject) -> bool:
         """Return whether its value counts as true.
 
         Raises:

@@ -3,7 +3,7 @@
 A Jinja template, read once for as long as its text stays the same.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -47,7 +47,7 @@ from studio.core.prompty.templates.writer import (
 )
 from studio.core.text.amounts import counted
 from studio.core.text.source import Problem, Span
-from studio.core.text.values import Json
+from studio.core.text.values import JsonObject
 
 
 def bind_parameters(
@@ -441,7 +441,7 @@ _large = lru_cache(maxsize=2)(_read)
 
 
 def render_jinja(
-    source: str, inputs: Mapping[str, Json], base: int, rich: frozenset[str], bounds: Bounds
+    source: str, inputs: JsonObject, base: int, rich: frozenset[str], bounds: Bounds
 ) -> Rendering:
     """Render a Jinja template; all problems are in the rendering."""
     template = read_template(source, base)

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias, assert_never
 from jinja2 import ChainableUndefined, DictLoader, TemplateError, Undefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedEnvironment
 
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonObject
 
 Setup: TypeAlias = Literal["plain", "script", "nunjucks", "prompty", "prompty-forgiving"]
 """Setup of Jinja2 in a program: unchanged; as in an exported script (undefined is empty, `true`
@@ -26,7 +26,7 @@ class StockRenderError(Exception):
     """Jinja2 itself cannot render the template with these values; the text says why."""
 
 
-def render_stock(template: str, values: Mapping[str, Json], *, as_: Setup) -> str:
+def render_stock(template: str, values: JsonObject, *, as_: Setup) -> str:
     """Render a template with Jinja2.
 
     Args:

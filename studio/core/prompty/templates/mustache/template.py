@@ -29,7 +29,7 @@ from studio.core.prompty.templates.writer import (
     syntax_problem,
 )
 from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonObject
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _NAME = re.compile(r"[\w.]*")
@@ -263,7 +263,7 @@ _ESCAPES = str.maketrans({"&": "&amp;", '"': "&quot;", "<": "&lt;", ">": "&gt;"}
 
 
 def render_mustache(
-    source: str, inputs: Mapping[str, Json], base: int, rich: frozenset[str], bounds: Bounds
+    source: str, inputs: JsonObject, base: int, rich: frozenset[str], bounds: Bounds
 ) -> Rendering:
     """Render a mustache template; `{{name}}` escapes HTML, `{{{name}}}` and `{{&name}}` do not."""
     body, problems = read_mustache(source, base)
@@ -322,7 +322,7 @@ def find_mustache_fields(source: str, base: int) -> tuple[FieldUse, ...]:
 class _Run:
     def __init__(
         self,
-        inputs: Mapping[str, Json],
+        inputs: JsonObject,
         rich: frozenset[str],
         writer: SegmentWriter,
         faults: FaultList,
