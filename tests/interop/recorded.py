@@ -303,7 +303,10 @@ def _studio(
     )
 
 
-_NAMED = ("store is added", "include is added", "strict is left out", "responseJsonSchema")
+_NAMED = (
+    *("store is added", "include is added", "strict is left out", "responseJsonSchema"),
+    *("].id is left out: it was", "].status is left out: it was"),  # of items of Responses
+)
 """Differences that docs/record.md names, or that no prompt file has a word for."""
 
 
