@@ -15,6 +15,7 @@ from studio.core.agent.values.commands import (
     EditReply,
     PauseRun,
     RunTo,
+    SetOptions,
     StepOn,
     StopRun,
 )
@@ -29,6 +30,7 @@ from studio.core.agent.values.options import RunOptions
 from studio.core.masking.masker import Masker
 from studio.core.runs.codec import JournalError
 from studio.core.runs.store import RunStore
+from studio.servers.record.answers import set_options
 from studio.servers.record.child import run_child
 from studio.servers.record.faults import faults_of
 from studio.servers.record.program_run import ProgramRun
@@ -40,7 +42,17 @@ __all__ = ("ProgramSession", "WantedRecording", "WindowRecording", "faults_of")
 _REPLY_EDITS = (EditReply, CallEdited, AnswerEdited)
 _POSSIBLE = (
     *_REPLY_EDITS,
-    *(Approve, Continue, PauseRun, RunTo, StepOn, StopRun, MessagesEdited, ObservationEdited),
+    *(
+        Approve,
+        Continue,
+        PauseRun,
+        RunTo,
+        SetOptions,
+        StepOn,
+        StopRun,
+        MessagesEdited,
+        ObservationEdited,
+    ),
 )
 """Commands for a program's run; what is asked next, and of whom, the program decides."""
 
@@ -114,6 +126,12 @@ class ProgramSession(RunSession):
             return ""
         if not all(isinstance(each, _POSSIBLE) for each in commands):
             return tr("The program decides what it asks and calls next: edit what it gets instead.")
+        for each in commands:
+            if isinstance(each, SetOptions) and (
+                fault := set_options(self._conversation.exchange, each.text)
+            ):
+                return fault
+        commands = tuple(each for each in commands if not isinstance(each, SetOptions))
         is_late = self._conversation.exchange.is_answered
         if is_late and any(isinstance(each, _REPLY_EDITS) for each in commands):
             return tr(

@@ -13,6 +13,8 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
+from studio.application.run.edits.in_place import EditResult, command_of, problem_of
+from studio.application.run.offers.of_run import offers_of
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.commands import Continue, EditReply, StepOn, StopRun
 from studio.core.agent.values.events import MessagesEdited
@@ -132,6 +134,26 @@ def test_the_user_answers_in_the_models_place_from_the_window(
     qtbot.waitUntil(lambda: not bench.run.is_live, timeout=WAIT)
     (asked,) = server.requests
     assert [each["content"] for each in asked.body["messages"]][1] == "Invented."
+
+
+def test_options_of_a_held_request_are_set_in_the_window(
+    bench: Workbench, server: ChatServer, qtbot: QtBot, tmp_path: Path
+) -> None:
+    refused: list[str] = []
+    bench.run.refused.connect(refused.append)
+    wanted = program(tmp_path)
+    bench.recordings.start(WantedRecording(wanted.program, wanted.folder, steps=True))
+    qtbot.waitUntil(lambda: stands(bench, PausePoint.BEFORE_REQUEST, 1), timeout=WAIT)
+    edits = [each.edit for each in offers_of(bench.run.state).offers if each.edit is not None]
+    (spec,) = (each for each in edits if each.kind == "options")
+    assert "one JSON object" in problem_of(spec, EditResult("[]"))
+    bench.run.send(command_of(spec, EditResult('{"messages": []}')))
+    qtbot.waitUntil(lambda: bool(refused), timeout=WAIT)
+    assert "is no option: edit the messages" in refused[0]
+    assert stands(bench, PausePoint.BEFORE_REQUEST, 1)
+    bench.run.send(command_of(spec, EditResult('{"temperature": 0.25}')), Continue())
+    qtbot.waitUntil(lambda: len(server.requests) == 2, timeout=WAIT)
+    assert [each.body.get("temperature") for each in server.requests] == [0.25, None]
 
 
 def test_a_reply_that_the_program_has_is_edited_no_more(

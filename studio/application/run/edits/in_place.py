@@ -31,6 +31,7 @@ from studio.core.wire.reply import Reply
 
 EditKind: TypeAlias = Literal[
     "messages",
+    "options",
     "reply",
     "arguments",
     "observation",
@@ -51,6 +52,7 @@ AfterEdit: TypeAlias = Literal["stay", "step", "continue"]
 
 COMMAND_OF_EDIT: dict[EditKind, type] = {
     "messages": events.MessagesEdited,
+    "options": commands.SetOptions,
     "reply": commands.EditReply,
     "arguments": events.CallEdited,
     "observation": events.ObservationEdited,
@@ -140,6 +142,9 @@ def command_of(spec: EditSpec, result: EditResult) -> commands.Command:  # noqa:
             if not result.messages:
                 raise EditError("Nothing would be sent. Keep at least one message.")
             return events.MessagesEdited(result.messages)
+        case "options":
+            read_object(text)
+            return commands.SetOptions(text)
         case "reply":
             return commands.EditReply(replace(spec.reply, text=text))
         case "arguments":
@@ -188,7 +193,7 @@ def read_object(text: str) -> JsonObject:
     except JsonBoundError as error:
         raise EditError(f"This cannot be used: {error}.") from error
     if not isinstance(value, dict):
-        raise EditError("Arguments are one JSON object: { … }.")
+        raise EditError("Write one JSON object: { … }.")
     read: JsonObject = value
     return read
 

@@ -149,6 +149,13 @@ def _at_request(state: RunState) -> Offers:
         hint=tr("Changed for this iteration; the prompt file stays as it is unless you say so."),
         messages=state.step.messages,
     )
+    options = EditSpec(
+        "options",
+        tr("Options of this request"),
+        '{"temperature": 0}',
+        hint=tr("Set in the program's body for this request; null takes an option out."),
+        is_json=True,
+    )
     return Offers(
         tr("The request is ready."),
         offers=(
@@ -156,6 +163,7 @@ def _at_request(state: RunState) -> Offers:
             Offer(
                 tr("Edit messages…"), tr("Change what is sent, for this iteration only."), edit=spec
             ),
+            Offer(tr("Set options…"), tr("Change what else the program asks for."), edit=options),
             write_reply(state, tr("Answer in its place…"), tr("Reply in the model's place")),
             steer(tr("It joins the request that is about to be sent.")),
         ),

@@ -17,6 +17,7 @@ class NotAllowedError(ValueError):
 
 _POINTS: dict[type, tuple[PausePoint, ...]] = {
     events.MessagesEdited: (PausePoint.BEFORE_REQUEST,),
+    commands.SetOptions: (PausePoint.BEFORE_REQUEST,),
     commands.EditReply: (PausePoint.BEFORE_REQUEST, PausePoint.REPLY, PausePoint.ERROR),
     events.CallEdited: (PausePoint.TOOL_CALL, PausePoint.ERROR),
     events.ObservationEdited: (PausePoint.OBSERVATION,),
@@ -34,6 +35,7 @@ _POINTS: dict[type, tuple[PausePoint, ...]] = {
 
 _WORDS: dict[type, str] = {
     events.MessagesEdited: "editing the messages",
+    commands.SetOptions: "setting options of a request",
     commands.EditReply: "another reply",
     events.CallEdited: "editing a call",
     events.ObservationEdited: "another observation",
@@ -110,6 +112,7 @@ def allowed(state: RunState) -> frozenset[type]:
             always.add(commands.StopCall)
         return frozenset(always)
     found = {kind for kind, points in _POINTS.items() if state.place in points}
+    found -= set() if state.setup.program else {commands.SetOptions}
     error = state.error
     if state.place == PausePoint.ERROR and error is not None:
         if error.kind == "outcome_unknown":
@@ -152,6 +155,7 @@ def facts_of(state: RunState, command: commands.Command) -> tuple[events.Event, 
             | commands.RunTo()
             | commands.PauseRun()
             | commands.StopRun()
+            | commands.SetOptions()
         ):
             return ()
         case commands.StopCall(call=call):

@@ -142,6 +142,14 @@ class Steer:
 
 
 @dataclass(frozen=True, slots=True)
+class SetOptions:
+    """Set options in the body of a program's request."""
+
+    text: str
+    """JSON object of the options; null takes one out."""
+
+
+@dataclass(frozen=True, slots=True)
 class SendBack:
     """At `ANSWER` or after the end: go on with this user message."""
 
@@ -194,6 +202,7 @@ Command: TypeAlias = (
     | LimitRaised
     | OutcomeTold
     | Steer
+    | SetOptions
     | SendBack
     | ChooseModel
     | ForkFrom
