@@ -42,7 +42,7 @@ def test_nothing_else_is_touched(picture: Path, tmp_path: Path) -> None:
         ("https://example.com/a.png", "not fetched"),
         ("file:///etc/passwd", "not fetched"),
         ("gone.png", "No such file"),
-        ("a\0.png", "null"),
+        ("a\0.png", "NUL character"),
     ):
         read = read_picture(source, picture.parent)
         assert read.image is None
