@@ -21,6 +21,8 @@ ONE_DOOR = {
     "jinja2": ("core/prompty/templates/", "core/prompty/checks/portability/"),
     "yaml": ("core/prompty/",),
     "hunspell": ("core/spelling.py",),
+    "opentelemetry": ("servers/record/otlp_listener.py",),
+    "google.protobuf": ("servers/record/otlp_listener.py",),
     "gepa": ("application/experiments/improve/search.py",),
 }
 """Each foreign thing and the one room whose single module may import it."""

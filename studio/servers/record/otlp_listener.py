@@ -5,6 +5,7 @@ span has come and nothing followed for a moment, or nothing at all for a while.
 """
 
 import asyncio
+import json
 import time
 import zlib
 from collections.abc import Callable, Sequence
@@ -18,7 +19,6 @@ from studio.core.runs.codec import JournalError
 from studio.core.runs.spans import MOST_SPANS, TraceSpan, spans_of_text
 from studio.core.runs.store import RunStore
 from studio.core.text.values import reason_of
-from studio.servers.record.otlp_protobuf import traces_of_protobuf
 from studio.servers.record.proxy import MOST_BODY, answer, body_of, is_local
 
 _QUIET_SECONDS = 2.0
@@ -116,4 +116,20 @@ def _text(body: bytes, kind: bytes, encoding: bytes) -> str:
         return body.decode("utf-8")
     if kind != b"application/x-protobuf":
         raise ValueError("they are neither application/x-protobuf nor application/json")
-    return traces_of_protobuf(body)
+    return text_of_protobuf(body)
+
+
+def text_of_protobuf(body: bytes) -> str:
+    """Return an `ExportTraceServiceRequest` as OTLP's JSON.
+
+    Raises:
+        ValueError: it is none.
+    """
+    from google.protobuf.json_format import Error, MessageToDict
+    from google.protobuf.message import DecodeError
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+    try:
+        return json.dumps(MessageToDict(ExportTraceServiceRequest.FromString(body)))
+    except (DecodeError, Error, RecursionError) as error:
+        raise ValueError(f"the protobuf cannot be read: {error}") from error

@@ -16,8 +16,7 @@ from studio.core.masking.masker import Masker
 from studio.core.runs.spans import spans_of_text
 from studio.core.runs.store import RunStore
 from studio.core.text.values import Json, list_of, object_of
-from studio.servers.record.otlp_listener import OtlpListener
-from studio.servers.record.otlp_protobuf import traces_of_protobuf
+from studio.servers.record.otlp_listener import OtlpListener, text_of_protobuf
 from studio.servers.record.proxy import MOST_BODY, serving
 
 DATA = Path(__file__).parents[2] / "data" / "traces"
@@ -116,7 +115,7 @@ async def test_a_trace_that_is_sent_is_the_trace_of_the_file(form: str, store: R
 
 @pytest.mark.parametrize("line", LINES)
 def test_protobuf_is_read_as_the_same_spans(line: str) -> None:
-    (one,), (other,) = (spans_of_text(line), spans_of_text(traces_of_protobuf(protobuf(line))))
+    (one,), (other,) = (spans_of_text(line), spans_of_text(text_of_protobuf(protobuf(line))))
     assert other == one
 
 
