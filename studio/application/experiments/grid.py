@@ -336,18 +336,18 @@ _WITH_ANSWER = (DotState.PASSED, DotState.FAILED, DotState.UNDECIDED)
 def grid_of(ledger: ExperimentLedger, result: int) -> ExperimentGrid:
     """Return the grid of a kept result."""
     head = ledger.result(result)
-    names = ledger.variants(result)
+    names, rows = ledger.variants(result), ledger.rows(result)
     baseline = str(head.spec.get("baseline") or "")
     grid = ExperimentGrid(
         names,
-        [grid_row(each) for each in ledger.rows(result)],
+        LazyRows(len(rows), rows.__getitem__),
         head.repeats,
         pass_rule_of(head.spec),
         names.index(baseline) if baseline in names else None,
         ledger.scans.left_out(result),
     )
     standing = ledger.scans.standings(result)
-    if all(len(text) == len(grid.rows) * len(names) for text in standing.values()):
+    if all(len(text) == len(rows) * len(names) for text in standing.values()):
         grid.fill(standing, ledger.scans.shares(result))
     else:
         grid.fill_some(ledger.scans.states(result))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.application.experiments.grid import dot_state, grid_of
+from studio.application.experiments.grid import LazyRows, dot_state, grid_of
 from studio.core.experiments.assertions.result import AssertionResult, MadeCall
 from studio.core.experiments.results.cells import (
     TOTALS,
@@ -270,6 +270,8 @@ def test_standings_tell_in_letters_what_the_rows_tell(tmp_path: Path) -> None:
     assert ledger.scans.standings(number) == {1: "PpfUew", 2: "wwwwww"}
     assert ledger.scans.shares(number) == [(CellKey(1, 1, 1), 0.5)]
     grid = grid_of(ledger, number)
+    assert isinstance(grid.rows, LazyRows)
+    assert grid.rows.made == 0  # opening a result makes no row's head
     for repeat, row, variant, state, passed, score in ledger.scans.states(number):
         dot = grid.cell(row, variant).dots[repeat - 1]
         assert dot == dot_state(state, None if passed is None else bool(passed))
