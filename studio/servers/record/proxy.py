@@ -150,6 +150,7 @@ class Recording:
         options: RunOptions,
         store: RunStore | None,
         on_event: OnProgramEvent,
+        folder: str = "",
     ) -> None:
         """Make it empty.
 
@@ -159,12 +160,13 @@ class Recording:
             options: places of pauses.
             store: history that keeps the runs; None keeps them nowhere.
             on_event: takes each fact of each run.
+            folder: folder that the program is started in; empty for this process's.
         """
         self.faults = deque[Fault]()
         """Faults on purpose of the requests to come, one each."""
         self.begun = 0
         """Number of conversations so far."""
-        self._program = tuple(program)
+        self._program, self._folder = tuple(program), Path(folder)
         self._masker = masker
         self._keys = ProgramKeys(masker)
         self.options = options
@@ -254,7 +256,7 @@ class Recording:
 
     def _begin(self, exchange: Exchange) -> ProgramRun:
         self.begun += 1
-        script = next((each for each in self._program[1:] if Path(each).is_file()), "")
+        script = next((each for each in self._program[1:] if (self._folder / each).is_file()), "")
         program = Path(script or (self._program[0] if self._program else "program")).name
         conversation = ProgramRun(
             f"{program} {self.begun}",

@@ -162,7 +162,9 @@ class WindowRecording:
         """
         self._wanted, self._store = wanted, store
         self._masker = Masker(os.environ)
-        self.recording = Recording(wanted.program, self._masker, options, store, self._follow)
+        self.recording = Recording(
+            wanted.program, self._masker, options, store, self._follow, wanted.folder
+        )
         """The conversations."""
         self.recording.faults.extend(faults_of(wanted.faults))
         self._began, self._listens = began, listens

@@ -141,10 +141,13 @@ def test_options_of_a_held_request_are_set_in_the_window(
 ) -> None:
     refused: list[str] = []
     bench.run.refused.connect(refused.append)
-    wanted = program(tmp_path)
-    bench.recordings.start(WantedRecording(wanted.program, wanted.folder, steps=True))
+    program(tmp_path)
+    named = (sys.executable, "agent.py")
+    bench.recordings.start(WantedRecording(named, str(tmp_path), steps=True))
     qtbot.waitUntil(lambda: stands(bench, PausePoint.BEFORE_REQUEST, 1), timeout=WAIT)
     edits = [each.edit for each in offers_of(bench.run.state).offers if each.edit is not None]
+    assert bench.run.state is not None
+    assert bench.run.state.setup.prompt == "agent.py 1"
     (spec,) = (each for each in edits if each.kind == "options")
     assert "one JSON object" in problem_of(spec, EditResult("[]"))
     bench.run.send(command_of(spec, EditResult('{"messages": []}')))
