@@ -22,7 +22,7 @@ from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.text.amounts import counted
 from studio.core.text.files import read_bounded
 from studio.core.text.source import Problem, Severity, SourceText, Span, TextEdit, apply_edits
-from studio.core.text.values import Json
+from studio.core.text.values import JsonDict
 from studio.core.tools.trust.store import TrustStore
 from studio.core.wire.message_rules import NAME_CHANGED
 from studio.core.wire.request import NO_MESSAGE, message_problems, provider_of, to_request
@@ -305,7 +305,7 @@ def _with_fixes(one: CheckedFile, wanted: Callable[[Problem], bool]) -> tuple[st
     return apply_edits(one.source.text, edits), titles
 
 
-def finding_as_json(one: CheckedFile, problem: Problem, file: str) -> dict[str, Json]:
+def finding_as_json(one: CheckedFile, problem: Problem, file: str) -> JsonDict:
     """Return a finding as `check --json` and the MCP server give it.
 
     Args:

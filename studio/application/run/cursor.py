@@ -22,7 +22,7 @@ from studio.core.prompty.inputs import resolve_inputs
 from studio.core.prompty.loop_format import QUESTION_NAMES
 from studio.core.prompty.prepare import render_body
 from studio.core.text.source import Span
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonDict
 
 _NODE_OF_CARD: dict[CardKind, diagram.Node] = {
     "prompt": "prompt",
@@ -194,7 +194,7 @@ class TemplatePlaces:
         asked = dict.fromkeys(_asked(document), _token("question"))
         values = resolve_inputs(document, asked).shown
         looped = "history" in reading_style(document).looped
-        loop: dict[str, Json] = {
+        loop: JsonDict = {
             "history": [row] if looped else _token("all"),
             "agent_scratchpad": _token("all"),
         }

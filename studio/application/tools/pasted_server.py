@@ -12,7 +12,7 @@ from studio.core.masking.masker import Masker
 from studio.core.prompty.document import ToolSpec
 from studio.core.text.files import read_text, write_private
 from studio.core.text.naming import free_name
-from studio.core.text.values import Json, JsonObject, object_of, parse_json, reason_of
+from studio.core.text.values import Json, JsonDict, JsonObject, object_of, parse_json, reason_of
 from studio.core.tools.document import McpServer
 from studio.core.tools.mcp import server_config
 from studio.core.tools.mcp.connection import AskForInput
@@ -174,7 +174,7 @@ def server_in(path: Path, name: str) -> JsonObject | None:
     return entry if isinstance(entry, Mapping) else None
 
 
-def _servers_in(path: Path) -> tuple[JsonObject, str, dict[str, Json]]:
+def _servers_in(path: Path) -> tuple[JsonObject, str, JsonDict]:
     """Return what a file holds, the key of its servers, and these by name."""
     try:
         data = parse_json(read_text(path)) if path.exists() else {}
@@ -371,7 +371,7 @@ def _of_words(words: Sequence[str]) -> dict[str, JsonObject]:
             return _of_json(written)
         case [_, "mcp", "add", *rest]:
             return _of_add(rest)
-    given: dict[str, Json] = {}
+    given: JsonDict = {}
     rest = list(words)
     while rest and (found := _VARIABLE.fullmatch(rest[0])):
         given[found[1]] = found[2]
@@ -418,7 +418,7 @@ def _of_add(rest: list[str]) -> dict[str, JsonObject]:
     return {name: {**entry, "headers": headers} if headers else entry}
 
 
-def _command(words: Sequence[str], given: Mapping[str, Json]) -> JsonObject:
+def _command(words: Sequence[str], given: JsonObject) -> JsonObject:
     entry: JsonObject = {"command": words[0], "args": list(words[1:])}
     return {**entry, "env": dict(given)} if given else entry
 
@@ -426,7 +426,7 @@ def _command(words: Sequence[str], given: Mapping[str, Json]) -> JsonObject:
 def _with_settings(entry: JsonObject, settings: str) -> JsonObject:
     """Return the settings of a server with further variables or headers."""
     is_web = "command" not in entry
-    pairs: dict[str, Json] = {}
+    pairs: JsonDict = {}
     for line in filter(None, (each.strip() for each in settings.splitlines())):
         name, mark, value = line.partition(":" if is_web else "=")
         if not mark or not name.strip():

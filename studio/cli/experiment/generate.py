@@ -2,7 +2,7 @@
 
 import argparse
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from studio.application.experiments import generate
@@ -19,7 +19,7 @@ from studio.core.models.secrets import secret_store
 from studio.core.prompty.parse import parse
 from studio.core.text.amounts import counted
 from studio.core.text.files import read_bounded, read_text
-from studio.core.text.values import Json, reason_of
+from studio.core.text.values import JsonObject, reason_of
 
 
 def add_generate(parser: argparse.ArgumentParser) -> None:
@@ -105,7 +105,7 @@ def _show(options: argparse.Namespace, found: generate.GeneratedRows) -> int:
     return FINE
 
 
-def _earlier(path: Path | None) -> tuple[Mapping[str, Json], ...]:
+def _earlier(path: Path | None) -> tuple[JsonObject, ...]:
     """Return the values of the rows that a dataset has.
 
     Raises:

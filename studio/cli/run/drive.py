@@ -42,7 +42,7 @@ from studio.core.prompty.prepare import prepare, settled_document
 from studio.core.runs.codec import JournalError
 from studio.core.runs.rows import RunWriter
 from studio.core.runs.store import RunStore, StoreError
-from studio.core.text.values import Json, named_reason, text_or_json
+from studio.core.text.values import Json, JsonDict, named_reason, text_or_json
 from studio.core.tools.registry import ToolRegistry
 from studio.core.tools.trust.store import TrustStore, change_text
 from studio.core.wire.reply import Reply, ReplyDelta
@@ -55,7 +55,7 @@ class RunOrder:
     document: PromptDocument
     """The prompt, as it was read."""
 
-    values: dict[str, Json]
+    values: JsonDict
     """Values of its inputs."""
 
     breaks: tuple[Breakpoint, ...]

@@ -84,7 +84,7 @@ MOST_EXAMPLES = 8
 """Tools that get an example; more would crowd out the prompt."""
 
 _DEEPEST = 4
-_BY_TYPE: Mapping[str, Json] = {
+_BY_TYPE: JsonObject = {
     "string": "text",
     "integer": 1,
     "number": 1.5,
@@ -134,7 +134,7 @@ def example_of(schema: Json, depth: int = 0) -> Json:
     return _BY_TYPE.get(kind, "text") if isinstance(kind, str) else "text"
 
 
-def _object(schema: Mapping[str, Json], properties: Json, depth: int) -> Json:
+def _object(schema: JsonObject, properties: Json, depth: int) -> Json:
     """Return the required properties; where none is, the first one, so that the form is seen."""
     if not isinstance(properties, Mapping):
         return {}
@@ -464,7 +464,7 @@ class PromptDocument:
         return next((item for item in self.entries if item.path == path), None)
 
 
-ResolvedInputs: TypeAlias = Mapping[str, Json]
+ResolvedInputs: TypeAlias = JsonObject
 """Values by input name, defaults filled in."""
 
 

@@ -7,7 +7,7 @@ from studio.core.prompty.document import PromptDocument, ToolSpec
 from studio.core.prompty.edit import edits
 from studio.core.prompty.edit.keep_dialect import keeping_dialect
 from studio.core.text.source import TextEdit
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonDict, JsonObject
 from studio.core.tools.document import chosen_offers, declared_items, server_names
 from studio.core.tools.openapi.loading import OperationRow
 from studio.core.tools.toolbox import required_names
@@ -26,7 +26,7 @@ def declare_tool(document: PromptDocument, spec: ToolSpec) -> tuple[TextEdit, ..
     """
     if any(tool.name == spec.name for tool in document.tools):
         raise ValueError(f"the document declares a tool {spec.name!r} already")
-    block: dict[str, Json] = {"kind": "function"}
+    block: JsonDict = {"kind": "function"}
     if spec.description:
         block["description"] = " ".join(spec.description.split())
     if spec.strict:
@@ -61,7 +61,7 @@ def declare_server(
         if allowed:
             return edits.set_value(document, path, edits.flow_value(list[Json](allowed)))
         return edits.remove_entry(document, entry) if entry is not None else ()
-    block: dict[str, Json] = {"kind": "mcp", "connection": {"kind": "reference", "name": name}}
+    block: JsonDict = {"kind": "mcp", "connection": {"kind": "reference", "name": name}}
     if allowed:
         block["allowedTools"] = list[Json](allowed)
     return _declared(document, name, block)
@@ -73,7 +73,7 @@ def _declared(document: PromptDocument, name: str, block: JsonObject) -> tuple[T
         lines = [f"{edits.write_scalar(name)}:", *(f"  {line}" for line in _yaml(block))]
         flow = f"{edits.write_scalar(name)}: {json.dumps(block, ensure_ascii=False)}"
     else:
-        whole: dict[str, Json] = {"name": name, **block}
+        whole: JsonDict = {"name": name, **block}
         lines = _yaml([whole])
         flow = json.dumps(whole, ensure_ascii=False)
     return keeping_dialect(document, edits.insert_below(document, ("tools",), lines, flow))
@@ -86,20 +86,20 @@ def _properties(schema: JsonObject) -> list[Json]:
     required = required_names(schema)
     found: list[Json] = []
     for name, part in properties.items():
-        item: dict[str, Json] = {"name": name, **_property(part)}
+        item: JsonDict = {"name": name, **_property(part)}
         if name in required:
             item["required"] = True
         found.append(item)
     return found
 
 
-def _property(part: Json) -> dict[str, Json]:
+def _property(part: Json) -> JsonDict:
     """Return a property in Prompty 2's words (§2.4)."""
     schema, nullable = _plain(part if isinstance(part, Mapping) else {})
     kind = schema.get("type")
     if not isinstance(kind, str):
         kind = "string" if isinstance(schema.get("enum"), list | tuple) else "object"
-    made: dict[str, Json] = {"kind": _KINDS.get(kind, kind)}
+    made: JsonDict = {"kind": _KINDS.get(kind, kind)}
     description = schema.get("description")
     if isinstance(description, str) and description:
         made["description"] = " ".join(description.split())
@@ -207,7 +207,7 @@ def write_offers(
         offers: whether each tool is offered, by its name; None where that is as usual.
     """
     chosen = {**chosen_offers(document), **offers}
-    wanted: dict[str, Json] = {name: value for name, value in chosen.items() if value is not None}
+    wanted: JsonDict = {name: value for name, value in chosen.items() if value is not None}
     path = ("metadata", "agent", "offered")
     if wanted:
         return edits.set_value(document, path, edits.flow_value(wanted))

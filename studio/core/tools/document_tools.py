@@ -9,7 +9,7 @@ from weakref import WeakSet
 
 from studio.core.masking.masker import Masker
 from studio.core.prompty.document import HoistedTool, PromptDocument, ToolId
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import JsonObject
 from studio.core.tools.binding import build_registry
 from studio.core.tools.document import (
     PythonFile,
@@ -156,9 +156,7 @@ class DocumentTools:
             self.registry = self._with_chosen_approvals(registry)
             return self.registry
 
-    def toolbox(
-        self, inputs: Mapping[str, Json] | None = None, ask: AskUser | None = None
-    ) -> Toolbox:
+    def toolbox(self, inputs: JsonObject | None = None, ask: AskUser | None = None) -> Toolbox:
         """Return the tools for one run; the user's switches take effect at its next call."""
         box = self._make_box(lambda: self.registry, inputs, ask, self.allow_tools)
         self._boxes.add(box)
@@ -168,7 +166,7 @@ class DocumentTools:
         self,
         tool: ToolId,
         arguments: JsonObject,
-        inputs: Mapping[str, Json] | None = None,
+        inputs: JsonObject | None = None,
         ask: AskUser | None = None,
     ) -> ToolOutcome:
         """Call one tool because the user asked for it: enabled or not, and without approval."""
@@ -240,9 +238,7 @@ class DocumentTools:
             self.registry = replace(self.registry, sources=sources)
         return self.registry
 
-    async def request_text(
-        self, tool: ToolId, arguments: JsonObject, inputs: Mapping[str, Json]
-    ) -> str:
+    async def request_text(self, tool: ToolId, arguments: JsonObject, inputs: JsonObject) -> str:
         """Return the request that a call of an OpenAPI tool would send, key masked; else empty.
 
         Raises:
@@ -262,7 +258,7 @@ class DocumentTools:
     def _make_box(
         self,
         registry: Callable[[], ToolRegistry],
-        inputs: Mapping[str, Json] | None,
+        inputs: JsonObject | None,
         ask: AskUser | None,
         approved: Callable[[ToolId], object] | None = None,
     ) -> Toolbox:
@@ -411,7 +407,7 @@ class ToolSession:
         self,
         document: PromptDocument,
         hoisted: Iterable[HoistedTool] = (),
-        inputs: Mapping[str, Json] | None = None,
+        inputs: JsonObject | None = None,
         ask: AskUser | None = None,
     ) -> Toolbox:
         """Return the tools of a run, brought up to its document, whichever document is shown."""
@@ -430,7 +426,7 @@ class ToolSession:
         self,
         tool: ToolId,
         arguments: JsonObject,
-        inputs: Mapping[str, Json] | None = None,
+        inputs: JsonObject | None = None,
         path: Path | None = None,
     ) -> str:
         """Return the request that a call of an OpenAPI tool would send, key masked; else empty.

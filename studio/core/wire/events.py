@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, assert_never
 
-from studio.core.text.values import Json, JsonObject, text_of
+from studio.core.text.values import Json, JsonDict, JsonObject, text_of
 from studio.core.wire import reply
 from studio.core.wire.chunks import CallSlots, ChatChunks, ChunkReader, arguments_text, unlisted
 from studio.core.wire.gemini import GeminiChunks
@@ -148,7 +148,7 @@ class AnthropicEvents:
         self._word = ""
         self._is_stopped = False
         self._started = reply.Usage()
-        self._blocks: dict[object, dict[str, Json]] = {}
+        self._blocks: dict[object, JsonDict] = {}
         self._has_thought = False
 
     @property

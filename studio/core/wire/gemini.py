@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import assert_never
 
 from studio.core.prompty.document import MediaPart, Message, TextPart, ToolCallPart, ToolResultPart
-from studio.core.text.values import Json, JsonObject, parse_json
+from studio.core.text.values import Json, JsonDict, JsonObject, parse_json
 from studio.core.wire import reply
 from studio.core.wire.chunks import unlisted
 from studio.core.wire.draft import (
@@ -51,9 +51,9 @@ _OWN_ID = "gemini-"
 _MOST_CHOICES = 128
 
 
-def gemini_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str, Json]:
+def gemini_body(messages: Sequence[Message], draft: RequestDraft) -> JsonDict:
     """Build the body of a generateContent request; the address contains the model."""
-    body: dict[str, Json] = {}
+    body: JsonDict = {}
     system = [message for message in messages if message.role in _SYSTEM]
     if system:
         parts: list[Json] = []
@@ -108,21 +108,21 @@ def _contents(messages: Sequence[Message], draft: RequestDraft) -> list[Json]:
         results = []
         role = "model" if message.role == "assistant" else "user"
         draft.origins.note(made, len(made), message_origin(message))
-        body: dict[str, Json] = {"role": role, "parts": _parts(message, draft)}
+        body: JsonDict = {"role": role, "parts": _parts(message, draft)}
         draft.origins.note_message(body, message)
         made.append(body)
     return made
 
 
-def _result(message: Message, before: Sequence[Message], draft: RequestDraft) -> dict[str, Json]:
+def _result(message: Message, before: Sequence[Message], draft: RequestDraft) -> JsonDict:
     call_id = result_id(message)
-    made: dict[str, Json] = {} if call_id.startswith(_OWN_ID) else {"id": call_id}
+    made: JsonDict = {} if call_id.startswith(_OWN_ID) else {"id": call_id}
     made["name"] = called_name(call_id, before)
     try:
         value = parse_json(message.text)
     except ValueError:
         value = None
-    held: dict[str, Json] = {"result": message.text}
+    held: JsonDict = {"result": message.text}
     made["response"] = value if isinstance(value, Mapping) else held
     media: list[Json] = [_media(p, draft) for p in message.parts if isinstance(p, MediaPart)]
     if media:
@@ -152,21 +152,21 @@ def _parts(message: Message, draft: RequestDraft) -> list[Json]:
         held["thoughtSignature"] = signed["text"]
     for call in tool_calls(message):
         draft.origins.note(made, len(made), part_origin(call, message))
-        function: dict[str, Json] = {} if call.id.startswith(_OWN_ID) else {"id": call.id}
+        function: JsonDict = {} if call.id.startswith(_OWN_ID) else {"id": call.id}
         function |= {"name": call.name, "args": arguments_object(call.arguments)}
-        asked: dict[str, Json] = {"functionCall": function}
+        asked: JsonDict = {"functionCall": function}
         if signed.get(call.id):
             asked["thoughtSignature"] = signed[call.id]
         made.append(asked)
     return made or [{"text": ""}]
 
 
-def _media(part: MediaPart, draft: RequestDraft) -> dict[str, Json]:
+def _media(part: MediaPart, draft: RequestDraft) -> JsonDict:
     report_attributes(part, draft)
     found = resolve_media(part, draft)
     if isinstance(found, str):
         kind = declared_type(part)
-        address: dict[str, Json] = {"mimeType": kind} if kind else {}
+        address: JsonDict = {"mimeType": kind} if kind else {}
         return {"fileData": {**address, "fileUri": found}}
     return {"inlineData": {"mimeType": found.media_type, "data": found.data}}
 
@@ -200,7 +200,7 @@ class GeminiChunks:
             made.append(usage)
         return tuple(made)
 
-    def _candidate(self, candidate: Mapping[str, Json], answer: str) -> list[reply.ReplyDelta]:
+    def _candidate(self, candidate: JsonObject, answer: str) -> list[reply.ReplyDelta]:
         made: list[reply.ReplyDelta] = []
         index = candidate.get("index", 0)
         content = candidate.get("content")
@@ -217,7 +217,7 @@ class GeminiChunks:
             self._word = word
         return made
 
-    def _part(self, part: Mapping[str, Json], answer: str) -> list[reply.ReplyDelta]:
+    def _part(self, part: JsonObject, answer: str) -> list[reply.ReplyDelta]:
         made: list[reply.ReplyDelta] = []
         key = "text"
         text, call = part.get("text"), part.get("functionCall")
@@ -255,7 +255,7 @@ def _usage(value: Json) -> reply.UsageDelta | None:
         found = value.get(key)
         return found if isinstance(found, int) and not isinstance(found, bool) else 0
 
-    by_kind: dict[str, Json] = {"cached_tokens": count("cachedContentTokenCount")}
+    by_kind: JsonDict = {"cached_tokens": count("cachedContentTokenCount")}
     details = value.get("promptTokensDetails")
     for each in details if isinstance(details, list) else ():
         if isinstance(each, Mapping) and each.get("modality") in ("IMAGE", "AUDIO"):

@@ -8,7 +8,7 @@ Through `/v1/chat/completions` these are lost (docs/connections.md): the size of
 from collections.abc import Mapping, Sequence
 
 from studio.core.prompty.document import MediaPart, Message, TextPart, ToolResultPart
-from studio.core.text.values import Json, JsonObject, parse_json
+from studio.core.text.values import Json, JsonDict, JsonObject, parse_json
 from studio.core.wire import reply
 from studio.core.wire.chat import function_definition
 from studio.core.wire.chunks import CallSlots, arguments_text, unlisted
@@ -41,12 +41,12 @@ _BESIDE = frozenset(
 """Keys of the body; every other option is one of the model's (`options`)."""
 
 _TAKEN = ("model", "messages", "tools")
-_EFFORTS: Mapping[str, Json] = {"none": False, "minimal": "low"}
+_EFFORTS: JsonObject = {"none": False, "minimal": "low"}
 
 
-def ollama_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str, Json]:
+def ollama_body(messages: Sequence[Message], draft: RequestDraft) -> JsonDict:
     """Return the body of a chat request."""
-    body: dict[str, Json] = {"model": draft.model.id}
+    body: JsonDict = {"model": draft.model.id}
     talk: list[Json] = []
     for index, message in enumerate(messages):
         talk.append(_message(message, messages[:index], draft))
@@ -75,9 +75,9 @@ def ollama_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str, J
     return body
 
 
-def _message(message: Message, before: Sequence[Message], draft: RequestDraft) -> dict[str, Json]:
+def _message(message: Message, before: Sequence[Message], draft: RequestDraft) -> JsonDict:
     role = "system" if message.role == "developer" else message.role
-    made: dict[str, Json] = {"role": role}
+    made: JsonDict = {"role": role}
     sent_attributes(message, draft, OLLAMA)
     calls = tool_calls(message)
     text = "".join(
@@ -120,7 +120,7 @@ def called_name(call_id: str, before: Sequence[Message]) -> str:
     return ""
 
 
-def arguments_object(text: str) -> dict[str, Json]:
+def arguments_object(text: str) -> JsonDict:
     """Return the arguments as an object; other text stays whole under a name that says so."""
     try:
         value = parse_json(text or "{}")
@@ -171,7 +171,7 @@ class OllamaChunks:
                 made.append(reply.UsageDelta(usage))
         return tuple(made)
 
-    def _deltas_of(self, message: Mapping[str, Json]) -> list[reply.ReplyDelta]:
+    def _deltas_of(self, message: JsonObject) -> list[reply.ReplyDelta]:
         made: list[reply.ReplyDelta] = []
         thought, text = message.get("thinking"), message.get("content")
         if isinstance(thought, str) and thought:

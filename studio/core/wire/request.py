@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias, assert_never
 from studio.core.prompty.document import InputDeclaration, Message, ModelDeclaration, ToolSpec
 from studio.core.prompty.front.declarations import output_schema
 from studio.core.text.source import Problem, Severity, Span
-from studio.core.text.values import Json, JsonObject, KeyPath
+from studio.core.text.values import Json, JsonDict, JsonObject, KeyPath
 from studio.core.wire import message_rules
 from studio.core.wire.anthropic import anthropic_body
 from studio.core.wire.chat import chat_body
@@ -53,7 +53,7 @@ def name_refusal(
     )
 
 
-def embedding_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str, Json]:
+def embedding_body(messages: Sequence[Message], draft: RequestDraft) -> JsonDict:
     """Return the body of an embedding request: one text alone, several as a list."""
     texts: list[Json] = [message.text for message in messages]
     for index, message in enumerate(messages):
@@ -67,7 +67,7 @@ def embedding_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str
     }
 
 
-def image_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str, Json]:
+def image_body(messages: Sequence[Message], draft: RequestDraft) -> JsonDict:
     """Return the body of an image request: the last message of the user is drawn."""
     own = [message for message in messages if message.role == "user"][-1:] or messages
     prompt = "\n\n".join(message.text for message in own)
@@ -75,7 +75,7 @@ def image_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str, Js
     return {"model": draft.model.id, "prompt": prompt, **_further(draft, ("model", "prompt"))}
 
 
-def _further(draft: RequestDraft, taken: Sequence[str]) -> dict[str, Json]:
+def _further(draft: RequestDraft, taken: Sequence[str]) -> JsonDict:
     """Return the author's own further options only; sampling options mean nothing here."""
     further = draft.model.options.get("additionalProperties")
     if not isinstance(further, Mapping):

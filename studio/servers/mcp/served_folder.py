@@ -1,6 +1,5 @@
 """The folder that the server works in: its files, what the user allowed of them, and services."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -24,7 +23,7 @@ from studio.core.prompty.parse import parse
 from studio.core.runs.database import StoreError
 from studio.core.runs.store import RunStore
 from studio.core.text.files import read_bounded
-from studio.core.text.values import Json, named_reason
+from studio.core.text.values import JsonDict, JsonObject, named_reason
 from studio.core.tools.trust.store import TrustStore
 
 
@@ -202,7 +201,7 @@ class ServedFolder:
         return registry.specs
 
 
-def checked_inputs(document: PromptDocument, inputs: Mapping[str, Json] | None) -> dict[str, Json]:
+def checked_inputs(document: PromptDocument, inputs: JsonObject | None) -> JsonDict:
     """Return the inputs of a call.
 
     Raises:

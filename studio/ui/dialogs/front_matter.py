@@ -20,6 +20,7 @@ from studio.application.editing import front_form
 from studio.application.words import tr
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.source import TextEdit
+from studio.core.text.values import KeyPath
 from studio.ui.parts import kit
 from studio.ui.parts.fields import ComboBox
 
@@ -49,9 +50,9 @@ class FrontMatterDialog(kit.ClosingDialog):
         self._rename_input = rename_input
         self.document = document
         """The text that the next edits are for."""
-        self._fields: dict[tuple[str | int, ...], QLineEdit | ComboBox] = {}
+        self._fields: dict[KeyPath, QLineEdit | ComboBox] = {}
         self._groups: tuple[front_form.FrontGroup, ...] = ()
-        self._changed: tuple[str | int, ...] = ()
+        self._changed: KeyPath = ()
         """The field that made the last change; the next one of it is the same step to undo."""
         self._said = kit.toned_label("error", wraps=True)
         self._said.hide()
@@ -195,7 +196,7 @@ class FrontMatterDialog(kit.ClosingDialog):
 
     # -- changes --------------------------------------------------------------------------------
 
-    def _set(self, path: tuple[str | int, ...], typed: str) -> None:
+    def _set(self, path: KeyPath, typed: str) -> None:
         field = next((e for group in self._groups for e in group.fields if e.path == path), None)
         if field is None or typed == front_form.shown_value(field):
             return

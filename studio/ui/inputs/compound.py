@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue, read_json, show_value
 from studio.application.words import tr
-from studio.core.text.values import Json, objects_of, text_or_json
+from studio.core.text.values import Json, JsonDict, JsonObject, objects_of, text_or_json
 from studio.ui.inputs import fields
 from studio.ui.inputs.row import HIGH, FieldRow
 from studio.ui.parts.fields import ComboBox
@@ -44,7 +44,7 @@ class ObjectField(fields.FieldEditor):
 
     def __init__(self, spec: FieldSpec) -> None:
         super().__init__(spec)
-        self._extra: dict[str, Json] = {}
+        self._extra: JsonDict = {}
         self._given = False
         self._is_whole = False
         self._base = _base(spec)
@@ -70,7 +70,7 @@ class ObjectField(fields.FieldEditor):
 
     def set_value(self, value: FieldValue) -> None:
         """Show an object."""
-        given: Mapping[str, Json] = value if isinstance(value, Mapping) else {}
+        given: JsonObject = value if isinstance(value, Mapping) else {}
         names = {row.spec.name for row in self.rows}
         self._given = self._is_whole = isinstance(value, Mapping)
         self._extra = {key: item for key, item in given.items() if key not in names}
@@ -91,7 +91,7 @@ class ObjectField(fields.FieldEditor):
         """Paint the line that binds the properties together."""
         QPainter(self).fillRect(3, 2, 2, self.height() - 4, QColor(theme_in_use().border))
 
-    def _held(self) -> dict[str, Json]:
+    def _held(self) -> JsonDict:
         values = ((row.spec.name, row.editor.value()) for row in self.rows)
         return {name: value for name, value in values if value is not ABSENT}
 
@@ -108,7 +108,7 @@ class ObjectField(fields.FieldEditor):
             row.set_falls_back(counts or row.spec.name not in self._base)
 
 
-def _base(spec: FieldSpec) -> dict[str, Json]:
+def _base(spec: FieldSpec) -> JsonDict:
     """Return the part of an object that has no fields."""
     if isinstance(spec.fallback, Mapping):
         return dict(spec.fallback)
@@ -253,7 +253,7 @@ class _Turn(QWidget):
     changed = Signal()
     removed = Signal(QWidget)  # itself
 
-    def __init__(self, message: Mapping[str, Json]) -> None:
+    def __init__(self, message: JsonObject) -> None:
         super().__init__()
         self._message = dict(message)
         role = message.get("role")
@@ -274,7 +274,7 @@ class _Turn(QWidget):
         self.role.currentTextChanged.connect(self._changed)
         self.text.textChanged.connect(self._changed)
 
-    def message(self) -> dict[str, Json]:
+    def message(self) -> JsonDict:
         """Return the present message."""
         text = self.text.toPlainText()
         content: Json = text
@@ -327,7 +327,7 @@ class ThreadField(fields.FieldEditor):
             self._append(message)
         self._describe()
 
-    def _append(self, message: Mapping[str, Json]) -> _Turn:
+    def _append(self, message: JsonObject) -> _Turn:
         turn = _Turn(message)
         turn.changed.connect(self._changed)
         turn.removed.connect(self._remove)

@@ -562,7 +562,6 @@ def row_list(
     stretched: int,
     *,
     fitted: Sequence[int] = (),
-    has_children: bool = False,
     parent: QWidget | None = None,
 ) -> QTreeWidget:
     """Make a list of rows with columns and heads.
@@ -572,11 +571,10 @@ def row_list(
         heads: head of each column.
         stretched: the column that takes the room that is left.
         fitted: columns that are as wide as their texts.
-        has_children: whether rows unfold.
         parent: the widget that it is in.
     """
     rows = named(QTreeWidget(parent), name)
-    rows.setRootIsDecorated(has_children)
+    rows.setRootIsDecorated(False)
     rows.setUniformRowHeights(True)
     rows.setHeaderLabels(heads)
     header = rows.header()

@@ -22,7 +22,7 @@ from studio.core.prompty.references import sample_file
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.files import read_bounded, write_atomically
 from studio.core.text.source import SourceText, Span, TextEdit, apply_edits
-from studio.core.text.values import reason_of
+from studio.core.text.values import KeyPath, reason_of
 
 _FILE_NAMES = (*(f"*{each}" for each in SUFFIXES), "promptfooconfig.yaml", "promptfooconfig.yml")
 _NAME = re.compile(r"[\w./-]+\.\w+")
@@ -241,7 +241,7 @@ def _renamed_samples(
 
 
 def _renamed_keys(
-    file: Path, old: str, new: str, is_value: Callable[[tuple[str | int, ...]], bool]
+    file: Path, old: str, new: str, is_value: Callable[[KeyPath], bool]
 ) -> Iterator[FileEdits]:
     """Rename a key in a file of values; nothing is renamed in one that cannot be read.
 
@@ -341,7 +341,7 @@ def _renamed_rows(rows: Path, old: str, new: str) -> Iterator[FileEdits]:
         yield FileEdits(SourceText(text, rows), (edit,))
 
 
-def _is_of_row(place: tuple[str | int, ...]) -> bool:
+def _is_of_row(place: KeyPath) -> bool:
     """Return whether a key of a file of rows names a value: `0.question`, `0.vars.question`."""
     names = [each for each in place if isinstance(each, str)]
     return len(names) == 1 or names[-2:-1] == ["vars"]

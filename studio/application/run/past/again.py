@@ -1,6 +1,6 @@
 """A run of the past: taken up again, repeated, or run again with what it recorded."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import GivenInputs
 from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import ReferenceContext
-from studio.core.text.values import Json
+from studio.core.text.values import JsonObject
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ def exactly(
 
 
 def values_of(
-    past: PastRun, now: Mapping[str, Json], references: ReferenceContext | None = None
+    past: PastRun, now: JsonObject, references: ReferenceContext | None = None
 ) -> GivenInputs:
     """Return the values for repeating a past run: its own, and those of newer inputs.
 

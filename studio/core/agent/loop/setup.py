@@ -24,7 +24,7 @@ from studio.core.prompty.front.declarations import output_schema
 from studio.core.prompty.inputs import resolve_inputs
 from studio.core.prompty.parse import parse
 from studio.core.text.amounts import LARGEST
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonDict, JsonObject
 
 # Which tools the model is informed of, where a prompt has more than it wants to show at once.
 
@@ -202,7 +202,7 @@ USUAL_COST = 10.0
 
 def make_setup(
     document: PromptDocument,
-    inputs: Mapping[str, Json],
+    inputs: JsonObject,
     tools: tuple[ToolSpec, ...],
     model: ChatModel,
     options: RunOptions,
@@ -276,7 +276,7 @@ def run_model_of(model: ChatModel, *, priced: bool = True) -> RunModel:
     return RunModel(model.label, place.model, place.provider, place.server, price)
 
 
-def with_inputs(setup: RunSetup, document: PromptDocument, inputs: Mapping[str, Json]) -> RunSetup:
+def with_inputs(setup: RunSetup, document: PromptDocument, inputs: JsonObject) -> RunSetup:
     """Return the setup for other inputs, if it offers no tools: all else stays the same.
 
     Which tools are offered depends on the question; nothing else of a setup does.
@@ -287,7 +287,7 @@ def with_inputs(setup: RunSetup, document: PromptDocument, inputs: Mapping[str, 
 
 
 def told_tools(
-    document: PromptDocument, values: Mapping[str, Json], tools: Sequence[ToolSpec]
+    document: PromptDocument, values: JsonObject, tools: Sequence[ToolSpec]
 ) -> tuple[ToolSpec, ...]:
     """Choose the tools that the model gets, by the question among some values."""
     return chosen_tools(document, question_of(document, values), tools)
@@ -321,7 +321,7 @@ def limits_of(document: PromptDocument) -> Limits:
     )
 
 
-def _positive(settings: Mapping[str, Json], name: str, usual: float) -> float:
+def _positive(settings: JsonObject, name: str, usual: float) -> float:
     """Return a bound that the prompt sets; no bound if it is not a positive number."""
     value = settings.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
@@ -329,7 +329,7 @@ def _positive(settings: Mapping[str, Json], name: str, usual: float) -> float:
     return float(min(value, LARGEST))  # Python has no float of a longer whole number
 
 
-def question_of(document: PromptDocument, values: Mapping[str, Json]) -> str:
+def question_of(document: PromptDocument, values: JsonObject) -> str:
     """Return the user's question: the input of a usual name, else the first text input."""
     for name in loop_format.QUESTION_NAMES:
         if isinstance(value := values.get(name), str):
@@ -349,10 +349,10 @@ def question_of(document: PromptDocument, values: Mapping[str, Json]) -> str:
 
 def first_step_values(
     document: PromptDocument,
-    inputs: Mapping[str, Json],
+    inputs: JsonObject,
     tools: Sequence[ToolSpec],
     protocol: ProtocolName | None = None,
-) -> dict[str, Json]:
+) -> JsonDict:
     """Return the reserved variables of the prompt's protocol (docs/design/file-format.md).
 
     Args:
@@ -377,12 +377,12 @@ def first_step_values(
 
 def previewed_values(
     document: PromptDocument,
-    inputs: Mapping[str, Json],
+    inputs: JsonObject,
     tools: Sequence[ToolSpec],
     protocol: ProtocolName | None = None,
     *,
     samples: bool = True,
-) -> tuple[dict[str, Json], frozenset[str]]:
+) -> tuple[JsonDict, frozenset[str]]:
     """Return what the loop puts into the first call of a preview, and which of it is a sample.
 
     What a run has only later (its history) keeps the sample, by which an author sees the form.

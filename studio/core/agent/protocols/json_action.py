@@ -30,7 +30,7 @@ from studio.core.agent.values.step import (
 )
 from studio.core.prompty.document import ToolSpec
 from studio.core.text.source import Span
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonObject
 from studio.core.wire.reply import Reply
 
 _ACTION_KEYS = ("action", "name", "tool", "tool_name")
@@ -49,7 +49,7 @@ def read_json_action(reply: Reply, rules: findings.ReadRules) -> Reading:
 class _Root:
     """A JSON object in the reply."""
 
-    value: Mapping[str, Json]
+    value: JsonObject
     start: int
     end: int
     has_raw_breaks: bool
@@ -197,7 +197,7 @@ class _Reader:
         message = f"There is no {key!r}, but there are keys that mean nothing here: {names}"
         return self._found.error("no_args", message, thought, tool=tool, repairs=repairs)
 
-    def _input(self, value: Mapping[str, Json], action_key: str) -> Json:
+    def _input(self, value: JsonObject, action_key: str) -> Json:
         key = _key(value, _INPUT_KEYS)
         if key is None:
             self._found.warn("no_args")
@@ -237,7 +237,7 @@ class _Reader:
             kept=self._found.raw(0, root.end).strip(),
         )
 
-    def _arguments(self, tool: str, given: Json, root: _Root) -> Mapping[str, Json] | FormatError:
+    def _arguments(self, tool: str, given: Json, root: _Root) -> JsonObject | FormatError:
         if isinstance(given, dict):
             return given
         if given is None:
@@ -296,7 +296,7 @@ class _Reader:
             self._found.warn("text_after_action")
 
 
-def _key(value: Mapping[str, Json], keys: tuple[str, ...]) -> str | None:
+def _key(value: JsonObject, keys: tuple[str, ...]) -> str | None:
     """Return the first of `keys` that the object has, compared without case."""
     lowered = {key.strip().lower(): key for key in value}
     return next((lowered[key] for key in keys if key in lowered), None)
@@ -311,7 +311,7 @@ _BESIDE = frozenset(
 """Keys beside an action that are no arguments of it."""
 
 
-def _left_over(value: Mapping[str, Json], action_key: str) -> tuple[str, ...]:
+def _left_over(value: JsonObject, action_key: str) -> tuple[str, ...]:
     """Return the keys that are neither the action, nor its input, nor known to be beside them."""
     known = {*_INPUT_KEYS, *_BESIDE, action_key.strip().lower()}
     return tuple(

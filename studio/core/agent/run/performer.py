@@ -40,7 +40,7 @@ from studio.core.prompty.document import (
 from studio.core.prompty.prepare import prepare
 from studio.core.text.amounts import duration
 from studio.core.text.source import Severity
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonDict, JsonObject
 from studio.core.tools.source import ToolOutcome, bounded, timed
 from studio.core.tools.toolbox import check_arguments
 from studio.core.wire.reply import (
@@ -148,7 +148,7 @@ class Performer:
         owns = _OWNED if loop.rerenders or state.composing else frozenset()
         supplied = {name: each for name, each in given.items() if self._supplies(name, owns)}
         owned = {name: value for name, value in supplied.items() if name in owns}
-        values: dict[str, Json] = supplied | dict(self.plan.inputs) | owned
+        values: JsonDict = supplied | dict(self.plan.inputs) | owned
         prepared = prepare(document, values, references=self.secrets.rendering(state.released))
         errors = [item.message for item in prepared.problems if item.severity is Severity.ERROR]
         if errors:

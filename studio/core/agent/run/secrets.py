@@ -6,7 +6,6 @@ model and the arguments of a call.
 """
 
 import os
-from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
@@ -18,7 +17,7 @@ from studio.core.masking.walk import changed, masked
 from studio.core.models.base import ModelError, ModelRequest
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.reference_values import ReferenceContext, find_references
-from studio.core.text.values import Json
+from studio.core.text.values import JsonObject
 from studio.core.tools.document import public_variables
 from studio.core.wire.reply import ReplyMask
 
@@ -144,8 +143,8 @@ def missing_value(reference: str) -> ModelError:
 
 
 def revealed_inputs(
-    inputs: Mapping[str, Json], released: AbstractSet[str], references: ReferenceContext | None
-) -> Mapping[str, Json]:
+    inputs: JsonObject, released: AbstractSet[str], references: ReferenceContext | None
+) -> JsonObject:
     """Return the values that a run of the past was started with, for a new one.
 
     Raises:

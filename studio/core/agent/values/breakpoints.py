@@ -18,9 +18,9 @@ from studio.core.agent.values.step import Call, FormatError, PausePoint, Step
 from studio.core.prompty.document import named_messages
 from studio.core.prompty.parse import parse
 from studio.core.prompty.templates.jinja import conditions
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonDict, JsonObject
 
-Environment: TypeAlias = Mapping[str, Json]
+Environment: TypeAlias = JsonObject
 """Values by name."""
 
 ExpressionError: TypeAlias = conditions.ConditionError
@@ -95,12 +95,12 @@ class _Listed(LazySequence[Json], Generic[T]):
         return self._made[index]
 
 
-class _Named(Mapping[str, Json]):
+class _Named(JsonObject):
     """Values by name that are made where an expression looks at them, each once."""
 
     def __init__(self, table: Mapping[str, Callable[[RunState], Json]], of: RunState) -> None:
         self._table, self._of = table, of
-        self._made: dict[str, Json] = {}
+        self._made: JsonDict = {}
 
     def __getitem__(self, name: str) -> Json:
         if name not in self._made:
@@ -130,7 +130,7 @@ def _of_call(state: RunState, name: str) -> Json:
     return _call(call)[name] if call is not None else None
 
 
-def _call(call: Call) -> dict[str, Json]:
+def _call(call: Call) -> JsonDict:
     outcome = call.outcome
     failed = outcome.status if outcome is not None and outcome.is_error else None
     return {
@@ -209,7 +209,7 @@ def _prompt(state: RunState) -> Json:
 
 
 @lru_cache(maxsize=8)
-def _defaults(source: str) -> dict[str, Json]:
+def _defaults(source: str) -> JsonDict:
     """Return the values of the inputs that a prompt gives where the user gives none."""
     return {each.name: each.default for each in parse(source).inputs if each.has_default}
 

@@ -276,13 +276,13 @@ _Z = 1.959963984540054
 _POWER = 0.8416212335729143
 
 
-def wilson(passed: int, count: int, z: float = _Z) -> tuple[float, float]:
+def wilson(passed: int, count: int) -> tuple[float, float]:
     """Return the interval of a share that holds the true one with 95 %."""
     if not count:
         return 0.0, 1.0
-    share, whole = passed / count, 1 + z * z / count
-    middle = (share + z * z / (2 * count)) / whole
-    half = z * sqrt(share * (1 - share) / count + z * z / (4 * count * count)) / whole
+    share, whole = passed / count, 1 + _Z * _Z / count
+    middle = (share + _Z * _Z / (2 * count)) / whole
+    half = _Z * sqrt(share * (1 - share) / count + _Z * _Z / (4 * count * count)) / whole
     return max(0.0, middle - half), min(1.0, middle + half)
 
 

@@ -28,7 +28,7 @@ from studio.core.prompty.document import (
     ToolSpec,
 )
 from studio.core.text.amounts import counted
-from studio.core.text.values import Json, JsonObject, parse_json
+from studio.core.text.values import JsonDict, JsonObject, parse_json
 from studio.core.wire import reply
 from studio.core.wire.draft import all_stops
 from studio.core.wire.schema import strict_schema
@@ -331,7 +331,7 @@ class EmbeddedModel:
         """
         options = request.options or {}
         agent = request.protocol != "native" or bool(request.tools)
-        body: dict[str, Json] = {
+        body: JsonDict = {
             "messages": template_messages(request),
             "temperature": 0,
             "seed": _SEED,

@@ -34,7 +34,7 @@ from studio.core.prompty.loop_format import drives_loop
 from studio.core.prompty.reference_values import LookUp
 from studio.core.prompty.threads import read_call
 from studio.core.text.source import Problem, Severity, Span
-from studio.core.text.values import Json
+from studio.core.text.values import JsonObject
 
 _MOST = 50
 
@@ -115,7 +115,7 @@ _KNOWN_TYPES = (*sections.YAML_TYPES, "text", "tool_result")
 def read_messages(
     document: PromptDocument,
     rendering: Rendering,
-    inputs: Mapping[str, Json],
+    inputs: JsonObject,
     look_up: LookUp | None = None,
 ) -> PromptMessages:
     """Read what a rendering means. Never raises.

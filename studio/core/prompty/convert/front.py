@@ -19,7 +19,7 @@ from studio.core.prompty.reference_values import (
 )
 from studio.core.prompty.runtimes.prompty2 import trust_faults
 from studio.core.prompty.yaml.reader import write_yaml
-from studio.core.text.values import Json, objects_of
+from studio.core.text.values import Json, JsonDict, KeyPath, objects_of
 
 LEGACY_HOME = ("metadata", "legacy")
 """Path of keys that have no place in Prompty 2."""
@@ -76,7 +76,7 @@ def convert_front(
     _template(draft, parser)
 
 
-def keep(draft: ConversionDraft, path: tuple[str | int, ...], why: str) -> None:
+def keep(draft: ConversionDraft, path: KeyPath, why: str) -> None:
     """Move a key to metadata.legacy, under its own path, and say so."""
     draft.move(path, (*LEGACY_HOME, *(str(part) for part in path[:-1])), str(path[-1]))
     draft.notes.append(f"{'.'.join(map(str, path))}: {why}; kept under metadata.legacy")
@@ -248,8 +248,8 @@ def _samples(draft: ConversionDraft, files: Files) -> None:
         if isinstance(inputs, list)
         else list(draft.block("inputs"))
     )
-    added: dict[str, dict[str, Json]] = {}
-    defaults: dict[tuple[str | int, ...], Json] = {}
+    added: dict[str, JsonDict] = {}
+    defaults: dict[KeyPath, Json] = {}
     for name, value in ((each, front_matter.stripped(item)) for each, item in sample.items()):
         if name not in names:
             kind = declarations.kind_of_value(value)

@@ -38,7 +38,7 @@ from studio.core.prompty.shapes import messages_to_json
 from studio.core.prompty.templates.fstring import fstring_as_jinja
 from studio.core.text.diff import line_edits
 from studio.core.text.source import Problem, Span, TextEdit
-from studio.core.text.values import Json
+from studio.core.text.values import JsonDict, JsonObject
 
 _DASHES = re.compile(r"---+|\+\+\++")
 
@@ -344,7 +344,7 @@ def _proven(
     if context is None and before.parameters:
         context = ReferenceContext(trusted=False)
     # What a parameter is before is an input after: both get the same value to compare.
-    values: dict[str, Json] = {
+    values: JsonDict = {
         item.name: item.name for item in before.parameters if before.input(item.name) is None
     }
     known = {problem.code for problem in before.problems}
@@ -393,7 +393,7 @@ def _same_messages(pair: compare.Compared) -> bool:
 
 
 def _without_stand_ins(
-    pair: compare.Compared, values: Mapping[str, Json], context: ReferenceContext | None
+    pair: compare.Compared, values: JsonObject, context: ReferenceContext | None
 ) -> compare.Compared | None:
     """Return the prompts without the texts that only this preview inserts; None if it has none.
 
@@ -438,7 +438,7 @@ def parameters_to_inputs(draft: ConversionDraft, document: PromptDocument) -> No
                 written.append(names[span])
     if not edits:
         return
-    declared: dict[str, Mapping[str, Json]] = {}
+    declared: dict[str, JsonObject] = {}
     for name in written:
         parameter = document.parameter(name)
         if parameter is not None and document.input(name) is None:

@@ -1,6 +1,5 @@
 """Templates of all three languages, rendered into segments that know where they came from."""
 
-from collections.abc import Mapping
 from typing import assert_never
 
 from studio.core.prompty.document import FieldUse, Rendering, TemplateFormat, Variable
@@ -12,14 +11,14 @@ from studio.core.prompty.templates.mustache.template import (
 )
 from studio.core.prompty.templates.writer import DEFAULT_BOUNDS, Bounds, limit_problem
 from studio.core.text.source import Problem, Span
-from studio.core.text.values import Json
+from studio.core.text.values import JsonObject
 
 __all__ = ["DEFAULT_BOUNDS", "Bounds", "find_fields", "find_variables", "render_template"]
 
 
 def render_template(
     template: str,
-    inputs: Mapping[str, Json],
+    inputs: JsonObject,
     *,
     format: TemplateFormat,  # noqa: A002 - the name of the front matter's key
     offset: int = 0,

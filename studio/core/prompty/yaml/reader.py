@@ -19,7 +19,7 @@ from studio.core.prompty.document import FrontMatterEntry
 from studio.core.prompty.yaml.mistakes import explain_yaml
 from studio.core.prompty.yaml.tree import STRING_TAGS, NoReference, TreeBuilder, YamlEvent
 from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
-from studio.core.text.values import Json, JsonDict, KeyPath
+from studio.core.text.values import Json, JsonDict
 
 MAX_DEPTH = 100
 """Levels of nesting that are read."""
@@ -62,20 +62,19 @@ class YamlReading:
     """Whether a syntax error was met, so that `value` may be incomplete."""
 
 
-def read_yaml(text: str, offset: int = 0, path: KeyPath = ()) -> YamlReading:
+def read_yaml(text: str, offset: int = 0) -> YamlReading:
     """Read one YAML document.
 
     Args:
         text: The YAML.
         offset: Where `text` starts in the source; all spans count from the source's start.
-        path: Keys that lead to this text, put before every entry's path.
     """
     problems: list[Problem] = []
     text = _replace_unreadable(text, offset, problems)
     text = _replace_odd_blanks(text, offset, problems)
     attempt = text
     for _ in range(_RETRIES + 1):
-        tree = TreeBuilder(attempt, offset, path, _resolve, _construct)
+        tree = TreeBuilder(attempt, offset, _resolve, _construct)
         error = _run(tree)
         if error is None:
             break
@@ -232,9 +231,9 @@ def _indents_keys(places: Sequence[Span], text: str, right: str) -> bool:
         text: the YAML.
         right: the same with spaces in their place.
     """
-    tree = TreeBuilder(text, 0, (), _resolve, _construct)
+    tree = TreeBuilder(text, 0, _resolve, _construct)
     if _run(tree) is not None:
-        return _run(TreeBuilder(right, 0, (), _resolve, _construct)) is None
+        return _run(TreeBuilder(right, 0, _resolve, _construct)) is None
     odd = {place.end - len(text[place.start : place.end].lstrip(" ")): place for place in places}
     return any(
         each.key.start in odd

@@ -79,7 +79,6 @@ class TreeBuilder:
         self,
         text: str,
         offset: int,
-        path: KeyPath,
         resolve: Callable[[str], str],
         construct: Callable[[str, str], Json],
     ) -> None:
@@ -88,13 +87,11 @@ class TreeBuilder:
         Args:
             text: The YAML, for quoting from it.
             offset: Where it starts in the source.
-            path: Keys that lead to it.
             resolve: Gives the tag of a plain scalar.
             construct: Makes the value of a tag and a text.
         """
         self.text = text
         self.offset = offset
-        self.path = path
         self.entries: list[FrontMatterEntry] = []
         self.problems: list[Problem] = []
         self.value: Json = None
@@ -182,7 +179,7 @@ class TreeBuilder:
     def _begin_value(self, parent: _Frame | None, start: int) -> KeyPath:
         """Make the entry of a list item; the path of the value that starts here."""
         if parent is None:
-            return self.path
+            return ()
         if parent.items is not None:
             path = (*parent.path, len(parent.items))
             parent.entry = len(self.entries)
