@@ -64,6 +64,10 @@ def set_options(exchange: Exchange, text: str) -> str:
         return 'the options are one JSON object, such as {"temperature": 0}'
     if own := [key for key in (*_LISTS, *_SYSTEMS) if key in given]:
         return f"{own[0]} is no option: edit the messages"
+    if "stream" in given:
+        return (
+            "stream is no option here: the program reads the answer in the form that it asked for"
+        )
     exchange.edited = {**exchange.edited, **given}
     return ""
 

@@ -327,6 +327,8 @@ async def test_a_held_stream_gets_signs_of_life_before_its_own_bytes(
         asking = asyncio.create_task(ask())
         lane = await at.stands(place=PausePoint.BEFORE_REQUEST)
         assert set_options(lane.exchange, "[]").startswith("the options are one JSON object")
+        for given in ('{"stream": false}', '{"temperature": 1, "stream": true}'):
+            assert set_options(lane.exchange, given).startswith("stream is no option here")
         assert (
             set_options(lane.exchange, '{"messages": []}')
             == "messages is no option: edit the messages"
