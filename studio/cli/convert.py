@@ -85,7 +85,7 @@ def _convert_protocol(options: argparse.Namespace, document: PromptDocument) -> 
 
 
 def _put(options: argparse.Namespace, old: str, new: str) -> None:
-    """Show the difference, write the file, or print the text, as was asked."""
+    """Show the difference, write the file, or print the text, as requested."""
     if options.diff:
         sys.stdout.write(unified_diff(old, new, str(options.file)))
     elif options.write or options.out is not None:

@@ -35,7 +35,9 @@ def add_request(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `request`."""
     add_inputs(parser)
     add_choice(parser)
-    parser.add_argument("--provider", choices=get_args(Provider), help="form of the body")
+    parser.add_argument(
+        "--provider", choices=get_args(Provider), help="API format of the request body"
+    )
     add_trust(parser, "what it refers to is read")
     parser.set_defaults(action=_request)
 

@@ -78,7 +78,7 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
     listing.add_argument("--json", action="store_true", help="write JSON")
     _acts(listing, _list)
     show = kinds.add_parser("show", help="show one run, step by step")
-    show.add_argument("run", metavar="RUN", help="id of the run, or its beginning")
+    show.add_argument("run", metavar="RUN", help="id of the run, or its first characters")
     what = show.add_mutually_exclusive_group()
     what.add_argument("--json", action="store_true", help="write one event a line")
     what.add_argument(
@@ -90,7 +90,7 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
     _add_branch(show)
     _acts(show, _show)
     opening = kinds.add_parser("open", help="make a prompt file of a recorded model call")
-    opening.add_argument("run", metavar="RUN", help="id of the run, or its beginning")
+    opening.add_argument("run", metavar="RUN", help="id of the run, or its first characters")
     opening.add_argument(
         "--request",
         type=whole(1),
@@ -117,7 +117,9 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
     export = kinds.add_parser(
         "export", help="write a run to a file, or several runs to one file of lines"
     )
-    export.add_argument("run", nargs="+", metavar="RUN", help="id of the run, or its beginning")
+    export.add_argument(
+        "run", nargs="+", metavar="RUN", help="id of the run, or its first characters"
+    )
     export.add_argument("--format", default="html", choices=[form.name for form in FORMS])
     export.add_argument("-o", "--out", type=Path, metavar="OUT", help="file to write")
     export.add_argument(

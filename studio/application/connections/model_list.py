@@ -337,10 +337,10 @@ def price_of(
     if cost is None:
         return tr("price unknown"), source
     amount = f"${cost * 1000:,.2f}" if cost * 1000 >= 0.01 else money(cost * 1000)
-    how = tr("{sent:,} tokens sent, {received:,} received: the means of the last {runs} runs.")
+    how = tr("{sent:,} tokens sent, {received:,} received: averages of the last {runs} runs.")
     words = tr("{amount} per 1,000")
     if not means.runs:
-        how = tr("{sent:,} tokens sent; the answer is not counted, as there is no run yet.")
+        how = tr("{sent:,} tokens sent; the answer is not counted because there is no run yet.")
         words = tr("from {amount} per 1,000")
     elif not is_agent:
         how = tr(

@@ -162,7 +162,7 @@ def message_on_line(document: PromptDocument, line: int) -> str | None:
 
 
 def message_around(document: PromptDocument, line: int) -> str | None:
-    """Return the message whose text a line is of, counted from 0: `user 2`."""
+    """Return the name of the message that contains a line (from 0): `user 2`."""
     from studio.core.prompty.document import named_messages
 
     source = document.source

@@ -504,10 +504,10 @@ def section_titles(document: PromptDocument) -> list[str]:
 def for_row(
     document: PromptDocument, entry: PromptEntry, case: ExperimentCase, values: JsonObject
 ) -> tuple[PromptDocument, JsonObject]:
-    """Build the prompt and values of a row: its `prefix` and `suffix`, or the chat of a text.
+    """Build the prompt and values of a row, from a prompt file or from a text read as a chat.
 
-    They stand around the text of the last user section. They are values of the run: a text of a
-    dataset is never a role or a template of the prompt.
+    `prefix` and `suffix` enclose the text of the last user section. They are values of the run: a
+    text of a dataset is never a role or a template of the prompt.
 
     Raises:
         UndecidedError: one of them is a template that cannot be filled in, or no chat comes of it.

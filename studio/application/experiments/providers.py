@@ -195,7 +195,7 @@ def offered_tools(document: PromptDocument) -> OfferedTools | None:
 
 
 def answers_json(document: PromptDocument, answer: CellAnswer) -> bool:
-    """Return whether promptfoo has a value as the answer: calls of such tools, or a schema's."""
+    """Return whether promptfoo treats the answer as JSON: tool calls, or a `json_schema` reply."""
     further = object_of(document.model.options.get("additionalProperties"))
     is_called = bool(answer.calls) and offered_tools(document) is not None
     return is_called or object_of(further.get("response_format")).get("type") == "json_schema"

@@ -61,7 +61,7 @@ def open_calls(
 
 
 def row_of_call(store: RunStore, run: str, number: int) -> JsonDict:
-    """Return a recorded call as a case of the prompt that it and the calls like it become.
+    """Return a recorded call as a case of the prompt built from it and similar calls.
 
     Raises:
         LookupError: there is no such call, or its request was not kept.

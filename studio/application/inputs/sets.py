@@ -95,7 +95,7 @@ class ChosenSets:
     """The set that was last chosen for each prompt, in a small JSON file."""
 
     def __init__(self, path: Path | None) -> None:
-        """Read what is there; a file that cannot be read counts as empty.
+        """Load the saved sets; an unreadable file counts as empty.
 
         Args:
             path: the file, which need not exist; None to remember nothing.

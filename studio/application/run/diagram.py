@@ -202,7 +202,7 @@ class DiagramState:
     """Turn of the loop, from 1; 0 before the first."""
 
     max_iterations: int | None = None
-    """Turns allowed; None means no limit."""
+    """Maximum number of iterations; None for no limit."""
 
     tool: str = ""
     """The tool at hand, named inside its node."""

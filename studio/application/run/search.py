@@ -36,7 +36,7 @@ class SearchOrder:
     """Its cards."""
 
     words: str
-    """The words, in small letters and with single spaces; empty for nothing."""
+    """Search words in lowercase, separated by single spaces; empty for none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,7 @@ def sort_key(entry: ToolEntry, column: int) -> tuple[float, str]:
 
 
 def effects_word(entry: ToolEntry) -> str:
-    """Return whether a call changes something, as declared by its author."""
+    """Return the label for a tool's declared side effects."""
     if entry.spec.has_effects:
         return marked("has effects")
     return "" if entry.spec.reads_only or not entry.id.source else marked("unknown")

@@ -136,7 +136,7 @@ class CallsWritten:
 
 
 def change_calls(path: Path, changes: Iterable[CallChange]) -> CallsWritten:
-    """Change calls of a file; what others wrote into it since it was read stays.
+    """Change calls of a file; edits made by others since it was read are kept.
 
     Raises:
         SavedCallsError: it cannot be read or written; the old file is as it was.

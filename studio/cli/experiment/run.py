@@ -62,7 +62,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fail-under", type=amount(most=1), metavar="SHARE", help="gate: lowest pass_rate"
     )
-    parser.add_argument("--max-lost", type=whole(), metavar="N", help="gate: most lost_rows")
+    parser.add_argument("--max-lost", type=whole(), metavar="N", help="gate: maximum lost_rows")
     parser.add_argument("--yes", action="store_true", help="allow tool calls that ask for approval")
     add_allow(parser)
     _add_workers(parser)
@@ -175,7 +175,7 @@ def _asker(
         from studio.application.experiments.batches.asker import BatchAsker
 
         if options.workers:
-            raise UsageError("--batch and --workers cannot go together")
+            raise UsageError("--batch and --workers cannot be combined")
         if waiting and newest is not None and not (options.resume or options.only):
             batches = counted(len(waiting), "batch", "batches")
             tell(f"prompt-studio: result #{newest.id} has {batches} under way; --resume goes on")

@@ -163,7 +163,7 @@ def _add_offers(commands: argparse._SubParsersAction[_AnyOrderParser]) -> None:
         shown.set_defaults(action=_offers, kinds=meant)
     completed = commands.add_parser("complete", help="list what a server proposes for an argument")
     _add_source(completed)
-    completed.add_argument("name", metavar="NAME", help="prompt, or template of addresses")
+    completed.add_argument("name", metavar="NAME", help="prompt, or resource template")
     completed.add_argument("completed", metavar="ARGUMENT")
     completed.add_argument("text", nargs="?", default="", metavar="TEXT", help="what is typed")
     _add_values(completed)

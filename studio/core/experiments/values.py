@@ -204,7 +204,7 @@ class ExperimentCase:
     """For filters and slices."""
 
     threshold: float | None = None
-    """Score from which it passes; None asks for every assertion."""
+    """Minimum score to pass; None requires every assertion to pass."""
 
     expected: str | None = None
     """The expected answer, for `{{ expected }}` in assertions."""

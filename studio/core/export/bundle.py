@@ -71,7 +71,7 @@ class _Packed:
 
 
 def _collect(source: ExportSource) -> _Packed:
-    """Collect every file of the bundle, by its name in it."""
+    """Collect the files of the bundle, by their paths in it."""
     packed = _Packed()
     document = source.document
     path = document.source.path

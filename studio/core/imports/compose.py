@@ -132,7 +132,7 @@ def write_document(work: Composition) -> str:
 
 
 def text_only(value: Json, references: AbstractSet[str] = frozenset()) -> Json:
-    """Return a value whose texts hold no references but these."""
+    """Return a value whose texts stay literal, except for the given references."""
     if isinstance(value, Mapping):
         return {key: text_only(item, references) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -152,7 +152,7 @@ def _abilities(listed: JsonObject) -> JsonDict:
 
 
 def _abilities_of_ollama(listed: JsonObject) -> JsonDict:
-    """Read Ollama's `/api/show`: the window of the model, or the one that its file sets."""
+    """Read Ollama's `/api/show`: the model's context window, or the one that its file sets."""
     abilities: JsonDict = {}
     about = listed.get("model_info")
     for key, value in about.items() if isinstance(about, Mapping) else ():

@@ -622,7 +622,7 @@ class MessageOrigin:
     """The role marker line itself."""
 
     input: str = ""
-    """Of an item of a thread: the input that holds the thread."""
+    """Input that holds the thread, for an item of a thread."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -190,7 +190,7 @@ class ToolEntry:
     """The same where the document does not choose (`metadata.agent.offered`)."""
 
     further: bool = False
-    """Whether it is of a server that the prompt does not name."""
+    """Whether it comes from a server that the prompt does not name."""
 
     approval: Approval = "allow"
     """When the user is asked before a call."""

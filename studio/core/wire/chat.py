@@ -177,6 +177,6 @@ def _audio(part: MediaPart, found: MediaData | str) -> JsonDict:
 
 
 def audio_format(media_type: str) -> str:
-    """Return OpenAI's word for an audio type (Prompty spec §7.1.2): the part behind `audio/`."""
+    """Return OpenAI's name for an audio type (Prompty spec §7.1.2): the part after `audio/`."""
     word = media_type.partition(";")[0].removeprefix("audio/").removeprefix("x-")
     return {"mpeg": "mp3", "wave": "wav", "vnd.wave": "wav", "": "wav"}.get(word, word)

@@ -153,7 +153,7 @@ def split_data_uri(source: str) -> MediaData | None:
 
 
 def media_type_of(name: str, content: bytes) -> str:
-    """Return the MIME type of a file: by how it begins, else by its name."""
+    """Return the MIME type of a file: from its first bytes, else from its name."""
     for signature, media_type in _SIGNATURES:
         if content.startswith(signature):
             return media_type

@@ -85,7 +85,7 @@ class OriginNotes:
                 self.note(made, name, ValueOrigin(marker, attribute=name, input=by))
 
     def note_result(self, made: JsonDict, message: Message, id_key: str, key: str) -> None:
-        """Say where a tool's result comes from, and the call that it answers."""
+        """Record the source of a tool's result, and the call that it answers."""
         own = message.origin
         marker = own.marker or own.span
         for each in made:

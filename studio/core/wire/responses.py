@@ -181,7 +181,7 @@ def _is_at(item: Json, place: JsonObject) -> bool:
 def report_system(
     messages: Sequence[Message], roles: Collection[str], draft: RequestDraft, rules: MessageRules
 ) -> None:
-    """Report what is lost where all system messages become one text before the conversation."""
+    """Report what is lost when all system messages are merged before the conversation."""
     has_begun = False
     for message in messages:
         if message.role not in roles:

@@ -420,7 +420,7 @@ class RecorderProxy:
 
 @contextlib.asynccontextmanager
 async def serving(app: ASGIApp, port: int) -> AsyncIterator[int]:
-    """Serve on this machine alone while the block runs; gives the port, a free one for 0.
+    """Serve on loopback while the block runs; yields the port (0 picks a free one).
 
     Raises:
         PortError: it cannot be listened on.

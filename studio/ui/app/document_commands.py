@@ -174,7 +174,7 @@ class FileCommands(QObject):
             menu.addAction(tr("No recent files")).setEnabled(False)
 
     def offer_recovery(self) -> None:
-        """Bring back what quitting kept, and offer the text that a crash left."""
+        """Restore the texts kept at exit, and offer those left by a crash."""
         swaps = self._window.services.swaps
         if not self._window.services.is_safe:
             self._window.tabs.recover_all(swaps.left_behind(kept=True))

@@ -344,7 +344,7 @@ class PlaceHistory:
         self._leaves = False
 
     def leave(self) -> None:
-        """Note a jump: the next place is another one if its line is, however near."""
+        """Record a jump: the next place counts as new if its line differs, even if it is near."""
         self._leaves = True
 
     def visit(self, place: VisitedPlace) -> None:

@@ -282,7 +282,7 @@ class PathField(QWidget):
 
 
 class FetchBar(QWidget):
-    """Is there while the weights are missing, or on their way."""
+    """Bar shown while the weights are missing or downloading."""
 
     request_fetch = Signal()
     request_cancel = Signal()

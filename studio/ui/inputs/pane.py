@@ -317,7 +317,7 @@ class InputsPane(FollowsTheme, QWidget):
         self.library.give_all(values)
 
     def clear(self) -> None:
-        """Take all values away."""
+        """Clear all values."""
         self.library.give_all({})
         self.form.clear()
         if self.sets.as_json.isChecked():

@@ -62,7 +62,7 @@ class OutlinePane(FollowsTheme, QStackedWidget):
 
     @cached_property
     def _tree(self) -> QTreeWidget:
-        """The parts, made with the first document that was read."""
+        """Tree of the outline, created with the first parsed document."""
         tree = named(QTreeWidget(columnCount=1), tr("Outline"))
         tree.setHeaderHidden(True)
         tree.setIndentation(14)

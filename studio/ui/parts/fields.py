@@ -137,7 +137,7 @@ class FormField:
     """Greatest number."""
 
     step: float = 1
-    """Difference of two numbers side by side."""
+    """Step between two adjacent values."""
 
     decimals: int = 0
     """Count of digits after the point."""

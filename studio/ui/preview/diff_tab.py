@@ -31,7 +31,7 @@ class DiffTab(QWidget):
         self.compared: ConversationComparison | None = None
         self._own = (
             ConversationSide(tr("Last saved version"), is_saved=True),
-            ConversationSide(tr("Now: editor and inputs")),
+            ConversationSide(tr("Current: editor and inputs")),
         )
         self._sides: list[ConversationSide] = list(self._own)
         self.before = self._make_choice(tr("Compare this"), 0)

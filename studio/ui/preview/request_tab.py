@@ -129,7 +129,7 @@ class RequestTab(QWidget):
 
     def _make_bar(self) -> QHBoxLayout:
         bar = row_of(self.provider, (self._size, 1), margins=(12, 8, 12, 8), spacing=8)
-        self.beside_button = icon_button("panel-right", tr("All shapes side by side"))
+        self.beside_button = icon_button("panel-right", tr("All request formats side by side"))
         self.beside_button.setCheckable(True)
         self.beside_button.toggled.connect(self._ask)
         bar.addWidget(self.beside_button)

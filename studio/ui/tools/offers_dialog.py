@@ -60,7 +60,7 @@ class OffersDialog(ClosingDialog):
             tr("The prompt gets an input whose default is ${file:…}; no server is asked again")
         )
         self.keep_button.setEnabled(False)
-        self.text = fixed_text(tr("What was opened"), parent=self)
+        self.text = fixed_text(tr("Opened content"), parent=self)
         self.pictures = PicturesView(self)
         self._arrange()
         self.list.currentRowChanged.connect(self._choose)

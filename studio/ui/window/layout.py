@@ -142,9 +142,9 @@ class WindowLayout:
     covered: frozenset[str] = frozenset()
     """The tabs whose cases a run of theirs has the place of."""
     maximized: str = ""
-    """The pane, or `EDITOR`, that has the window for itself; empty: nothing."""
+    """Maximized pane, or `EDITOR`; empty if none."""
     is_prompt: bool = True
-    """Whether a prompt is looked at, and not an experiment."""
+    """Whether a prompt is shown, not an experiment."""
     is_welcome: bool = False
     """Whether the welcome page is shown with nothing around it."""
     width: int = WIDE

@@ -109,9 +109,9 @@ class Background(QObject):
 
 
 class LatestTask:
-    """Work in the loop that can be requested again meanwhile: only the newest result is emitted.
+    """Background task in the event loop; only the newest request's result is emitted.
 
-    What takes long and is no work for the pool, which has a thread for each core; see `LatestJob`.
+    For long waits; `LatestJob` is for work of the processor, one thread for each core.
     """
 
     def __init__(self, background: Background) -> None:

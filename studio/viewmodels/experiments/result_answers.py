@@ -272,7 +272,7 @@ class ResultAnswers(QObject):
         except (AcceptError, OSError) as error:
             self.failed.emit(named_reason(error))
             return
-        self.reported.emit(tr("{name} is as it was.").format(name=change.path.name))
+        self.reported.emit(tr("{name} was restored.").format(name=change.path.name))
         self.written.emit()
 
 

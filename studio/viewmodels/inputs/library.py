@@ -225,7 +225,7 @@ class InputLibrary(QObject):
         if len(cases) > 1:
             self.rows_loaded.emit(path)
         elif not cases or not cases[0].variables:
-            words = tr("{file} holds no row of named values.")
+            words = tr("{file} contains no rows with named values.")
             self.refused.emit(words.format(file=path.name))
         else:
             values = {name: each for name, each in cases[0].variables.items() if each != ""}

@@ -371,7 +371,7 @@ class RunSessions(QObject):
         self._tell_marks()
 
     def _tell_marks(self) -> None:
-        """Say which prompts have a run that goes on, where that changed."""
+        """Report the prompts whose running state changed."""
         marks = self._slots.marks
         if marks != self.marks:
             self.marks = marks

@@ -115,7 +115,7 @@ def test_a_price_says_what_it_is_made_of() -> None:
     agent = replace(size, means=RunMeans(4, 9000.0, 500.0, 3.0))
     words, how = price_of(PAID, "gpt-5-mini", agent)
     assert words == "$3.25 per 1,000"
-    assert "9,000 tokens sent, 500 received: the means of the last 4 runs." in how
+    assert "9,000 tokens sent, 500 received: averages of the last 4 runs." in how
 
 
 def test_what_is_not_known_of_a_model_is_said() -> None:

@@ -300,7 +300,7 @@ def test_one_row_of_a_file_is_taken_and_several_are_cases(
     table.write_text("city\n", encoding="utf-8")
     with qtbot.waitSignal(pane.refused) as said:
         pane.library.load(table)
-    assert said.args == ["rows.csv holds no row of named values."]
+    assert said.args == ["rows.csv contains no rows with named values."]
 
 
 def test_up_and_down_bring_earlier_values_back(qtbot: QtBot, pane: InputsPane) -> None:

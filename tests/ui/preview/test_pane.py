@@ -475,7 +475,7 @@ def test_the_messages_are_compared_with_the_saved_file_and_with_other_inputs(des
         desk.pane.diff.set_input_sets({})
     assert (tab.before.currentText(), tab.after.currentText()) == (
         "Last saved version",
-        "Now: editor and inputs",
+        "Current: editor and inputs",
     )
 
 

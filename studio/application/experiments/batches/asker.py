@@ -258,7 +258,7 @@ class BatchedModel(WrappingModel[RemoteModel]):
                     raise
                 attempt += 1
                 yield ReplyNotice(
-                    tr("{said} It is asked again in the next batch.").format(said=error.message)
+                    tr("{said} It is sent again in the next batch.").format(said=error.message)
                 )
             else:
                 for delta in (*refused, *deltas):

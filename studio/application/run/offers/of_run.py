@@ -229,7 +229,7 @@ def _call_title(state: RunState, call: Call) -> str:
 
 
 def _ways_to_run(state: RunState, call: Call) -> tuple[Offer, ...]:
-    """Return the buttons that run a call; of several at the same time each is approved first."""
+    """Return the buttons that run a call; parallel calls are approved one by one first."""
     row = state.call or 0
     number, count = place_in_group(state)
     every = tr("Run all {count}").format(count=count)

@@ -1,6 +1,7 @@
 """Breakpoints and their expressions, which guards, watches, the console and history share.
 
-One grammar, Jinja's, in its sandbox and within a budget; nothing of it runs code or changes a run.
+One grammar, Jinja's, in its sandbox and within a budget; an expression cannot run code or change a
+run.
 """
 
 from __future__ import annotations

@@ -372,7 +372,7 @@ class ReadingWarning:
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """A change that would make the reply readable; made after a click, or where switched on."""
+    """A change that makes the reply readable; applied on request, or always where enabled."""
 
     name: str
     """Stable word: `trailing_comma`, `single_quotes`, `comments`, `python_words`, …; several
@@ -680,7 +680,7 @@ class Step:
     was sent and received is kept under it."""
 
     attempt: int = 1
-    """Which try of the model call, from 1; a retry sends the same snapshot."""
+    """Number of the model call's attempt, from 1; a retry sends the same snapshot."""
 
     messages: Sequence[Message] = ()
     """Messages of the request; in `native` a beginning of the run's conversation, which shares
@@ -690,7 +690,7 @@ class Step:
     """Number of messages that were sent."""
 
     reply: Reply | None = None
-    """The reply, whole."""
+    """The complete reply."""
 
     reply_origin: ResultOrigin = "live"
     """Origin of the reply."""

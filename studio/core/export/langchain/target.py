@@ -103,7 +103,7 @@ class ModelSettings:
         yield f"    return {name}(**OPTIONS){tools}"
 
     def request(self, source: ExportSource, messages: Sequence[Message]) -> SentRequest:
-        """Return the request that the class makes of messages."""
+        """Return the request that the class builds from messages."""
         provider = provider_at(self.connection)
         usual = request_of(source, provider, messages).body
         own = {key: usual[key] for key in _OF_THE_PROMPT if key in usual}

@@ -1,4 +1,4 @@
-"""The batches of each provider, as its API has them: requests that are answered within a day.
+"""Batch APIs of each provider: requests that are answered within a day.
 
 OpenAI's, which other servers have too, are a file of requests and files of replies; Anthropic's
 have the requests in one body, and the replies line by line. Those of every server are listed in

@@ -149,7 +149,7 @@ class RemoteModel:
 
     @property
     def capabilities(self) -> Capabilities:
-        """Return what can be sent to it."""
+        """Return the features that the model supports."""
         return self._capabilities
 
     @property

@@ -178,7 +178,7 @@ class SourceYaml:
         return "".join(segment.text for segment in segments)
 
     def _resolved(self, segment: Segment) -> Iterator[Segment]:
-        """Yield a segment with the references of its author's own text put in."""
+        """Yield a segment with the references in the author's own text resolved."""
         if self.look_up is None or segment.kind != "literal" or "${" not in segment.text:
             yield segment
             return

@@ -33,7 +33,7 @@ CHECKS: tuple[Check, ...] = (
     check_fields,
     check_loop_prompt,
 )
-"""Every check, each in a module of its own."""
+"""Every check; related ones share a module."""
 
 MOST_PER_CHECK = 100
 """Maximum number of problems of one check."""

@@ -252,7 +252,7 @@ _FOR_SYSTEM = frozenset({"system", "developer", "tools", ""})
 
 
 def _without_user(document: PromptDocument) -> Iterator[Problem]:
-    """Report a loop whose whole text is the system's: providers want a message of the user."""
+    """Report an agent prompt with only a system message; providers require a user message."""
     roles = {section.role for section in document.sections}
     is_as_published = document.dialect == "section" and not roles - {"", "tools"}
     if not roles <= _FOR_SYSTEM or is_as_published or not drives_loop(document):

@@ -130,13 +130,13 @@ class Naming(QObject):
             if declared is not None and declared[0].source.path is not None:
                 self.request_open.emit(declared[0].source.path)
             elif tells:
-                self._editor.tell(tr("Nothing is declared under this name."))
+                self._editor.tell(tr("This name is not declared."))
             return
         place = definition(document, caret)
         if place is not None:
             self._editor.reveal(place)
         elif tells:
-            self._editor.tell(tr("Nothing is declared under this name."))
+            self._editor.tell(tr("This name is not declared."))
 
     def rename(self) -> None:
         """Ask for a new name of the input or tool at the caret."""

@@ -207,7 +207,7 @@ class CardDelegate(QStyledItemDelegate):
         return sum(metrics.horizontalAdvance(badge_word(each)) + 16 for each in badges)
 
     def _badges_in(self, card: StepCard, room: int) -> tuple[str, ...]:
-        """Return the badges that fit beside the title; the card's tip shows all of them."""
+        """Return the badges that fit beside the title."""
         return next(
             card.badges[:count]
             for count in range(len(card.badges), -1, -1)
