@@ -72,6 +72,7 @@ def test_trust_is_asked_once_for_the_opened_folder_and_taken_back_by_a_click(
     workbench = open_workbench(project / "writer" / "writer.prompty")
     assert notices(workbench) == [str(project / "writer")], "no folder is open yet"
     workbench.window.commands.files.show_folder(project)
+    assert notices(workbench) == [str(project.resolve())], "the opened folder is asked for"
     # Before trust the files are shown, and nothing more is asked.
     qtbot.waitUntil(lambda: "writer tent" in previewed(workbench))
     assert cell(workbench).text().strip() == "Restricted"

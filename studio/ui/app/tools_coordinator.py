@@ -218,6 +218,8 @@ class ToolsCoordinator(QObject):
         self._servers = ServersCoordinator(pane, tools, window, own_servers, self._edit)
         self._asked: set[Path] = set()
         """Folders that the user was asked about since the start."""
+        self._untrusted: Path | None = None
+        """Folder of the open file, if it is not trusted."""
         pane.folder_to_trust = self._folder_to_trust
         self._connect()
 
@@ -226,6 +228,7 @@ class ToolsCoordinator(QObject):
         panel, sources, asked = pane.detail.try_panel, pane.sources, pane.sources.requests
         tools.registry_changed.connect(self._show_folder)
         tools.untrusted_changed.connect(self._say_untrusted)
+        self._window.files.roots_changed.connect(lambda: self._say_untrusted(self._untrusted))
         self._window.status.request_trust.connect(self._show_trust_menu)
         tools.recordings_found.connect(pane.show_recordings)
         tools.request_shown.connect(panel.show_request)
@@ -327,6 +330,7 @@ class ToolsCoordinator(QObject):
         menu.popup(place - QPoint(0, menu.sizeHint().height()))
 
     def _say_untrusted(self, folder: Path | None) -> None:
+        self._untrusted = folder
         asked = self._held(folder).folder if folder is not None else None
         if asked is None or folder is None:
             self._messages.withdraw(_NOTICE)
