@@ -158,12 +158,13 @@ class RunController(QObject):
         """Show the conversation of the recorded program that waits, else the newest one."""
         going = [slot for slot in self._joined if slot.is_live or slot.shown.run]
         if going:
-            waits = (slot for slot in going if slot.mark == "waiting")
-            self.slots.shown = next(waits, going[-1])
+            self.slots.shown = next((each for each in going if each.mark == "waiting"), going[-1])
             self._show(self._slot)
 
     def _lead(self, slot: RunSlot) -> None:
         """Turn to a conversation that waits, unless the user has another one in front."""
+        if slot is self._slot and slot.waits_for_program:
+            slot = next((each for each in self._joined if each.mark == "waiting"), slot)
         is_first = slot.session is not None and slot.session.is_program and bool(slot.shown.run)
         waits_here = self._slot.is_live and self._slot.mark == "waiting"
         if not is_first or slot is self._slot or waits_here:

@@ -119,6 +119,15 @@ class RunSlot:
         state = self.shown.state
         return "waiting" if state is not None and state.pause is not None else "running"
 
+    @property
+    def waits_for_program(self) -> bool:
+        """Whether it goes on with the next request or result of a program alone."""
+        state = self.shown.state
+        if self.session is None or not self.session.is_program or state is None or state.pause:
+            return False
+        is_called = any(call.status == "running" for call in state.step.calls)
+        return state.is_over or is_called or not state.step.messages
+
     def make_room(self) -> None:
         """Let go of the run, for another one; one that was over comes back if that cannot begin."""
         self.before = None if self.is_live else (self.shown, self.session)

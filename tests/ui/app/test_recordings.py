@@ -136,6 +136,30 @@ def test_the_user_answers_in_the_models_place_from_the_window(
     assert [each["content"] for each in asked.body["messages"]][1] == "Invented."
 
 
+def test_the_stage_turns_to_the_next_call_of_any_conversation(
+    bench: Workbench, server: ChatServer, qtbot: QtBot, tmp_path: Path
+) -> None:
+    both = (
+        "import threading\nfor each in 'AB': threading.Thread(target=ask, args=(each,)).start()\n"
+    )
+    path = tmp_path / "agent.py"
+    path.write_text(PROGRAM.partition("print(")[0] + both, encoding="utf-8")
+    bench.recordings.start(WantedRecording((sys.executable, str(path)), str(tmp_path), steps=True))
+
+    def both_wait() -> bool:
+        return [each.mark for each in bench.run.slots].count("waiting") == 2
+
+    qtbot.waitUntil(both_wait, timeout=WAIT)
+    qtbot.waitUntil(lambda: stands(bench, PausePoint.BEFORE_REQUEST, 1), timeout=WAIT)
+    asked = {sent(bench)}
+    bench.run.send(Continue())
+    qtbot.waitUntil(lambda: sent(bench) not in asked, timeout=WAIT)
+    assert asked | {sent(bench)} == {"A", "B"}
+    assert stands(bench, PausePoint.BEFORE_REQUEST, 1)
+    bench.run.send(Continue())
+    qtbot.waitUntil(lambda: len(server.requests) == 2, timeout=WAIT)
+
+
 def test_options_of_a_held_request_are_set_in_the_window(
     bench: Workbench, server: ChatServer, qtbot: QtBot, tmp_path: Path
 ) -> None:
