@@ -14,16 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from studio.application.connections.model import Answerers
+from studio.application.experiments import providers
 from studio.application.experiments.asked_cell import AskedCell, asked_cell
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.planned_variants import PlannedVariant
 from studio.application.experiments.prompts import CONVERSATION, for_row
-from studio.application.experiments.providers import (
-    EchoModel,
-    endpoint_of,
-    offered_tools,
-    without_retries,
-)
 from studio.application.experiments.stepping import MockedToolbox, read_mocks
 from studio.application.experiments.turns import (
     ConnectionLimiter,
@@ -194,10 +189,10 @@ class Asker:
 
     def _model(self, variant: PlannedVariant) -> ChatModel:
         if variant.choice is None:
-            return EchoModel()
+            return providers.EchoModel()
         answerers = replace(self._answerers, embedded=self._embedded.of(variant.choice))
         return answerers.open(
-            without_retries(variant.choice),
+            providers.without_retries(variant.choice),
             variant.document.source.path,
             trusted=self._plan.folder.trusted,
             project=self._plan.file.path,
@@ -245,7 +240,7 @@ class Asker:
     def _run_options(self, variant: PlannedVariant, document: PromptDocument) -> RunOptions:
         timeout = self._plan.options.timeout_ms
         limits = limits_of(document)
-        if offered_tools(document) is not None:
+        if providers.offered_tools(document) is not None:
             limits = replace(limits, iterations=1)
         if timeout:
             limits = replace(limits, seconds=min(limits.seconds or 3600.0, timeout / 1000))
@@ -289,7 +284,7 @@ class Asker:
         limits = setup.limits
         return SentCell(
             body,
-            endpoint_of(choice.connection) if choice is not None else "echo",
+            providers.endpoint_of(choice.connection) if choice is not None else "echo",
             setup.protocol,
             tuple(
                 {"name": each.name, "description": each.description, "parameters": each.parameters}
@@ -397,7 +392,7 @@ class Asker:
         if isinstance(state, str):
             return AskedCell(None, state, journal)
         asked = asked_cell(state, journal, model.waited, is_timed=self.turns.is_timed)
-        offered = offered_tools(document)
+        offered = providers.offered_tools(document)
         if offered is None or asked.answer is None:
             return asked
         return replace(asked, answer=offered.answer(asked.answer, state.step.reply))

@@ -10,13 +10,8 @@ from contextlib import suppress
 from dataclasses import replace
 
 from studio.application.connections.model import Answerers
+from studio.application.experiments import prompts
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
-from studio.application.experiments.prompts import (
-    ExperimentError,
-    as_undecided,
-    documents_of,
-    inputs_read,
-)
 from studio.application.experiments.providers import choice_for, with_options, without_retries
 from studio.application.experiments.turns import (
     BatchedEmbeddings,
@@ -96,10 +91,10 @@ class PromptJudge:
         opened, choice = self._opened(entry, document)
         try:
             document = with_options(document, entry.config, self._plan.folder, choice)
-        except ExperimentError as error:
+        except prompts.ExperimentError as error:
             raise UndecidedError(str(error)) from None
         model = self._turns.model(opened, choice, cell, name)
-        read = inputs_read(document)
+        read = prompts.inputs_read(document)
         inputs: JsonDict = {
             **{name: item for name, item in context.variables.items() if name in read},
             "output": answer.text,
@@ -161,7 +156,7 @@ class PromptJudge:
         if isinstance(value, list) and spec.type == "g-eval":
             text = "\n".join(f"{number}. {each}" for number, each in enumerate(value, 1))
         folder = self._plan.folder
-        with as_undecided():
+        with prompts.as_undecided():
             if text.startswith("file://") and text.endswith(".prompty"):
                 return parse(folder.read(text), folder.find(text.removeprefix("file://"))), ""
             if text.startswith("file://"):
@@ -180,9 +175,9 @@ class PromptJudge:
             entry = PromptEntry(text, "rubricPrompt", text=text)
             if text.startswith("file://"):
                 entry = PromptEntry(text.removeprefix("file://"), "rubricPrompt")
-            with as_undecided():
+            with prompts.as_undecided():
                 self._prompts[text] = next(
-                    found for _, found in documents_of(entry, self._plan.folder)
+                    found for _, found in prompts.documents_of(entry, self._plan.folder)
                 )
         return self._prompts[text]
 
@@ -215,7 +210,7 @@ class PromptJudge:
                     trusted=self._plan.folder.trusted,
                     project=self._plan.file.path,
                 )
-            except (ExperimentError, ModelError) as error:
+            except (prompts.ExperimentError, ModelError) as error:
                 raise UndecidedError(str(error)) from None
             self._models[key] = model, choice
         return self._models[key]

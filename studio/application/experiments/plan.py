@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
+from studio.application.experiments import prompts
 from studio.application.experiments.planned_variants import (
     PlannedVariant,
     ValueFiles,
@@ -18,12 +19,6 @@ from studio.application.experiments.planned_variants import (
     with_files,
     with_revision,
     with_values,
-)
-from studio.application.experiments.prompts import (
-    CONVERSATION,
-    ExperimentError,
-    Folder,
-    inputs_read,
 )
 from studio.application.experiments.providers import unpriced
 from studio.application.experiments.report import GIT
@@ -67,7 +62,7 @@ class _RowSource:
     file: ExperimentFile
     """Experiment as read from its file."""
 
-    folder: Folder
+    folder: prompts.Folder
     """Folder of its files."""
 
     variants: Sequence[PlannedVariant]
@@ -88,7 +83,7 @@ def _planned_rows(source: _RowSource) -> Sequence[ExperimentRow]:
     whole = frozenset(
         item.name for each in variants for item in each.document.inputs if item.kind in _LIST_KINDS
     )
-    read = frozenset(name for each in variants for name in inputs_read(each.document))
+    read = frozenset(name for each in variants for name in prompts.inputs_read(each.document))
     in_values = {name for each in cases for name in _names_in_assertions(each)}
     in_values |= set(_names_in_assertions(file.default))
     unread = [name for name in unread_columns(cases, read) if name not in in_values]
@@ -99,7 +94,7 @@ def _planned_rows(source: _RowSource) -> Sequence[ExperimentRow]:
     rows = expand_rows(_let_go(cases), values.of(file.default), whole)
     reasons = [reason for row in rows if not row.case.file for reason in _templates_in(row)]
     if reasons:
-        raise ExperimentError("\n".join(dict.fromkeys(reasons[:_MOST_REASONS])))
+        raise prompts.ExperimentError("\n".join(dict.fromkeys(reasons[:_MOST_REASONS])))
     return rows
 
 
@@ -199,9 +194,9 @@ def checked_values(
                 reasons.append(f"{place}: {fault}")
             if len(reasons) > _MOST_REASONS:
                 reasons.append("…")
-                raise ExperimentError("\n".join(reasons))
+                raise prompts.ExperimentError("\n".join(reasons))
     if reasons:
-        raise ExperimentError("\n".join(dict.fromkeys(reasons)))
+        raise prompts.ExperimentError("\n".join(dict.fromkeys(reasons)))
     return made
 
 
@@ -309,7 +304,7 @@ class ExperimentPlan:
     file: ExperimentFile
     """Experiment as read from its file."""
 
-    folder: Folder
+    folder: prompts.Folder
     """Folder of its files."""
 
     variants: tuple[PlannedVariant, ...]
@@ -353,8 +348,8 @@ class ExperimentPlan:
     def values_of(self, variant: int, row: ExperimentRow) -> JsonObject:
         """Return the values that a variant's prompt gets for a row."""
         fitting = self.values.get((variant, row.number), row.case.variables)
-        turns = row.case.variables.get(CONVERSATION)
-        return fitting if turns is None else {**fitting, CONVERSATION: turns}
+        turns = row.case.variables.get(prompts.CONVERSATION)
+        return fitting if turns is None else {**fitting, prompts.CONVERSATION: turns}
 
     @cached_property
     def turns_before(self) -> Mapping[tuple[int, int], int]:
@@ -376,7 +371,7 @@ class ExperimentPlan:
         return tuple(
             at
             for at, each in enumerate(self.variants)
-            if any(variable.name == CONVERSATION for variable in each.document.variables)
+            if any(variable.name == prompts.CONVERSATION for variable in each.document.variables)
         )
 
 
@@ -404,14 +399,14 @@ def plan_experiment(
         try:
             text = read_text(path, encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
-            raise ExperimentError(f"{path}: {reason_of(error)}") from None
+            raise prompts.ExperimentError(f"{path}: {reason_of(error)}") from None
     file = read_experiment(text, path.resolve())
     wrong = [each for each in file.problems if each.severity is Severity.ERROR]
     if wrong:
-        raise ExperimentError(
+        raise prompts.ExperimentError(
             "\n".join(message_at(file, each.span.start, each.message) for each in wrong)
         )
-    folder = Folder(path.resolve(), services.trust, services.drafts)
+    folder = prompts.Folder(path.resolve(), services.trust, services.drafts)
     variants = planned_variants(file, folder, services.connections, chosen.variants)
     warnings = [message_at(file, each.span.start, each.message) for each in file.problems]
     file = with_files(file, folder, warnings)
@@ -442,7 +437,7 @@ def plan_experiment(
     values = checked_values(variants, rows, faults if chosen.keeps_faults else None)
     repeats = chosen.repeat or file.options.repeat
     if not rows and not chosen.keeps_faults:
-        raise ExperimentError("\n".join((*warnings, tr("No row is left to ask."))))
+        raise prompts.ExperimentError("\n".join((*warnings, tr("No row is left to ask."))))
     _check_size(len(variants) * len(rows), repeats)
     if file.budget.cost is not None:
         _check_prices(variants)
@@ -493,13 +488,13 @@ def _asked(
 def _check_size(pairs: int, repeats: int) -> None:
     """Refuse what would work out requests for hours before the first is sent."""
     if not 1 <= repeats <= MOST_REPEATS:
-        raise ExperimentError(
+        raise prompts.ExperimentError(
             tr("A row is asked from 1 to {most:,} times, not {count:,}.").format(
                 most=MOST_REPEATS, count=repeats
             )
         )
     if pairs * repeats > MOST_CELLS:
-        raise ExperimentError(
+        raise prompts.ExperimentError(
             tr(
                 "These are {count:,} cells (rows × variants × repeats), and an experiment has "
                 "{most:,} at most: take fewer repeats, or a part of the rows."
@@ -511,7 +506,7 @@ def _check_prices(variants: Sequence[PlannedVariant]) -> None:
     """Refuse a budget of money for a model without a known price."""
     choice = unpriced(each.choice for each in variants)
     if choice is not None:
-        raise ExperimentError(
+        raise prompts.ExperimentError(
             tr(
                 "The price of {model!r} is not known, so a budget of money cannot hold. Enter "
                 "the price in its connection, or set a budget of tokens."

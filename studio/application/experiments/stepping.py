@@ -17,21 +17,14 @@ from studio.core.models.base import ProtocolName
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.values import Json, JsonObject, text_or_json
+from studio.core.tools import registry
 from studio.core.tools.binding import prefixed_name
-from studio.core.tools.registry import (
-    FixedMock,
-    Mock,
-    MockAnswers,
-    RecordedAnswer,
-    RecordedMock,
-    TemplateMock,
-)
 from studio.core.tools.source import ToolOutcome
 
 # Tools that an experiment answers itself (`mocks:`), in front of those of a run.
 
 
-def read_mocks(stated: JsonObject, folder: Folder) -> dict[str, Mock]:
+def read_mocks(stated: JsonObject, folder: Folder) -> dict[str, registry.Mock]:
     """Read mocks by the names of their tools.
 
     A text may hold `{arguments}`; a list of `{args, answer}` answers by arguments, as do a file of
@@ -43,7 +36,7 @@ def read_mocks(stated: JsonObject, folder: Folder) -> dict[str, Mock]:
     return {name: _mock(name, value, folder) for name, value in stated.items()}
 
 
-def _mock(tool: str, value: Json, folder: Folder) -> Mock:
+def _mock(tool: str, value: Json, folder: Folder) -> registry.Mock:
     if isinstance(value, str) and value.startswith("file://"):
         name = value.removeprefix("file://")
         text = folder.read(name)
@@ -56,13 +49,13 @@ def _mock(tool: str, value: Json, folder: Folder) -> Mock:
     if isinstance(value, list) and value and all(isinstance(each, Mapping) for each in value):
         answers = [_answer(each) for each in value if isinstance(each, Mapping)]
         if all(each is not None for each in answers):
-            return RecordedMock(tuple(each for each in answers if each is not None))
+            return registry.RecordedMock(tuple(each for each in answers if each is not None))
     if isinstance(value, str) and "{" in value:
-        return TemplateMock(value)
-    return FixedMock(value)
+        return registry.TemplateMock(value)
+    return registry.FixedMock(value)
 
 
-def _saved(tool: str, folder: Folder, name: str, text: str) -> Mock:
+def _saved(tool: str, folder: Folder, name: str, text: str) -> registry.Mock:
     """Return the saved results of a tool's calls."""
     try:
         calls = calls_of_text(text, name, folder.path)
@@ -74,25 +67,25 @@ def _saved(tool: str, folder: Folder, name: str, text: str) -> Mock:
     names = {prefixed_name(each.tool) for each in meant}
     if len(names) > 1:
         raise ExperimentError(f"{name}: {tool!r} is one of {', '.join(sorted(names))}; say which")
-    return RecordedMock(answers_of(meant))
+    return registry.RecordedMock(answers_of(meant))
 
 
-def _answer(item: JsonObject) -> RecordedAnswer | None:
+def _answer(item: JsonObject) -> registry.RecordedAnswer | None:
     arguments = item.get("args", item.get("arguments"))
     if not isinstance(arguments, Mapping) or not {"answer", "text"} & item.keys():
         return None
     value = item.get("answer", item.get("text"))
     text = text_or_json(value)
-    return RecordedAnswer(arguments, text, item.get("is_error") is True)
+    return registry.RecordedAnswer(arguments, text, item.get("is_error") is True)
 
 
 class MockedToolbox(ToolboxAround):
     """A toolbox of which some tools are answered by the experiment; they never ask."""
 
-    def __init__(self, inner: RunToolbox, mocks: Mapping[str, Mock]) -> None:
+    def __init__(self, inner: RunToolbox, mocks: Mapping[str, registry.Mock]) -> None:
         super().__init__(inner)
         self._mocks = mocks
-        self._answers = MockAnswers()
+        self._answers = registry.MockAnswers()
 
     def needs_approval(self, name: str) -> bool:
         """Return whether the user must approve a call; a mock never asks."""
@@ -138,7 +131,7 @@ class SteppedCell:
     protocol: ProtocolName | None
     """The variant's protocol; None for the prompt's own."""
 
-    mocks: Mapping[str, Mock]
+    mocks: Mapping[str, registry.Mock]
     """Tools that the experiment answers."""
 
     def with_mocks(self, tools: OpenToolbox) -> OpenToolbox:

@@ -14,11 +14,7 @@ from studio.core.agent.values.breakpoints import NAMES as RUN_NAMES
 from studio.core.agent.values.breakpoints import environment_of, moments_of
 from studio.core.agent.values.state import RunState, Status, steps_of
 from studio.core.models.base import PROTOCOLS
-from studio.core.prompty.templates.jinja.conditions import (
-    Condition,
-    ConditionError,
-    compile_condition,
-)
+from studio.core.prompty.templates.jinja import conditions
 from studio.core.runs.codec import JournalError
 from studio.core.runs.rows import WAITING, Fits, RunSummary
 from studio.core.runs.store import RunFilter, RunStore
@@ -376,8 +372,8 @@ class HistoryFilter:
         if not any(sign in text for sign in _SIGNS):
             return cls(words=text)
         try:
-            compile_condition(text, NAMES)
-        except ConditionError as error:
+            conditions.compile_condition(text, NAMES)
+        except conditions.ConditionError as error:
             return cls(expression=text, problem=str(error))
         return cls(expression=text)
 
@@ -392,7 +388,7 @@ def holds_of(expression: str, store: RunStore | None = None) -> Fits:
         expression: the filter.
         store: history that the runs are in; None knows only their lines.
     """
-    condition = compile_condition(expression, NAMES)
+    condition = conditions.compile_condition(expression, NAMES)
     of_line = condition.names & _OF_LINE.keys()
     asked = condition.names - of_line - {"null"}
 
@@ -412,10 +408,10 @@ def holds_of(expression: str, store: RunStore | None = None) -> Fits:
     return holds
 
 
-def _holds(condition: Condition, values: JsonObject) -> bool:
+def _holds(condition: conditions.Condition, values: JsonObject) -> bool:
     try:
         return condition.holds(values)
-    except ConditionError:
+    except conditions.ConditionError:
         return False
 
 
@@ -429,7 +425,7 @@ def filtered_runs(
     """
     read = HistoryFilter.read(text)
     if read.problem:
-        raise ConditionError(read.problem)
+        raise conditions.ConditionError(read.problem)
     if not read.expression:
         return store.runs(replace(wanted, text=read.words), fits)
     holds = holds_of(read.expression, store)

@@ -9,13 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 
-from studio.core.experiments.datasets import (
-    DatasetError,
-    DocumentRow,
-    csv_delimiter,
-    document_rows,
-    is_set_file,
-)
+from studio.core.experiments import datasets
 from studio.core.prompty.document import FrontMatterEntry
 from studio.core.prompty.edit.edits import write_scalar
 from studio.core.prompty.yaml.reader import read_yaml, write_yaml
@@ -84,7 +78,7 @@ def with_rows(text: str, path: Path, rows: Sequence[JsonObject]) -> str:
     if suffix == ".json":
         return _with_json_rows(text, path, rows)
     if text.strip() and not isinstance(read_yaml(text).value, list):
-        raise DatasetError(f"{path.name} is no list of rows; add them by hand")
+        raise datasets.DatasetError(f"{path.name} is no list of rows; add them by hand")
     return text + gap + "".join(f"{line}\n" for line in write_yaml({"rows": list(rows)})[1:])
 
 
@@ -103,7 +97,7 @@ def without_rows(text: str, path: Path, lines: Collection[int]) -> str:
     if suffix in _LINES:
         kept = StringIO(text, newline="").readlines()  # a text may hold other line separators
         return "".join(line for number, line in enumerate(kept, 1) if number not in lines)
-    raise DatasetError(f"{path.name}: rows of JSON and YAML are taken away by hand")
+    raise datasets.DatasetError(f"{path.name}: rows of JSON and YAML are taken away by hand")
 
 
 # CSV ----------------------------------------------------------------------------------------------
@@ -144,7 +138,7 @@ def _records(text: str, path: Path) -> list[_Record]:
     """Return the head of a table and its records; none of an empty text."""
     whole = text.removeprefix("\ufeff")
     lines = StringIO(whole, newline="").readlines()
-    delimiter = csv_delimiter(lines[0], path) if lines else ","
+    delimiter = datasets.csv_delimiter(lines[0], path) if lines else ","
     reader = csv.reader(iter(lines), delimiter=delimiter)
     made: list[_Record] = []
     start, before = len(text) - len(whole), 0
@@ -155,7 +149,7 @@ def _records(text: str, path: Path) -> list[_Record]:
             made.append(_Record(names, before + 1, start, source, delimiter))
             start, before = start + len(source), reader.line_num
     except csv.Error as error:
-        raise DatasetError(f"{path.name}, line {reader.line_num}: {error}") from None
+        raise datasets.DatasetError(f"{path.name}, line {reader.line_num}: {error}") from None
     return made
 
 
@@ -205,8 +199,8 @@ def _holds(found: JsonObject, held: JsonObject) -> bool:
     )
 
 
-def _gone(path: Path, line: int) -> DatasetError:
-    return DatasetError(f"{path.name}: the row of line {line} is not there any more")
+def _gone(path: Path, line: int) -> datasets.DatasetError:
+    return datasets.DatasetError(f"{path.name}: the row of line {line} is not there any more")
 
 
 # JSON and YAML ------------------------------------------------------------------------------------
@@ -259,7 +253,7 @@ def _with_entry(text: str, path: Path, line: int, name: str, value: Json, held: 
         key = json.dumps(name) if is_json else write_scalar(name)
         after = f"{text[:start]}{key}: {written}{gap}{text[start:]}"
     else:
-        raise DatasetError(f"{path.name}, line {line}: the row is empty; write it by hand")
+        raise datasets.DatasetError(f"{path.name}, line {line}: the row is empty; write it by hand")
     again = next((each for each in _document(after, path)[0] if each.path == found.path), None)
     wanted = {**inner, name: value}
     if (
@@ -267,28 +261,30 @@ def _with_entry(text: str, path: Path, line: int, name: str, value: Json, held: 
         or not isinstance(again.value, dict)
         or _values_of(again.value, name) != wanted
     ):
-        raise DatasetError(f"{path.name}, line {line}: the value has no place there")
+        raise datasets.DatasetError(f"{path.name}, line {line}: the value has no place there")
     return after
 
 
-def _document(text: str, path: Path) -> tuple[list[DocumentRow], dict[KeyPath, FrontMatterEntry]]:
+def _document(
+    text: str, path: Path
+) -> tuple[list[datasets.DocumentRow], dict[KeyPath, FrontMatterEntry]]:
     """Return the rows of a document, and the places of its keys."""
     reading, source = read_yaml(text), SourceText(text, path)
     is_json = path.suffix.lower() == ".json"
     value = parse_json(text) if is_json else reading.value
-    rows = document_rows(value, () if is_json else reading.entries, source, path)
+    rows = datasets.document_rows(value, () if is_json else reading.entries, source, path)
     return rows, {each.path: each for each in reading.entries}
 
 
 def _with_json_rows(text: str, path: Path, rows: Sequence[JsonObject]) -> str:
     """Return rows at the end of a list of JSON, or named ones at the end of an object of sets."""
-    value = parse_json(text) if text.strip() else {} if is_set_file(path) else []
-    if is_set_file(path) and isinstance(value, Mapping):
+    value = parse_json(text) if text.strip() else {} if datasets.is_set_file(path) else []
+    if datasets.is_set_file(path) and isinstance(value, Mapping):
         stem, count = path.name.removesuffix(".inputs.json"), len(value)
         named = {f"{stem} {count + number}": dict(row) for number, row in enumerate(rows, 1)}
         return json.dumps({**value, **named}, ensure_ascii=False, indent=2) + "\n"
     if not isinstance(value, list):
-        raise DatasetError(f"{path.name} is no list of rows; add them by hand")
+        raise datasets.DatasetError(f"{path.name} is no list of rows; add them by hand")
     added = ",\n  ".join(json.dumps(dict(row), ensure_ascii=False) for row in rows)
     closing = "]\n"
     end = text.rindex("]") if text.strip() else 0

@@ -25,13 +25,7 @@ from studio.core.agent.values.step import PausePoint
 from studio.core.masking.redact import redact
 from studio.core.paths import resource_text
 from studio.core.prompty.document import ModelDeclaration
-from studio.core.runs.codec import (
-    JournalError,
-    decode_event,
-    decode_value,
-    encode_event,
-    encode_value,
-)
+from studio.core.runs import codec
 from studio.core.runs.otlp import GENAI_0_1, otlp
 from studio.core.runs.report_cards import STATIONS, ReportCard, bad, cards_of
 from studio.core.runs.store import RunStore
@@ -193,10 +187,10 @@ def write_journal(events: Iterable[Event], call_of: CallLookup = no_call) -> str
     """Return a journal as JSON lines; what a model call exchanged follows its event."""
     lines: list[str] = []
     for event in events:
-        lines.append(_line(encode_event(event)))
+        lines.append(_line(codec.encode_event(event)))
         call = call_of(event.seq) if isinstance(event, ModelCalled) else None
         if call is not None:
-            encoded = encode_value(call)
+            encoded = codec.encode_value(call)
             assert isinstance(encoded, dict)
             lines.append(_line({"t": WireCall.__name__, "seq": event.seq, **encoded}))
     return "".join(line + "\n" for line in lines)
@@ -234,16 +228,18 @@ def read_journal(text: str, calls: dict[int, WireCall] | None = None) -> Iterato
         except ValueError as error:
             if number == len(lines):
                 return
-            raise JournalError(f"line {number} is not JSON: {reason_of(error)}") from error
+            raise codec.JournalError(f"line {number} is not JSON: {reason_of(error)}") from error
         if not isinstance(data, dict):
-            raise JournalError(f"line {number} is not an event")
+            raise codec.JournalError(f"line {number} is not an event")
         if data.get("t") != WireCall.__name__:
-            yield decode_event(data)
+            yield codec.decode_event(data)
         elif calls is not None:
             seq = data.get("seq", 0)
             if not isinstance(seq, int):
-                raise JournalError(f"line {number}: seq {seq!r} is not the number of an event")
-            calls[seq] = decode_value(WireCall, data)
+                raise codec.JournalError(
+                    f"line {number}: seq {seq!r} is not the number of an event"
+                )
+            calls[seq] = codec.decode_value(WireCall, data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -451,16 +447,16 @@ def import_run(text: str, store: RunStore) -> str:
     calls: dict[int, WireCall] = {}
     try:
         events = list(read_journal(text, calls))
-    except JournalError as error:
+    except codec.JournalError as error:
         if text.lstrip().startswith('{"t":'):
             raise
-        raise JournalError(f"{_NO_JOURNAL} ({error})") from error
+        raise codec.JournalError(f"{_NO_JOURNAL} ({error})") from error
     if not events or not isinstance(events[0], Started):
-        raise JournalError(f"{_NO_JOURNAL}: it does not begin with a run's start")
+        raise codec.JournalError(f"{_NO_JOURNAL}: it does not begin with a run's start")
     if [event.seq for event in events] != list(range(1, len(events) + 1)):
-        raise JournalError("events are missing, or not in their order")
+        raise codec.JournalError("events are missing, or not in their order")
     if not all(0 <= event.at < _YEAR_9999 for event in events):
-        raise JournalError("an event has a time that no clock shows")
+        raise codec.JournalError("an event has a time that no clock shows")
     try:
         walk(events)
     # An AssertionError is that of `assert_never`: a word that no event has.
@@ -472,7 +468,7 @@ def import_run(text: str, store: RunStore) -> str:
         RuntimeError,
         AssertionError,
     ) as error:
-        raise JournalError(f"the events do not follow from each other: {error}") from error
+        raise codec.JournalError(f"the events do not follow from each other: {error}") from error
     first = events[0]
     run = first.setup.run
     if not run or store.summary(run) is not None:
@@ -481,5 +477,5 @@ def import_run(text: str, store: RunStore) -> str:
     try:
         store.add(events, run, calls)
     except OverflowError as error:
-        raise JournalError(f"a number of it is too large: {error}") from error
+        raise codec.JournalError(f"a number of it is too large: {error}") from error
     return run

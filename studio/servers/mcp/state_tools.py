@@ -18,13 +18,7 @@ from studio.application.history.rows import (
 )
 from studio.application.run.past.compare import CompareRow, RunSide, compare, figures_of
 from studio.application.run.text import plain_text
-from studio.core.agent.values.breakpoints import (
-    NAMES,
-    ExpressionError,
-    at_step,
-    environment_of,
-    parse_expression,
-)
+from studio.core.agent.values import breakpoints
 from studio.core.agent.values.state import RunState, steps_of
 from studio.core.masking.walk import masked
 from studio.core.prompty.templates.jinja.conditions import ConditionError
@@ -38,7 +32,7 @@ Expression: TypeAlias = Annotated[
     str,
     Field(
         description="A Jinja expression, such as args.n > 3, steps[-2].observation, "
-        "messages[-1].text; names: " + ", ".join(NAMES),
+        "messages[-1].text; names: " + ", ".join(breakpoints.NAMES),
         max_length=2000,
     ),
 ]
@@ -116,10 +110,10 @@ def _add_state(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
             done = steps_of(at)
             if step > len(done):
                 raise ToolError(f"The run has no step {step}; it has {len(done)}.")
-            at = at_step(at, done[step - 1], call)
+            at = breakpoints.at_step(at, done[step - 1], call)
         try:
-            value = parse_expression(expression).value(environment_of(at))
-        except ExpressionError as error:
+            value = breakpoints.parse_expression(expression).value(breakpoints.environment_of(at))
+        except breakpoints.ExpressionError as error:
             raise ToolError(str(error)) from None
         text = json.dumps(masked(value, folder.secrets.masker), ensure_ascii=False)
         if len(text) > _LONGEST_VALUE:

@@ -18,19 +18,8 @@ from studio.core.agent.loop.calls import NoTools, ToolboxAround
 from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.run.plan import OnStream, RunPlan
 from studio.core.agent.run.runner import Run
+from studio.core.agent.values import events
 from studio.core.agent.values.commands import SendBack
-from studio.core.agent.values.events import (
-    AnswerChecked,
-    Event,
-    Failed,
-    ModelFailed,
-    ObservationEdited,
-    Rendered,
-    ReplyEdited,
-    ReplyRead,
-    Stopped,
-    ToolCalled,
-)
 from studio.core.agent.values.json_text import json_text
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import RunState
@@ -65,7 +54,7 @@ from studio.servers.record.exchange import (
 )
 from studio.servers.record.results import ProgramResults, result_text
 
-OnProgramEvent: TypeAlias = Callable[["ProgramRun", Event], None]
+OnProgramEvent: TypeAlias = Callable[["ProgramRun", events.Event], None]
 """Takes each fact of a conversation's run."""
 
 _PUBLIC_HEADERS = re.compile(
@@ -252,7 +241,7 @@ class ProgramRun:
         assert self._fresh is not None
         return self._fresh
 
-    async def _conversation(self, state: RunState) -> Rendered:
+    async def _conversation(self, state: RunState) -> events.Rendered:
         """Wait for the next request; results that the user edited replace the program's."""
         self._release(state)
         self.exchange = await self._next()
@@ -265,7 +254,9 @@ class ProgramRun:
             for call in step.calls
             if "observation" in call.edited and (result := self._results.get(call.id)) is not None
         ]
-        return Rendered(tuple(_looked_up(each, self._edits) for each in self.exchange.messages))
+        return events.Rendered(
+            tuple(_looked_up(each, self._edits) for each in self.exchange.messages)
+        )
 
     async def retried(self) -> None:
         """Wait until the program tries a failed request again; a first try is there already."""
@@ -283,28 +274,28 @@ class ProgramRun:
 
     # Facts ----------------------------------------------------------------------------------------
 
-    def _write(self, event: Event) -> None:
+    def _write(self, event: events.Event) -> None:
         if self._writer is not None:
             self._writer(event)
 
-    def _follow(self, event: Event) -> None:
+    def _follow(self, event: events.Event) -> None:
         """Note a fact after it has moved the run; let a held answer go where it is decided."""
         state = self.run.state
         match event:
-            case Rendered():
+            case events.Rendered():
                 came = [(after, before) for before, after in self._edits]
                 self.shown = tuple(_looked_up(each, came) for each in state.step.messages)
-            case ObservationEdited():
+            case events.ObservationEdited():
                 self._replaces = True
-            case ReplyEdited():
+            case events.ReplyEdited():
                 self._is_edited = True
-            case ReplyRead(reading=reading) if not isinstance(reading, Action | Final):
+            case events.ReplyRead(reading=reading) if not isinstance(reading, Action | Final):
                 self._release(state)
-            case ToolCalled() | AnswerChecked():
+            case events.ToolCalled() | events.AnswerChecked():
                 self._release(state)
-            case ModelFailed(message=words):
+            case events.ModelFailed(message=words):
                 self.exchange.fail(words)
-            case Failed() | Stopped():
+            case events.Failed() | events.Stopped():
                 self._refuse(self.exchange)
             case _:
                 pass

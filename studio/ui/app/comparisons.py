@@ -16,13 +16,7 @@ from studio.application.document.revisions import (
     revisions,
     text_at,
 )
-from studio.application.preview.diff import (
-    ConversationSide,
-    MissingTextError,
-    Pair,
-    PromptComparison,
-    compare_whole,
-)
+from studio.application.preview import diff
 from studio.application.words import tr
 from studio.core.agent.values.state import RunState
 from studio.core.text.source import TextEdit
@@ -59,7 +53,7 @@ class Comparisons(QObject):
         self._making = LatestJob(self, self._show, self._tell_missing)
         self._siding = LatestJob(self, self._offer_sides)
         self._page: EditorPage | None = None
-        self._earlier: ConversationSide | None = None
+        self._earlier: diff.ConversationSide | None = None
         self._compared = ""  # the page's text of the comparison that is shown
         self._dialog: ComparisonDialog | None = None
 
@@ -81,7 +75,7 @@ class Comparisons(QObject):
             self.ask(page)
             return
         self._page = page
-        self._take(ConversationSide(tr("the saved file"), is_saved=True))
+        self._take(diff.ConversationSide(tr("the saved file"), is_saved=True))
 
     def _offer(self, found: _Commits) -> None:
         page = self._page
@@ -93,7 +87,7 @@ class Comparisons(QObject):
         for kept in self._kept.of(path):
             when = _moment(kept)
             title = tr("the text of {when}").format(when=when)
-            side = ConversationSide(title, read=partial(self._kept.text, kept))
+            side = diff.ConversationSide(title, read=partial(self._kept.text, kept))
             choices.append(
                 PaletteItem(
                     tr("Saved {when}").format(when=when),
@@ -139,18 +133,18 @@ class Comparisons(QObject):
             state: the run that was shown last.
         """
         path = page.controller.path
-        sides: list[ConversationSide] = []
+        sides: list[diff.ConversationSide] = []
         if state is not None and state.setup.path == str(path or ""):
             read = partial(str, state.setup.source)
-            sides.append(ConversationSide(tr("Last run"), state.setup.inputs, read=read))
+            sides.append(diff.ConversationSide(tr("Last run"), state.setup.inputs, read=read))
         self._siding.submit(lambda: (*sides, *_commit_sides(path)))
 
-    def _offer_sides(self, sides: tuple[ConversationSide, ...]) -> None:
+    def _offer_sides(self, sides: tuple[diff.ConversationSide, ...]) -> None:
         preview = self._panes().preview
         if preview is not None:
             preview.diff.set_earlier(sides)
 
-    def _take(self, earlier: ConversationSide) -> None:
+    def _take(self, earlier: diff.ConversationSide) -> None:
         """Compare the page with an earlier text."""
         page = self._page
         if page is None:
@@ -163,13 +157,13 @@ class Comparisons(QObject):
             name=page.controller.title, earlier=earlier.title
         )
         self._compared, trusted = now, self.trusted
-        pair = Pair(earlier, ConversationSide(""))
+        pair = diff.Pair(earlier, diff.ConversationSide(""))
         self._making.submit(
             lambda: _Made(title, _compared(now, path, values, pair, trusted=trusted))
         )
 
     def _tell_missing(self, error: Exception) -> None:
-        if not isinstance(error, MissingTextError):
+        if not isinstance(error, diff.MissingTextError):
             raise error
         self._window.messages.info(str(error))
 
@@ -234,12 +228,12 @@ def _commits_of(path: Path) -> _Commits:
     return _Commits(commits, "" if commits else refused_repository(path.parent))
 
 
-def _commit_side(title: str, path: Path, commit: Revision) -> ConversationSide:
+def _commit_side(title: str, path: Path, commit: Revision) -> diff.ConversationSide:
     """Return the text of a file in a commit, which is read when it is compared."""
-    return ConversationSide(title, read=partial(text_at, path, commit.name, commit.path))
+    return diff.ConversationSide(title, read=partial(text_at, path, commit.name, commit.path))
 
 
-def _commit_sides(path: Path | None) -> tuple[ConversationSide, ...]:
+def _commit_sides(path: Path | None) -> tuple[diff.ConversationSide, ...]:
     """Return the texts of a file in its commits; none for a text that was never saved."""
     if path is None:
         return ()
@@ -252,18 +246,18 @@ class _Made:
     """Two sides, compared."""
 
     title: str
-    comparison: PromptComparison
+    comparison: diff.PromptComparison
 
 
 def _compared(
-    now: str, path: Path | None, values: JsonObject, pair: Pair, *, trusted: bool
-) -> PromptComparison:
+    now: str, path: Path | None, values: JsonObject, pair: diff.Pair, *, trusted: bool
+) -> diff.PromptComparison:
     """Return both sides, and what a model would get of each; in the pool."""
     from studio.application.preview.variables import PreviewJob
     from studio.core.prompty.parse import parse
 
     job = PreviewJob(parse(now, path), values, trusted=trusted)
-    return compare_whole(job, pair)
+    return diff.compare_whole(job, pair)
 
 
 def _moment(revision: Revision) -> str:

@@ -28,18 +28,11 @@ from studio.ui.files.pane import FilesPane
 from studio.ui.outline.pane import OutlinePane
 from studio.ui.style.application import apply_theme, fonts_of, theme_for
 from studio.ui.style.theme import Theme, set_motion_reduced, theme_in_use
+from studio.ui.window import toolbar
 from studio.ui.window.docks import Docks
 from studio.ui.window.notices import NoticeArea
 from studio.ui.window.parts import Panes, WindowParts
 from studio.ui.window.status import StatusBar
-from studio.ui.window.toolbar import (
-    ModelButton,
-    RunButtons,
-    SideStrip,
-    build_toolbar,
-    fill_menus,
-    name_menus,
-)
 from studio.ui.window.welcome import WelcomePage
 
 if TYPE_CHECKING:
@@ -92,7 +85,7 @@ class MainWindow(QMainWindow):
         self.files = FilesPane()
         self.outline = OutlinePane()
         self.status = StatusBar()
-        self.model_button = ModelButton()
+        self.model_button = toolbar.ModelButton()
         self.notices = NoticeArea(self, services.messages)
         store = services.paths.data / "window.ini"
         self.docks = Docks(self, QSettings(str(store), QSettings.Format.IniFormat))
@@ -137,12 +130,12 @@ class MainWindow(QMainWindow):
             }
         )
         self.menus = QMenuBar()
-        self._named_menus = name_menus(self.menus)
+        self._named_menus = toolbar.name_menus(self.menus)
         self.recent_menu = QMenu(tr("Open recent"), self.menus)
-        self.toolbar = build_toolbar(self.actions_by_id, self.model_button, self.menus)
+        self.toolbar = toolbar.build_toolbar(self.actions_by_id, self.model_button, self.menus)
         self.addToolBar(self.toolbar)
-        self.run_buttons = RunButtons(self.toolbar, self.actions_by_id)
-        self.strip = SideStrip(self.actions_by_id, self.docks)
+        self.run_buttons = toolbar.RunButtons(self.toolbar, self.actions_by_id)
+        self.strip = toolbar.SideStrip(self.actions_by_id, self.docks)
         self.addToolBar(Qt.ToolBarArea.LeftToolBarArea, self.strip)
 
     def _wire(self) -> None:
@@ -225,7 +218,7 @@ class MainWindow(QMainWindow):
         """Make what the first picture does not show; with `keep_places`, the owner asks for it."""
         from studio.ui.base.menus import FocusMenus
 
-        fill_menus(self._named_menus, self.actions_by_id, self.docks, self.recent_menu)
+        toolbar.fill_menus(self._named_menus, self.actions_by_id, self.docks, self.recent_menu)
         FocusMenus(self)
         self.commands.follow_places()
 

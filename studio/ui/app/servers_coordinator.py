@@ -8,14 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject
 
-from studio.application.tools.pasted_server import (
-    PastedServer,
-    ServerFileError,
-    add_servers,
-    server_files,
-    server_in,
-    servers_of,
-)
+from studio.application.tools import pasted_server
 from studio.application.words import tr
 from studio.core.prompty.document import PromptDocument, ToolId
 from studio.core.text.source import TextEdit
@@ -66,13 +59,13 @@ class ServersCoordinator(QObject):
     def _offer(self) -> None:
         """Ask which servers to add; those of other programs are offered."""
         home = Path.home()
-        known: list[PastedServer] = []
+        known: list[pasted_server.PastedServer] = []
         problems: list[str] = []
-        files = server_files(home, os.environ, sys.platform, self._window.tabs.folder)
+        files = pasted_server.server_files(home, os.environ, sys.platform, self._window.tabs.folder)
         for program, path in files.items():
             try:
-                known += servers_of(program, path, home)
-            except ServerFileError as error:
+                known += pasted_server.servers_of(program, path, home)
+            except pasted_server.ServerFileError as error:
                 problems.append(str(error))
         places: tuple[ServerPlace, ...] = ("own",)
         if self._window.tabs.folder is not None:
@@ -82,8 +75,8 @@ class ServersCoordinator(QObject):
     def _edit_server(self, source: SourceStatus) -> None:
         name, path = source.key.partition(":")[2], source.path or self._own_servers
         try:
-            entry = server_in(path, name) if path.suffix == ".json" else None
-        except ServerFileError as error:
+            entry = pasted_server.server_in(path, name) if path.suffix == ".json" else None
+        except pasted_server.ServerFileError as error:
             self._window.messages.error(str(error))
             return
         if entry is None:  # the prompt itself names its address
@@ -122,8 +115,8 @@ class ServersCoordinator(QObject):
         self, path: Path, servers: tuple[tuple[str, JsonObject], ...], instead_of: str
     ) -> tuple[str, ...]:
         try:
-            names = add_servers(path, servers, instead_of)
-        except ServerFileError as error:
+            names = pasted_server.add_servers(path, servers, instead_of)
+        except pasted_server.ServerFileError as error:
             words = tr("The servers were not changed: {error}").format(error=error)
             self._window.messages.error(words)
             return ()

@@ -8,21 +8,7 @@ from typing import TypeVar
 from PySide6.QtCore import QObject, QPoint, QRect, QSize, Qt
 from PySide6.QtWidgets import QDockWidget, QFileDialog, QMenu
 
-from studio.application.tools.saved_calls import (
-    CallChange,
-    CallsWritten,
-    SavedCall,
-    SavedCallsError,
-    answers_of,
-    called_tool,
-    calls_file,
-    calls_of,
-    calls_of_rows,
-    change_calls,
-    read_calls,
-    saved,
-    write_calls,
-)
+from studio.application.tools import saved_calls
 from studio.application.tools.server_content import kept_content, offered_text
 from studio.application.trust import FolderTrust, folder_trust
 from studio.application.words import tr
@@ -71,24 +57,26 @@ class SavedCallsCoordinator(QObject):
     def _file(self) -> Path | None:
         document = self._window.tabs.document
         path = document.source.path if document is not None else None
-        return calls_file(path) if path is not None else None
+        return saved_calls.calls_file(path) if path is not None else None
 
     def _tried(self, act: Callable[[], _Result], where: Path | None) -> _Result | None:
         """Return what `act` returns; None if a file cannot be used, which is reported."""
         try:
             return act()
-        except SavedCallsError as error:
+        except saved_calls.SavedCallsError as error:
             self._window.messages.error(str(error), where=str(where))
             return None
 
-    def _read(self, path: Path | None) -> tuple[SavedCall, ...] | None:
+    def _read(self, path: Path | None) -> tuple[saved_calls.SavedCall, ...] | None:
         """Read the calls of a file; None where it cannot be read."""
-        return self._tried(lambda: read_calls(path), path) if path is not None else ()
+        return self._tried(lambda: saved_calls.read_calls(path), path) if path is not None else ()
 
-    def _change(self, path: Path | None, changes: Sequence[CallChange]) -> CallsWritten | None:
+    def _change(
+        self, path: Path | None, changes: Sequence[saved_calls.CallChange]
+    ) -> saved_calls.CallsWritten | None:
         """Change calls of a file; None where that cannot be done."""
         if path is not None:
-            return self._tried(lambda: change_calls(path, changes), path)
+            return self._tried(lambda: saved_calls.change_calls(path, changes), path)
         self._window.messages.info(
             tr("Save the prompt first: its calls are kept in a file beside it.")
         )
@@ -100,21 +88,23 @@ class SavedCallsCoordinator(QObject):
         if self._dialog is not None and self._held is not None and found is not None:
             self._dialog.show_file(found)
 
-    def _calls_of(self, tool: ToolId) -> tuple[SavedCall, ...]:
-        return calls_of(self._read(self._file) or (), self._tools.registry, tool)
+    def _calls_of(self, tool: ToolId) -> tuple[saved_calls.SavedCall, ...]:
+        return saved_calls.calls_of(self._read(self._file) or (), self._tools.registry, tool)
 
     def _show(self, tool: ToolId) -> None:
         self._pane.detail.try_panel.show_saved(tool, self._calls_of(tool))
 
     def _offer_answers(self, tool: ToolEntry) -> None:
         """Offer a tool's saved calls as its mock."""
-        self._pane.offer_saved_answers(tool.id, answers_of(self._calls_of(tool.id)))
+        self._pane.offer_saved_answers(tool.id, saved_calls.answers_of(self._calls_of(tool.id)))
 
     def _save(self, trial: ToolTrial) -> None:
         path = self._file
         if trial.outcome is None:
             return
-        fresh = saved(SavedCall("", trial.tool, trial.arguments), trial.outcome)
+        fresh = saved_calls.saved(
+            saved_calls.SavedCall("", trial.tool, trial.arguments), trial.outcome
+        )
         written = self._change(path, ((None, fresh),))
         if written is None or path is None:
             return
@@ -125,14 +115,18 @@ class SavedCallsCoordinator(QObject):
             tr("Saved as {name!r} in {file}.").format(name=name, file=path.name)
         )
 
-    def _make(self, dialog: CallsDialog, path: Path | None, calls: tuple[SavedCall, ...]) -> None:
+    def _make(
+        self, dialog: CallsDialog, path: Path | None, calls: tuple[saved_calls.SavedCall, ...]
+    ) -> None:
         """Make calls, with the tools of the prompt that they were saved beside."""
         if path != self._file:
             self._window.messages.info(tr("Open the prompt of these calls first."))
             dialog.show_all_ended()
             return
         registry = self._tools.registry
-        self._tools.calls.make([(called_tool(each, registry), each.arguments) for each in calls])
+        self._tools.calls.make(
+            [(saved_calls.called_tool(each, registry), each.arguments) for each in calls]
+        )
 
     def _let_go(self, dialog: CallsDialog) -> None:
         if self._dialog is dialog:
@@ -163,10 +157,10 @@ class SavedCallsCoordinator(QObject):
         self._tools.calls.calls_ended.connect(dialog.show_all_ended)
         dialog.show()
 
-    def _changes(self, call: SavedCall) -> bool:
+    def _changes(self, call: saved_calls.SavedCall) -> bool:
         """Return whether a call may change something outside."""
         registry = self._tools.registry
-        entry = registry.entry(called_tool(call, registry))
+        entry = registry.entry(saved_calls.called_tool(call, registry))
         return entry is not None and entry.spec.has_effects and entry.mock is None
 
     def _take_rows(self, dialog: CallsDialog, tool: ToolEntry) -> None:
@@ -176,18 +170,20 @@ class SavedCallsCoordinator(QObject):
         )
         if name:
             path, schema = Path(name), tool.spec.parameters
-            self._tried(lambda: dialog.add_rows(calls_of_rows(path, tool.id, schema)), path)
+            self._tried(
+                lambda: dialog.add_rows(saved_calls.calls_of_rows(path, tool.id, schema)), path
+            )
 
     def _export(
-        self, dialog: CallsDialog, ended: tuple[tuple[SavedCall, ToolOutcome], ...]
+        self, dialog: CallsDialog, ended: tuple[tuple[saved_calls.SavedCall, ToolOutcome], ...]
     ) -> None:
         start = str(self._file.parent / "answers.jsonl") if self._file is not None else ""
         name, _ = QFileDialog.getSaveFileName(
             dialog, tr("Write the answers"), start, tr("JSON lines (*.jsonl)")
         )
         if name:
-            kept = (saved(call, outcome) for call, outcome in ended)
-            self._tried(lambda: write_calls(Path(name), kept), Path(name))
+            kept = (saved_calls.saved(call, outcome) for call, outcome in ended)
+            self._tried(lambda: saved_calls.write_calls(Path(name), kept), Path(name))
 
 
 _NOTICE = "trust"

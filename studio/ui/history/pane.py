@@ -31,16 +31,8 @@ from studio.application.words import marked, tr
 from studio.core.runs.rows import WAITING, RunSummary
 from studio.core.text.amounts import by_count, size
 from studio.ui.history.table import NARROW, RunTable
+from studio.ui.parts import kit
 from studio.ui.parts.fields import ComboBox, FieldForm, SpinBox, ask_text
-from studio.ui.parts.kit import (
-    ElidedLabel,
-    FlowLayout,
-    column_of,
-    lay_out_to_save,
-    push_button,
-    row_of,
-    toned_label,
-)
 from studio.ui.run.file_choice import fill_form_menu
 from studio.ui.style.theme import paint_text
 from studio.viewmodels.app.jobs import repeating_timer
@@ -100,7 +92,7 @@ class RetentionDialog(QDialog):
             wordWrap=True,
         )
         label.setProperty("muted", "true")
-        lay_out_to_save(self, grid, label)
+        kit.lay_out_to_save(self, grid, label)
         self.resize(420, 200)
 
 
@@ -114,11 +106,11 @@ class HistoryFooter(QWidget):
         self._runs = 0
         self._size = 0
         self._keep = (0, 0)
-        self._answer = ElidedLabel()
+        self._answer = kit.ElidedLabel()
         self.keeping = QPushButton(flat=True)
         self.keeping.setToolTip(tr("Choose how long runs are kept"))
         self.keeping.clicked.connect(self.ask_retention)
-        row_of((self._answer, 1), self.keeping, on=self, margins=(12, 2, 8, 2), spacing=16)
+        kit.row_of((self._answer, 1), self.keeping, on=self, margins=(12, 2, 8, 2), spacing=16)
         paint_text(self._answer, "muted")
 
     def show_run(self, run: RunSummary | None) -> None:
@@ -218,7 +210,7 @@ class NotesDialog(QDialog):
             hint = QLabel(tr("Tags that all these runs share. Other tags of a run stay."))
             hint.setWordWrap(True)
             form.addRow("", hint)
-        lay_out_to_save(self, form)
+        kit.lay_out_to_save(self, form)
         self.resize(480, 260)
 
 
@@ -253,15 +245,15 @@ class HistoryPane(QWidget):
         self.ends = ComboBox()
         self.groups = ComboBox()
         self.open_button = QPushButton(tr("Open"))
-        self.compare_button = push_button(tr("Compare"), self._compare)
-        self.notes_button = push_button(tr("Notes…"), self.edit_notes)
+        self.compare_button = kit.push_button(tr("Compare"), self._compare)
+        self.notes_button = kit.push_button(tr("Notes…"), self.edit_notes)
         self.export_button = QPushButton(tr("Export"))
-        self.import_button = push_button(tr("Import…"), self.request_import)
-        self.delete_button = push_button(tr("Delete…"), self._delete)
-        self._problem = toned_label("error", wraps=True)
+        self.import_button = kit.push_button(tr("Import…"), self.request_import)
+        self.delete_button = kit.push_button(tr("Delete…"), self._delete)
+        self._problem = kit.toned_label("error", wraps=True)
         self._problem.setContentsMargins(8, 0, 8, 0)
         self._problem.hide()
-        self._empty = toned_label("muted", tr(_NO_RUNS))
+        self._empty = kit.toned_label("muted", tr(_NO_RUNS))
         self._pages = QStackedWidget()
         self.footer = HistoryFooter()
         self._live = repeating_timer(self, self._on_live, _LIVE_MS)
@@ -431,9 +423,9 @@ class HistoryPane(QWidget):
         self.import_button.setToolTip(tr("Take in runs that were exported as journals"))
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setWordWrap(True)
-        head = row_of((self.filter, 1), margins=(8, 8, 8, 4), spacing=8)
-        buttons = FlowLayout(spacing=4)  # a side bar is narrow: they go on in the next row
-        below = column_of(buttons, margins=(8, 4, 8, 8))
+        head = kit.row_of((self.filter, 1), margins=(8, 8, 8, 4), spacing=8)
+        buttons = kit.FlowLayout(spacing=4)  # a side bar is narrow: they go on in the next row
+        below = kit.column_of(buttons, margins=(8, 4, 8, 8))
         for button in (
             self.ends,
             self.groups,
@@ -447,6 +439,6 @@ class HistoryPane(QWidget):
             buttons.addWidget(button)
         self._pages.addWidget(self._empty)
         self._pages.addWidget(self.table)
-        column_of(
+        kit.column_of(
             head, self._problem, below, (self._pages, 1), self.footer, on=self, margins=0, spacing=0
         )

@@ -14,21 +14,8 @@ from studio.application.run.inspector.reply import markdown_parts
 from studio.application.run.offers.offer import Offer
 from studio.application.words import tr
 from studio.core.text.amounts import duration
+from studio.ui.parts import kit
 from studio.ui.parts.fields import ChatLine
-from studio.ui.parts.kit import (
-    Chip,
-    Drawing,
-    ElidedLabel,
-    FlowLayout,
-    Separator,
-    column_of,
-    empty_layout,
-    icon_button,
-    named,
-    row_of,
-    scroll_area,
-    toned_label,
-)
 from studio.ui.preview.cards.card import paint_card
 from studio.ui.preview.cards.text_body import TextBody
 from studio.ui.style.theme import (
@@ -66,10 +53,10 @@ class AnswerCard(FollowsTheme, QWidget):
         self._so_far = ""
         self._runs: tuple[str, ...] = ()
         self._parts: list[str] = []
-        self.older = Chip("")
-        self.before = icon_button("chevron-left", tr("The run before"))
-        self.after = icon_button("chevron-right", tr("The run after"))
-        self.copy = icon_button("copy", tr("Copy the answer"), self._copy)
+        self.older = kit.Chip("")
+        self.before = kit.icon_button("chevron-left", tr("The run before"))
+        self.after = kit.icon_button("chevron-right", tr("The run after"))
+        self.copy = kit.icon_button("copy", tr("Copy the answer"), self._copy)
         self.steps = QPushButton(flat=True)
         self.stop = QPushButton(icon("square"), tr("Stop"))
         self.details = QPushButton(icon("bug"), tr("Details"))
@@ -77,17 +64,17 @@ class AnswerCard(FollowsTheme, QWidget):
         self.reply = QPushButton(icon("corner-down-right"), tr("Reply"), flat=True)
         self.line = ChatLine()
         """The field of the user's next message."""
-        self._role, self._model, self._place = QLabel(), ElidedLabel(), QLabel()
+        self._role, self._model, self._place = QLabel(), kit.ElidedLabel(), QLabel()
         self._empty = QLabel()
         self._problem = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self._figures, self._verdict = QLabel(wordWrap=True), QLabel()
-        self._rows, self._texts, self._flow = QGridLayout(), QVBoxLayout(), FlowLayout()
+        self._rows, self._texts, self._flow = QGridLayout(), QVBoxLayout(), kit.FlowLayout()
         self.offers: list[QPushButton] = []
         """Buttons for the problem that the run has paused at."""
         self._bodies: list[TextBody] = []
-        self._fields: list[tuple[QLabel, QLabel, Drawing]] = []
+        self._fields: list[tuple[QLabel, QLabel, kit.Drawing]] = []
         self._body = QWidget()
-        self._scroll = scroll_area()
+        self._scroll = kit.scroll_area()
         self._since = QElapsedTimer()
         self._clock = QTimer(self, interval=_TICK_MS)
         self._arrange()
@@ -223,7 +210,7 @@ class AnswerCard(FollowsTheme, QWidget):
         del self._bodies[len(parts) :]
         for number, part in enumerate(parts):
             if number == len(self._bodies):
-                body = named(TextBody(), tr("Answer"))
+                body = kit.named(TextBody(), tr("Answer"))
                 self._bodies.append(body)
                 self._texts.addWidget(body)
                 body.show()
@@ -234,7 +221,7 @@ class AnswerCard(FollowsTheme, QWidget):
     def _show_rows(self, rows: Sequence[OutputRow]) -> None:
         """Write the fields; while they come only the last one changes."""
         if len(rows) < len(self._fields):
-            empty_layout(self._rows)
+            kit.empty_layout(self._rows)
             self._fields.clear()
         for number, row in enumerate(rows):
             if number == len(self._fields):
@@ -249,7 +236,7 @@ class AnswerCard(FollowsTheme, QWidget):
             value.setAccessibleName(": ".join(filter(None, (row.name, row.text, words))))
 
     def _add_field(self, number: int) -> None:
-        name = toned_label("muted", is_plain=True)
+        name = kit.toned_label("muted", is_plain=True)
         name.setFont(fixed_font(self.font()))
         name.setMinimumWidth(_NAME_WIDTH)
         value = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
@@ -257,7 +244,7 @@ class AnswerCard(FollowsTheme, QWidget):
             Qt.TextInteractionFlag.TextSelectableByMouse
             | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
-        parts = (name, value, Drawing("circle-check", 16, "success"))
+        parts = (name, value, kit.Drawing("circle-check", 16, "success"))
         self._fields.append(parts)
         for column, part in enumerate(parts):
             self._rows.addWidget(part, number, column, Qt.AlignmentFlag.AlignTop)
@@ -314,7 +301,7 @@ class AnswerCard(FollowsTheme, QWidget):
         self._role.setProperty("title", True)
         for button in (self.before, self.after, self.copy):
             button.setAutoRaise(True)
-        head = row_of(
+        head = kit.row_of(
             self._role,
             (self._model, 1),
             self.older,
@@ -329,11 +316,11 @@ class AnswerCard(FollowsTheme, QWidget):
         self._rows.setHorizontalSpacing(8)
         self._rows.setVerticalSpacing(2)
         self._texts.setSpacing(0)
-        self._content = column_of(
+        self._content = kit.column_of(
             self._problem,
             self._rows,
             self._texts,
-            row_of(self.steps, 1),
+            kit.row_of(self.steps, 1),
             self.line,
             1,
             on=self._body,
@@ -345,7 +332,7 @@ class AnswerCard(FollowsTheme, QWidget):
             ground.setAutoFillBackground(False)  # the card is painted behind it
         self._foot, self._buttons = QWidget(), QWidget()
         self._foot.setMinimumHeight(_FIGURES)
-        row_of(
+        kit.row_of(
             (self._figures, 1),
             self._verdict,
             self.stop,
@@ -353,20 +340,20 @@ class AnswerCard(FollowsTheme, QWidget):
             margins=(16, 0, 8, 0),
             spacing=16,
         )
-        column_of(self._flow, on=self._buttons, margins=(12, 4, 8, 8))
+        kit.column_of(self._flow, on=self._buttons, margins=(12, 4, 8, 8))
         self._show_offers(())
         self._card = QWidget()
-        column_of(
+        kit.column_of(
             head,
             (self._scroll, 1),
-            Separator(),
+            kit.Separator(),
             self._foot,
             self._buttons,
             on=self._card,
             margins=(0, 0, 0, 0),
             spacing=0,
         )
-        column_of(self._empty, (self._card, 1), on=self, margins=_MARGINS, spacing=0)
+        kit.column_of(self._empty, (self._card, 1), on=self, margins=_MARGINS, spacing=0)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.older.hide()
         self.older.setFocusPolicy(Qt.FocusPolicy.NoFocus)

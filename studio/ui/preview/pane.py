@@ -20,13 +20,8 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.document.checked_file import LoadedPart
+from studio.application.preview import diff
 from studio.application.preview.build import tool_choice
-from studio.application.preview.diff import (
-    Pair,
-    messages_as_chat,
-    messages_as_json,
-    messages_as_markdown,
-)
 from studio.application.preview.probe import ProbeReport
 from studio.application.preview.variables import Preview
 from studio.application.words import marked, tr
@@ -203,7 +198,7 @@ class PreviewPane(QWidget):
     request_reveal = Signal(Span)  # bring this place of the source into view
     request_fix = Signal(Fix)  # make its edits
     request_input = Signal(str, QRect)  # name; where its value is edited, null: in its field
-    request_compare = Signal(Pair)  # Pair, or None: no longer
+    request_compare = Signal(diff.Pair)  # Pair, or None: no longer
     request_probe = Signal()  # try the inputs for holes
     request_bodies = Signal(tuple)  # of Provider: the bodies that are seen, from now on
     request_figures = Signal(bool)  # whether the tokens of each message are seen
@@ -399,9 +394,9 @@ class PreviewPane(QWidget):
         messages = self._preview.messages.messages
         match form:
             case "json":
-                text = messages_as_json(self._preview)
+                text = diff.messages_as_json(self._preview)
             case "markdown":
-                text = messages_as_markdown(messages)
+                text = diff.messages_as_markdown(messages)
             case _:
-                text = messages_as_chat(messages)
+                text = diff.messages_as_chat(messages)
         QGuiApplication.clipboard().setText(text)

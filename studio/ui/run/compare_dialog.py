@@ -15,25 +15,9 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.run.cards.card import StepCard, badge_word
-from studio.application.run.past.compare import (
-    CompareRow,
-    OverviewRow,
-    RunComparison,
-    RunOverview,
-    Sides,
-    figures_of,
-)
+from studio.application.run.past import compare
 from studio.application.words import marked, tr
-from studio.ui.parts.kit import (
-    ElidedLabel,
-    column_of,
-    empty_layout,
-    named,
-    push_button,
-    row_of,
-    split_of,
-    style_table,
-)
+from studio.ui.parts import kit
 from studio.ui.run.styled_text import StyledText
 from studio.ui.style.theme import FollowsTheme, blend, paint_page, paint_text, theme_in_use
 from studio.viewmodels.app.row_table import ALIGNMENT, DISPLAY, TIP, RowTable
@@ -55,9 +39,9 @@ class CompareModel(RowTable[int]):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(3, parent)
-        self._comparison: RunComparison | None = None
+        self._comparison: compare.RunComparison | None = None
 
-    def show_comparison(self, comparison: RunComparison, *, only_differences: bool) -> None:
+    def show_comparison(self, comparison: compare.RunComparison, *, only_differences: bool) -> None:
         """List the rows of a comparison."""
         self.beginResetModel()
         self._comparison = comparison
@@ -86,7 +70,7 @@ class CompareModel(RowTable[int]):
             return int(Qt.AlignmentFlag.AlignCenter)
         return self._brush(held, role)
 
-    def _brush(self, row: CompareRow, role: int) -> QBrush | None:
+    def _brush(self, row: compare.CompareRow, role: int) -> QBrush | None:
         theme = theme_in_use()
         if role == int(Qt.ItemDataRole.ForegroundRole) and row.match == "same":
             return QBrush(QColor(theme.muted))
@@ -110,7 +94,7 @@ class FiguresTable(FollowsTheme, QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._comparison: RunComparison | None = None
+        self._comparison: compare.RunComparison | None = None
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(24)
@@ -125,26 +109,26 @@ class FiguresTable(FollowsTheme, QWidget):
             return []
         return [
             [each.name, each.left, each.right, each.difference]
-            for each in figures_of(self._comparison)
+            for each in compare.figures_of(self._comparison)
         ]
 
     def recolor(self) -> None:
         """Take the colors of the theme in use."""
         self._fill()
 
-    def show_comparison(self, comparison: RunComparison) -> None:
+    def show_comparison(self, comparison: compare.RunComparison) -> None:
         """Show the figures of a comparison."""
         self._comparison = comparison
         self._fill()
 
     def _fill(self) -> None:
-        empty_layout(self._grid)
+        kit.empty_layout(self._grid)
         if self._comparison is None:
             return
         theme, held = theme_in_use(), self._comparison
         for row, title in enumerate((held.left.title, held.right.title, tr("Difference")), 1):
             self._put(row, 0, title, theme.muted)
-        for column, each in enumerate(figures_of(held), 1):
+        for column, each in enumerate(compare.figures_of(held), 1):
             self._put(0, column, each.name, theme.muted)
             self._put(1, column, each.left, theme.text)
             self._put(2, column, each.right, theme.text)
@@ -155,8 +139,8 @@ class FiguresTable(FollowsTheme, QWidget):
         self._grid.setColumnStretch(7, 1)
 
     def _put(self, row: int, column: int, text: str, color: str) -> None:
-        label = ElidedLabel() if column <= 1 and row in (1, 2) else QLabel(text)
-        if isinstance(label, ElidedLabel):
+        label = kit.ElidedLabel() if column <= 1 and row in (1, 2) else QLabel(text)
+        if isinstance(label, kit.ElidedLabel):
             label.show_text(text)
         paint_text(label, color)
         self._grid.addWidget(label, row, column)
@@ -171,13 +155,13 @@ class RunComparisonDialog(FollowsTheme, QDialog):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._comparison: RunComparison | None = None
+        self._comparison: compare.RunComparison | None = None
         self.summary = QLabel()
         self.model = CompareModel(self)
         self.table = QTableView()
         self.only_differences = QCheckBox(tr("Only what differs"))
-        self.before = push_button(tr("Previous difference"), self.go_before)
-        self.next = push_button(tr("Next difference"), self.go_next)
+        self.before = kit.push_button(tr("Previous difference"), self.go_before)
+        self.next = kit.push_button(tr("Next difference"), self.go_next)
         self.sides = QTabBar()
         self.figures = FiguresTable()
         self.left = StyledText(tr("The whole text, left"), tr("Nothing on this side."))
@@ -194,7 +178,7 @@ class RunComparisonDialog(FollowsTheme, QDialog):
         for text in (self.left, self.right):
             paint_page(text)
 
-    def show_comparison(self, comparison: RunComparison) -> None:
+    def show_comparison(self, comparison: compare.RunComparison) -> None:
         """Show two ways through, at the place where they part."""
         self._comparison = comparison
         self.summary.setText(comparison.summary)
@@ -258,13 +242,13 @@ class RunComparisonDialog(FollowsTheme, QDialog):
     def _on_row(self) -> None:
         comparison, at = self._comparison, self.table.currentIndex().row()
         if comparison is None or not 0 <= at < len(self.model.rows):
-            self._show_texts(Sides())
+            self._show_texts(compare.Sides())
             return
         row = self.model.rows[at]
         is_body = self.sides.currentIndex() == 1
         self._show_texts(comparison.bodies(row) if is_body else comparison.texts(row))
 
-    def _show_texts(self, sides: Sides) -> None:
+    def _show_texts(self, sides: compare.Sides) -> None:
         for text, blocks in ((self.left, sides.left), (self.right, sides.right)):
             text.show_blocks(blocks)
             marked = next((i for i, each in enumerate(blocks) if each.kind != "body"), 0)
@@ -273,7 +257,7 @@ class RunComparisonDialog(FollowsTheme, QDialog):
     def _lay_out(self) -> None:
         table = self.table
         table.setModel(self.model)
-        style_table(table, tr("Comparison"), 28)
+        kit.style_table(table, tr("Comparison"), 28)
         table.setWordWrap(False)
         table.setTabKeyNavigation(False)
         table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -285,11 +269,13 @@ class RunComparisonDialog(FollowsTheme, QDialog):
         self.next.setToolTip("F8")
         for button in (self.before, self.next):
             button.setAutoDefault(False)
-        head = row_of((self.summary, 1), self.only_differences, self.before, self.next, spacing=8)
-        below = self._lay_out_texts(split_of(self.left, self.right))
-        whole = split_of(table, below, stretch=(2, 3), is_column=True)
+        head = kit.row_of(
+            (self.summary, 1), self.only_differences, self.before, self.next, spacing=8
+        )
+        below = self._lay_out_texts(kit.split_of(self.left, self.right))
+        whole = kit.split_of(table, below, stretch=(2, 3), is_column=True)
         self.setSizeGripEnabled(True)
-        column_of(head, self.figures, (whole, 1), on=self, margins=16, spacing=8)
+        kit.column_of(head, self.figures, (whole, 1), on=self, margins=16, spacing=8)
         self.resize(1080, 680)
 
     def _lay_out_texts(self, texts: QWidget) -> QWidget:
@@ -300,12 +286,12 @@ class RunComparisonDialog(FollowsTheme, QDialog):
         self.sides.setExpanding(False)
         self.sides.setAccessibleName(tr("What is compared of a step"))
         below = QWidget()
-        column_of(self.sides, (texts, 1), on=below, margins=0, spacing=0)
+        kit.column_of(self.sides, (texts, 1), on=below, margins=0, spacing=0)
         return below
 
 
-class _OverviewModel(RowTable[OverviewRow]):
-    def __init__(self, shown: RunOverview, parent: QObject) -> None:
+class _OverviewModel(RowTable[compare.OverviewRow]):
+    def __init__(self, shown: compare.RunOverview, parent: QObject) -> None:
         super().__init__(1 + len(shown.sides), parent)
         self._shown = shown
         self.show_rows(shown.rows)
@@ -315,7 +301,7 @@ class _OverviewModel(RowTable[OverviewRow]):
             return None
         return self._shown.sides[column - 1].title
 
-    def cell(self, row: OverviewRow, column: int, role: int) -> object:
+    def cell(self, row: compare.OverviewRow, column: int, role: int) -> object:
         theme = theme_in_use()
         if role in (DISPLAY, TIP):
             return row.cells[column - 1] if column else row.name
@@ -331,10 +317,10 @@ class RunOverviewDialog(QDialog):
 
     request_compare = Signal(int, int)  # places of two sides, from 0
 
-    def __init__(self, shown: RunOverview, parent: QWidget | None = None) -> None:
+    def __init__(self, shown: compare.RunOverview, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(tr("Compare {count} runs").format(count=len(shown.sides)))
-        self.table = named(QTableView(wordWrap=True), tr("Figures of the runs"))
+        self.table = kit.named(QTableView(wordWrap=True), tr("Figures of the runs"))
         self.table.setModel(_OverviewModel(shown, self))
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectColumns)
         self.table.verticalHeader().hide()
@@ -344,10 +330,10 @@ class RunOverviewDialog(QDialog):
             self.table.setColumnWidth(column, 220)
         hint = QLabel(tr("Choose two columns (Ctrl+click) to see them step by step."))
         hint.setWordWrap(True)
-        self.compare_button = push_button(tr("Compare these two"), self._on_compare)
+        self.compare_button = kit.push_button(tr("Compare these two"), self._on_compare)
         self.compare_button.setEnabled(False)
-        below = row_of((hint, 1), self.compare_button)
-        column_of((self.table, 1), below, on=self)
+        below = kit.row_of((hint, 1), self.compare_button)
+        kit.column_of((self.table, 1), below, on=self)
         self.resize(min(1200, 180 + 220 * len(shown.sides)), 420)
         self.table.selectionModel().selectionChanged.connect(self._on_chosen)
 

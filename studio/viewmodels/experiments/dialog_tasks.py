@@ -19,14 +19,7 @@ from studio.application.experiments.generate import (
     generate_rows,
     generator_choice,
 )
-from studio.application.experiments.improve.accept import (
-    ImproveChoices,
-    ImproveError,
-    Improvement,
-    ImproveProgress,
-    is_improvable,
-    with_variants,
-)
+from studio.application.experiments.improve import accept
 from studio.application.experiments.improve.candidates import ProposedText, section_text
 from studio.application.experiments.improve.score import propose_texts, rows_to_show
 from studio.application.experiments.improve.search import SectionSearch
@@ -122,14 +115,14 @@ def failure_words(error: Exception) -> str:
     return f"{named_reason(error)} {hint}".strip()
 
 
-_ERRORS = (ExperimentError, ImproveError, LedgerError, ModelError, ToolSourceError, OSError)
+_ERRORS = (ExperimentError, accept.ImproveError, LedgerError, ModelError, ToolSourceError, OSError)
 
 
 class ImproveController(DialogTask):
     """Searches and proposes for one experiment, as its file was when the dialog was opened."""
 
-    progress_changed = Signal(ImproveProgress)
-    ended = Signal(Improvement)
+    progress_changed = Signal(accept.ImproveProgress)
+    ended = Signal(accept.Improvement)
     proposed = Signal(tuple)  # of ProposedText
     written = Signal(int)  # how many variants were added
 
@@ -145,7 +138,7 @@ class ImproveController(DialogTask):
     @property
     def variants(self) -> list[str]:
         """Names of the variants whose prompt can be improved."""
-        return [each.name for each in self.plan.variants if is_improvable(each)]
+        return [each.name for each in self.plan.variants if accept.is_improvable(each)]
 
     @property
     def connections(self) -> list[str]:
@@ -165,7 +158,7 @@ class ImproveController(DialogTask):
         except ExperimentError:
             return ""
 
-    def search(self, variant: str, provider: str, choices: ImproveChoices) -> None:
+    def search(self, variant: str, provider: str, choices: accept.ImproveChoices) -> None:
         """Search a better text."""
         self.start(self._searched(variant, provider, choices), self.ended.emit)
 
@@ -180,7 +173,7 @@ class ImproveController(DialogTask):
             return
         try:
             before = read_bounded(self.path).decode("utf-8")
-            write_atomically(self.path, with_variants(before, found, section, texts))
+            write_atomically(self.path, accept.with_variants(before, found, section, texts))
         except (ExperimentError, OSError, UnicodeDecodeError) as error:
             self.failed.emit(named_reason(error))
             return
@@ -199,7 +192,9 @@ class ImproveController(DialogTask):
         if self._search is not None:
             self._search.stop()
 
-    async def _searched(self, variant: str, provider: str, choices: ImproveChoices) -> Improvement:
+    async def _searched(
+        self, variant: str, provider: str, choices: accept.ImproveChoices
+    ) -> accept.Improvement:
         at = self._place(variant)
         ledger = ExperimentLedger(ledger_path(self.path))
         try:
@@ -247,7 +242,7 @@ class ImproveController(DialogTask):
             trusted=self.plan.folder.trusted,
         )
         if found is None:
-            raise ImproveError(tr("`echo` proposes nothing."))
+            raise accept.ImproveError(tr("`echo` proposes nothing."))
         return found
 
     def _place(self, variant: str) -> int:

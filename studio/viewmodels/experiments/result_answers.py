@@ -9,15 +9,7 @@ from typing import TypeAlias
 
 from PySide6.QtCore import QObject, Signal
 
-from studio.application.experiments.generate import (
-    AcceptedAnswer,
-    AcceptError,
-    CasesTable,
-    accept_answer,
-    changed_rows,
-    new_case_file,
-    pasted_rows,
-)
+from studio.application.experiments import generate
 from studio.application.experiments.grid import ExperimentGrid
 from studio.application.experiments.plan import ExperimentPlan
 from studio.application.inputs.fields import ABSENT, input_fields
@@ -153,7 +145,7 @@ class ResultAnswers(QObject):
         self._model = model
         self._shown = shown
         self._key: CellKey | None = None
-        self._accepted: list[AcceptedAnswer] = []
+        self._accepted: list[generate.AcceptedAnswer] = []
 
     def look_at(self, key: CellKey) -> None:
         """Show a cell."""
@@ -229,9 +221,9 @@ class ResultAnswers(QObject):
             return
         row = grid.rows[key.row - 1].row
         words = tr("The expected answer of row {row} is written to {name}.")
-        self.write(lambda: accept_answer(self._path, row, outcome.output), words, key.row)
+        self.write(lambda: generate.accept_answer(self._path, row, outcome.output), words, key.row)
 
-    def write(self, make: Callable[[], AcceptedAnswer], words: str, row: int = 0) -> None:
+    def write(self, make: Callable[[], generate.AcceptedAnswer], words: str, row: int = 0) -> None:
         """Write a change of a file of rows; *Undo* takes it back.
 
         Args:
@@ -242,7 +234,7 @@ class ResultAnswers(QObject):
         try:
             change = make()
             change.write()
-        except (AcceptError, OSError) as error:
+        except (generate.AcceptError, OSError) as error:
             self.failed.emit(named_reason(error))
             return
         self._accepted.append(change)
@@ -269,14 +261,14 @@ class ResultAnswers(QObject):
         change = self._accepted.pop()
         try:
             change.undo()
-        except (AcceptError, OSError) as error:
+        except (generate.AcceptError, OSError) as error:
             self.failed.emit(named_reason(error))
             return
         self.reported.emit(tr("{name} was restored.").format(name=change.path.name))
         self.written.emit()
 
 
-CasesNow: TypeAlias = Callable[[], tuple[CasesTable | None, ExperimentPlan | None]]
+CasesNow: TypeAlias = Callable[[], tuple[generate.CasesTable | None, ExperimentPlan | None]]
 """Gives the table and its plan, as they are now."""
 
 
@@ -312,14 +304,14 @@ class CasesEditor(QObject):
         def change(before: str) -> str:
             return with_value(before, path, line, column, value, held)
 
-        self._answers.write(lambda: changed_rows(path, change), words, number)
+        self._answers.write(lambda: generate.changed_rows(path, change), words, number)
 
     def add_rows(self, rows: Sequence[JsonObject]) -> None:
         """Add rows; a file is made where there is none."""
         cases, plan = self._now()
         if cases is None or plan is None or not rows:
             return
-        path = cases.rows or new_case_file(plan.variants[0].document, cases.prompt)
+        path = cases.rows or generate.new_case_file(plan.variants[0].document, cases.prompt)
         first = dict.fromkeys((*self._model.inputs, "expected"), "")
         made = rows if path.exists() else [{**first, **rows[0]}, *rows[1:]]
         one, many = tr("1 row is added to {name}."), tr("Rows are added to {name}.")
@@ -328,7 +320,9 @@ class CasesEditor(QObject):
         def change(before: str) -> str:
             return with_rows(before, path, made)
 
-        self._answers.write(lambda: changed_rows(path, change), one if len(rows) == 1 else many)
+        self._answers.write(
+            lambda: generate.changed_rows(path, change), one if len(rows) == 1 else many
+        )
 
     def add_empty(self) -> None:
         """Add a row of the defaults and samples of the prompt, with a first text to type over.
@@ -344,7 +338,7 @@ class CasesEditor(QObject):
 
     def paste(self, text: str) -> None:
         """Add the rows of a sheet, of CSV or of JSON, with texts as their inputs' kinds."""
-        rows = pasted_rows(text, self._model.columns)
+        rows = generate.pasted_rows(text, self._model.columns)
         if not rows:
             self._answers.failed.emit(tr("The clipboard holds no rows."))
             return
@@ -363,7 +357,7 @@ class CasesEditor(QObject):
             return without_rows(before, path, gone)
 
         words = tr("Rows are taken out of {name}.")
-        self._answers.write(lambda: changed_rows(path, change), words)
+        self._answers.write(lambda: generate.changed_rows(path, change), words)
 
     def _typed(self, rows: Sequence[JsonObject]) -> list[JsonDict]:
         """Return the rows whose texts are what the inputs of the prompt declare."""

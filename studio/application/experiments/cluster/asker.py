@@ -17,20 +17,7 @@ from typing import Any
 from studio import __version__
 from studio.application.experiments.asked_cell import AskedCell
 from studio.application.experiments.asking import Asker
-from studio.application.experiments.cluster.dispatch import (
-    CERTIFICATES,
-    BatchLostError,
-    CellDispatcher,
-    WorkerPool,
-    WorkersAddress,
-    WorkersError,
-)
-from studio.application.experiments.cluster.worker import (
-    WorkBundle,
-    decode_asked,
-    encode_cell,
-    make_bundle,
-)
+from studio.application.experiments.cluster import dispatch, worker
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.turns import MOST, LeasedCell
 from studio.application.words import tr
@@ -46,7 +33,7 @@ _THREADS = 2
 class DaskPool:
     """Workers of one scheduler, for one experiment."""
 
-    def __init__(self, address: WorkersAddress, bundle: WorkBundle) -> None:
+    def __init__(self, address: dispatch.WorkersAddress, bundle: worker.WorkBundle) -> None:
         """Take the address; nothing is opened before `open`.
 
         Raises:
@@ -58,7 +45,7 @@ class DaskPool:
 
             from studio.application.experiments.cluster import dask_worker
         except ImportError:
-            raise WorkersError(
+            raise dispatch.WorkersError(
                 tr("Workers need Dask: pip install 'prompt-studio[dask]'.")
             ) from None
         self._dask = distributed
@@ -125,7 +112,7 @@ class DaskPool:
         """
         client = self._client
         if client is None:
-            raise BatchLostError(tr("There is no connection to the scheduler."))
+            raise dispatch.BatchLostError(tr("There is no connection to the scheduler."))
         future = client.submit(
             self._work.ask_cells, self._bundle.digest, cells, dict(shares), pure=False
         )
@@ -134,9 +121,9 @@ class DaskPool:
         except asyncio.CancelledError:
             if (task := asyncio.current_task()) is not None and task.cancelling():
                 raise
-            raise BatchLostError(tr("The connection to the scheduler was lost.")) from None
+            raise dispatch.BatchLostError(tr("The connection to the scheduler was lost.")) from None
         except self._lost as error:
-            raise BatchLostError(str(error)) from error
+            raise dispatch.BatchLostError(str(error)) from error
         finally:
             with suppress(Exception):
                 future.release()
@@ -157,10 +144,10 @@ class DaskPool:
                     await self._forget_client()
                     await self._connect()
             except _UnfitError as error:
-                raise WorkersError(str(error)) from None
-            except (WorkersError, OSError, TimeoutError) as error:
+                raise dispatch.WorkersError(str(error)) from None
+            except (dispatch.WorkersError, OSError, TimeoutError) as error:
                 if asyncio.get_running_loop().time() >= until:
-                    raise WorkersError(
+                    raise dispatch.WorkersError(
                         tr("The workers at {address} do not answer: {reason}").format(
                             address=self._address.address, reason=reason_of(error)
                         )
@@ -200,7 +187,7 @@ class DaskPool:
                 set_as_default=False,
             )
         except (OSError, TimeoutError) as error:
-            raise WorkersError(
+            raise dispatch.WorkersError(
                 tr("No scheduler answers at {address}: {reason}").format(
                     address=self._address.address, reason=reason_of(error)
                 )
@@ -212,7 +199,7 @@ class DaskPool:
         try:
             await self._client.wait_for_workers(1, timeout=max(1.0, seconds))
         except TimeoutError:
-            raise WorkersError(
+            raise dispatch.WorkersError(
                 tr("The scheduler at {address} has no workers.").format(
                     address=self._address.address
                 )
@@ -242,7 +229,7 @@ class DaskPool:
             return None
         folder = self._address.certificates
         assert folder is not None  # `check` refused it otherwise
-        authority, certificate, key = (str(folder / name) for name in CERTIFICATES)
+        authority, certificate, key = (str(folder / name) for name in dispatch.CERTIFICATES)
         return self._dask.Security(
             tls_ca_file=authority,
             tls_client_cert=certificate,
@@ -251,7 +238,7 @@ class DaskPool:
         )
 
 
-class _UnfitError(WorkersError):
+class _UnfitError(dispatch.WorkersError):
     """Workers that are there and cannot do the work; waiting does not help."""
 
 
@@ -285,7 +272,7 @@ class ClusterAsker(Asker):
         self,
         plan: ExperimentPlan,
         services: ExperimentServices,
-        address: WorkersAddress,
+        address: dispatch.WorkersAddress,
         tell: Callable[[str], None] = lambda _: None,
     ) -> None:
         """Take an address; nothing is opened before the first cell is asked for.
@@ -304,7 +291,7 @@ class ClusterAsker(Asker):
         self._address = address
         self._tell = tell
         self._pool: DaskPool | None = None
-        self._dispatcher: CellDispatcher | None = None
+        self._dispatcher: dispatch.CellDispatcher | None = None
 
     @property
     def room(self) -> int:
@@ -324,9 +311,9 @@ class ClusterAsker(Asker):
             WorkersError: there are none, or they lack something.
         """
         try:
-            bundle = make_bundle(self._plan, self._services)
+            bundle = worker.make_bundle(self._plan, self._services)
         except ValueError as error:
-            raise WorkersError(str(error)) from None
+            raise dispatch.WorkersError(str(error)) from None
         self._pool = DaskPool(self._address, bundle)
         await self._pool.open()
         for sentence in bundle.left_out:
@@ -342,8 +329,8 @@ class ClusterAsker(Asker):
         """
         assert self._dispatcher is not None  # `start` comes first
         at = cell.key.variant
-        encoded = encode_cell(at, row, self._plan.values_of(at, row))
-        asked = decode_asked(await self._dispatcher.ask(encoded))
+        encoded = worker.encode_cell(at, row, self._plan.values_of(at, row))
+        asked = worker.decode_asked(await self._dispatcher.ask(encoded))
         self.learn(at, asked.learned)
         return asked
 
@@ -364,7 +351,7 @@ def _found(pool: DaskPool) -> str:
     return text + " " + tr("The scheduler's page: {address}").format(address=pool.dashboard)
 
 
-def dispatcher_of(plan: ExperimentPlan, pool: WorkerPool) -> CellDispatcher:
+def dispatcher_of(plan: ExperimentPlan, pool: dispatch.WorkerPool) -> dispatch.CellDispatcher:
     """Return a dispatcher with the rates of a plan's connections; an embedded model has its own."""
     most = float(plan.options.concurrency or 0) or MOST
     names = {
@@ -372,4 +359,4 @@ def dispatcher_of(plan: ExperimentPlan, pool: WorkerPool) -> CellDispatcher:
         for each in plan.variants
         if each.choice is None or each.choice.connection.kind != "embedded"
     }
-    return CellDispatcher(pool, dict.fromkeys(names, most))
+    return dispatch.CellDispatcher(pool, dict.fromkeys(names, most))

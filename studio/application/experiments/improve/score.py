@@ -6,14 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from studio.application.experiments.asking import Asker
+from studio.application.experiments.improve import candidates
 from studio.application.experiments.improve.accept import ImproveChoices, ImproveError, Spending
-from studio.application.experiments.improve.candidates import (
-    AnsweredRow,
-    ProposedText,
-    SectionProposer,
-    section_text,
-    with_section,
-)
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.planned_variants import PlannedVariant
 from studio.application.experiments.run.runner import ExperimentRunner, OnCell
@@ -84,7 +78,7 @@ class RowScorer:
         self._choices = choices
         self._services = services
         self._ledger = ledger
-        self._known: dict[tuple[str, int], AnsweredRow] = {}
+        self._known: dict[tuple[str, int], candidates.AnsweredRow] = {}
         self._runner: ExperimentRunner | None = None
         self._task: asyncio.Task[object] | None = None
         self._asker: _LastingAsker | None = None
@@ -146,7 +140,7 @@ class RowScorer:
             rest.append(calls - self.spent.calls - self.reserved)
         return _used_up() if any(each is not None and each <= 0 for each in rest) else ""
 
-    async def score(self, text: str, rows: Sequence[ExperimentRow]) -> list[AnsweredRow]:
+    async def score(self, text: str, rows: Sequence[ExperimentRow]) -> list[candidates.AnsweredRow]:
         """Ask rows with a text of the section; what was asked before is not asked again.
 
         Raises:
@@ -196,7 +190,7 @@ class RowScorer:
 
     def _variant(self, text: str) -> PlannedVariant:
         variant = self._plan.variants[self._at]
-        document = with_section(variant.document, self._choices.section, text)
+        document = candidates.with_section(variant.document, self._choices.section, text)
         return replace(variant, document=document)
 
     def _plan_of(
@@ -265,7 +259,7 @@ class RowScorer:
         return ExperimentBudget(cost=cost, tokens=tokens)
 
 
-def answered_row(row: ExperimentRow, outcomes: Sequence[CellOutcome]) -> AnsweredRow:
+def answered_row(row: ExperimentRow, outcomes: Sequence[CellOutcome]) -> candidates.AnsweredRow:
     """Return a row's repeats as one: their mean score and the first that fails as an example."""
     scores = [1.0 if each.passed else min(each.score, _ALMOST) for each in outcomes]
     failed = [each for each in outcomes if not each.passed]
@@ -277,7 +271,7 @@ def answered_row(row: ExperimentRow, outcomes: Sequence[CellOutcome]) -> Answere
             for each in shown.results
             if each.state != "passed"
         )
-    return AnsweredRow(
+    return candidates.AnsweredRow(
         dict(row.case.variables),
         shown.output or shown.error if shown is not None else "",
         bool(outcomes) and not failed,
@@ -301,7 +295,7 @@ _MOST_ROWS = 6
 
 def rows_to_show(
     ledger: ExperimentLedger, plan: ExperimentPlan, at: int
-) -> tuple[AnsweredRow, ...]:
+) -> tuple[candidates.AnsweredRow, ...]:
     """Return the rows of the newest result that has a variant, those that fail first."""
     name = plan.variants[at].name
     for head in ledger.results(str(plan.file.path or "")):
@@ -315,7 +309,7 @@ def rows_to_show(
             for repeat, row, of, _, passed, _ in ledger.scans.states(head.id)
             if names[of] == name and passed is not None
         )
-        shown: dict[int, AnsweredRow] = {}
+        shown: dict[int, candidates.AnsweredRow] = {}
         for _, cell in cells:
             row, outcome = rows.get(keys[cell.row]), ledger.outcome(head.id, cell)
             if row is not None and outcome is not None and cell.row not in shown:
@@ -332,11 +326,11 @@ async def propose_texts(
     count: int,
     proposer: ModelChoice,
     services: ExperimentServices,
-    rows: Sequence[AnsweredRow],
+    rows: Sequence[candidates.AnsweredRow],
     *,
     trusted: bool,
     wish: str = "",
-) -> tuple[tuple[ProposedText, ...], SectionProposer]:
+) -> tuple[tuple[candidates.ProposedText, ...], candidates.SectionProposer]:
     """Ask for some texts of a section, each unlike the others.
 
     Returns:
@@ -347,9 +341,11 @@ async def propose_texts(
         ExperimentError: there is no such section.
         ModelError: the model cannot be opened.
     """
-    current = section_text(document, title)
-    asked = SectionProposer(document, title, proposer, services, trusted=trusted, wish=wish)
-    made: list[ProposedText] = []
+    current = candidates.section_text(document, title)
+    asked = candidates.SectionProposer(
+        document, title, proposer, services, trusted=trusted, wish=wish
+    )
+    made: list[candidates.ProposedText] = []
     try:
         for _ in range(max(1, min(count, MOST_TEXTS))):
             known = [each.text for each in made if not each.refusal]

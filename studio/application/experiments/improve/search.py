@@ -15,22 +15,7 @@ from functools import partial
 from types import ModuleType
 from typing import Any, Protocol
 
-from studio.application.experiments.improve.accept import (
-    Candidate,
-    CandidateState,
-    ImproveChoices,
-    ImproveError,
-    Improvement,
-    ImproveProgress,
-    check_choices,
-    split_rows,
-)
-from studio.application.experiments.improve.candidates import (
-    AnsweredRow,
-    ProposedText,
-    SectionProposer,
-    section_text,
-)
+from studio.application.experiments.improve import accept, candidates
 from studio.application.experiments.improve.score import RowScorer, SpentError
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.report import report_of
@@ -45,7 +30,7 @@ _MINIBATCH = 3
 _MOST_IDLE = 3
 """Times in a row that the proposer gives nothing, after which the search ends."""
 
-OnImproveProgress = Callable[[ImproveProgress], None]
+OnImproveProgress = Callable[[accept.ImproveProgress], None]
 
 
 def gepa_module() -> ModuleType:
@@ -57,7 +42,7 @@ def gepa_module() -> ModuleType:
     try:
         import gepa.api
     except ImportError:
-        raise ImproveError(
+        raise accept.ImproveError(
             tr("Improving needs gepa: pip install 'prompt-studio[improve]'.")
         ) from None
     found: ModuleType = gepa.api
@@ -71,7 +56,7 @@ class SectionSearch:
         self,
         plan: ExperimentPlan,
         at: int,
-        choices: ImproveChoices,
+        choices: accept.ImproveChoices,
         proposer: ModelChoice,
         services: ExperimentServices,
         ledger: ExperimentLedger,
@@ -93,19 +78,19 @@ class SectionSearch:
             ExperimentError: there is no such section.
             ModelError: the proposer's model cannot be opened.
         """
-        check_choices(plan, at, choices, proposer)
+        accept.check_choices(plan, at, choices, proposer)
         self._variant = plan.variants[at]
-        self._before = section_text(self._variant.document, choices.section)
+        self._before = candidates.section_text(self._variant.document, choices.section)
         self._gepa = gepa_module()
         self._choices = choices
         self._ledger = ledger
         self._tell = on_progress
-        self._learn, self._choose, self._decide = split_rows(
+        self._learn, self._choose, self._decide = accept.split_rows(
             [row for row in plan.rows if self._variant.takes(row.case)], choices.seed
         )
         self._scorer = RowScorer(plan, at, choices, services, ledger)
         self._scorer.reserved = 2 * len(self._decide) * plan.repeats
-        self._proposer = SectionProposer(
+        self._proposer = candidates.SectionProposer(
             self._variant.document,
             choices.section,
             proposer,
@@ -113,8 +98,8 @@ class SectionSearch:
             trusted=plan.folder.trusted,
             wish=choices.wish,
         )
-        self._candidates = [Candidate(0, None, self._before, "start")]
-        self._asking: Future[list[ProposedText]] | None = None
+        self._candidates = [accept.Candidate(0, None, self._before, "start")]
+        self._asking: Future[list[candidates.ProposedText]] | None = None
         self._idle = 0
         self._rounds = 0
         self._ended = ""
@@ -129,7 +114,7 @@ class SectionSearch:
         await self._proposer.close()
         await self._scorer.close()
 
-    async def run(self) -> Improvement:
+    async def run(self) -> accept.Improvement:
         """Search, and let the unseen rows decide.
 
         Raises:
@@ -153,7 +138,7 @@ class SectionSearch:
             await self.close()
         path = self._variant.document.source.path
         report = report_of(self._ledger, result) if result is not None else None
-        return Improvement(
+        return accept.Improvement(
             self._choices.section,
             str(path or ""),
             self._before,
@@ -220,7 +205,7 @@ class SectionSearch:
 
     def evaluate(
         self, loop: asyncio.AbstractEventLoop, text: str, rows: list[ExperimentRow]
-    ) -> list[AnsweredRow]:
+    ) -> list[candidates.AnsweredRow]:
         """Score rows; called in GEPA's thread."""
         at = next(
             at
@@ -235,7 +220,7 @@ class SectionSearch:
             raise
         mean = sum(each.score for each in found) / max(1, len(found))
         if chosen:
-            state: CandidateState = "kept" if at else "start"
+            state: accept.CandidateState = "kept" if at else "start"
             kept = replace(self._candidates[at], state=state, score=mean, reason="")
             self._candidates[at] = kept
         loop.call_soon_threadsafe(self._say)
@@ -269,9 +254,9 @@ class SectionSearch:
         for each in made:
             number = len(self._candidates)
             self._candidates.append(
-                Candidate(number, parent, each.text, "refused", reason=each.refusal)
+                accept.Candidate(number, parent, each.text, "refused", reason=each.refusal)
                 if each.refusal
-                else Candidate(
+                else accept.Candidate(
                     number,
                     parent,
                     each.text,
@@ -292,7 +277,7 @@ class SectionSearch:
 
     # The state ------------------------------------------------------------------------------------
 
-    def _best(self) -> Candidate:
+    def _best(self) -> accept.Candidate:
         """Return the one with the highest score; of equals the first."""
         scored = [each for each in self._candidates if each.score is not None]
         return max(
@@ -301,7 +286,7 @@ class SectionSearch:
 
     def _say(self) -> None:
         self._tell(
-            ImproveProgress(
+            accept.ImproveProgress(
                 len(self._candidates) - 1,
                 self._choices.proposals,
                 self._scorer.total,
@@ -342,7 +327,7 @@ class _Evaluated(Protocol):
     """The result of `evaluate` in the form that GEPA expects."""
 
     @property
-    def trajectories(self) -> Sequence[AnsweredRow]:
+    def trajectories(self) -> Sequence[candidates.AnsweredRow]:
         """The rows."""
         ...
 

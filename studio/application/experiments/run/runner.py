@@ -26,13 +26,7 @@ from studio.application.words import tr
 from studio.core.experiments.assertions.child import AssertionChild
 from studio.core.experiments.assertions.marking import CellMarks, Markers, judged_by, mark_answer
 from studio.core.experiments.assertions.result import AssertionContext, CellAnswer, UndecidedError
-from studio.core.experiments.results.cells import (
-    CellKey,
-    CellOutcome,
-    CellState,
-    answer_of,
-    done_outcome,
-)
+from studio.core.experiments.results import cells
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.values import ExperimentRow
 from studio.core.runs.exchange import without_replies
@@ -48,20 +42,20 @@ class Conversations:
         self._ledger = ledger
         self._asker = asker
         self._rows = {row.number: row for row in plan.rows}
-        self._under_way: dict[CellKey, asyncio.Event] = {}
-        self._turns: dict[CellKey, tuple[JsonObject, ...]] = {}
+        self._under_way: dict[cells.CellKey, asyncio.Event] = {}
+        self._turns: dict[cells.CellKey, tuple[JsonObject, ...]] = {}
 
-    def begin(self, key: CellKey) -> None:
+    def begin(self, key: cells.CellKey) -> None:
         """Note that a cell is under way; to be called in the order of the rows."""
         if self._plan.turns_before:
             self._under_way[key] = asyncio.Event()
 
-    def end(self, key: CellKey) -> None:
+    def end(self, key: cells.CellKey) -> None:
         """Note that a cell is over."""
         if self._plan.turns_before:
             self._under_way.pop(key).set()
 
-    async def row_of(self, result: int, key: CellKey) -> ExperimentRow:
+    async def row_of(self, result: int, key: cells.CellKey) -> ExperimentRow:
         """Return the row of a cell, with the turns before as a value.
 
         Raises:
@@ -76,7 +70,7 @@ class Conversations:
             row, case=replace(row.case, variables={**row.case.variables, CONVERSATION: turns})
         )
 
-    async def _turns_until(self, result: int, key: CellKey) -> tuple[JsonObject, ...]:
+    async def _turns_until(self, result: int, key: cells.CellKey) -> tuple[JsonObject, ...]:
         """Return the turns of a conversation, a cell's own included."""
         if key in self._under_way:
             await self._under_way[key].wait()
@@ -107,7 +101,7 @@ STOP_SECONDS = 5.0
 _ALL_JOURNALS = 100_000
 _LEASED_AHEAD = 10
 
-OnCell = Callable[[CellKey, CellOutcome], None]
+OnCell = Callable[[cells.CellKey, cells.CellOutcome], None]
 
 
 class ExperimentRunner:
@@ -150,8 +144,8 @@ class ExperimentRunner:
         self._turns: WeakValueDictionary[bytes, asyncio.Lock] = WeakValueDictionary()
         self._renewing = asyncio.Lock()
         self._stopping = False
-        self._only: Collection[CellKey] | None = None
-        self._left: list[CellKey] = []
+        self._only: Collection[cells.CellKey] | None = None
+        self._left: list[cells.CellKey] = []
         self._wake = asyncio.Event()
         self._ended: deque[asyncio.Task[None]] = deque()
         self._spending = ExperimentSpending(plan.cells, plan.file.budget, plan.options)
@@ -189,7 +183,7 @@ class ExperimentRunner:
         """Begin a result in the ledger; gives its number."""
         return self._ledger.begin(self.cells.new_result(self._mask))
 
-    async def run(self, result: int, only: Collection[CellKey] | None = None) -> str:
+    async def run(self, result: int, only: Collection[cells.CellKey] | None = None) -> str:
         """Go on until every cell is over; gives how it ended: `done`, `paused` or `cancelled`.
 
         Args:
@@ -209,7 +203,7 @@ class ExperimentRunner:
         self._ledger.take_back(result)
         self._ledger.end(result, "running")
         self._spending.start(self._ledger.scans.variant_totals(result))
-        leased: deque[CellKey] = deque()
+        leased: deque[cells.CellKey] = deque()
         tasks: set[asyncio.Task[None]] = set()
         try:
             while not self._stopping and not self._is_paused():
@@ -244,7 +238,7 @@ class ExperimentRunner:
         self._ledger.end(result, state)
         return state
 
-    def _lease(self, result: int, count: int) -> list[CellKey]:
+    def _lease(self, result: int, count: int) -> list[cells.CellKey]:
         """Lease cells that are to be asked; the others among them are given back at the end."""
         while keys := self._ledger.lease(result, count):
             wanted = {key for key in keys if self._only is None or key in self._only}
@@ -281,7 +275,7 @@ class ExperimentRunner:
             return 1
         return self._asker.room
 
-    def _started(self, result: int, key: CellKey) -> asyncio.Task[None]:
+    def _started(self, result: int, key: cells.CellKey) -> asyncio.Task[None]:
         self._conversations.begin(key)
         task = asyncio.create_task(self._cell(result, key))
         task.add_done_callback(self._note_end)
@@ -314,8 +308,8 @@ class ExperimentRunner:
         for task in done:
             task.result()
 
-    async def _cell(self, result: int, key: CellKey) -> None:
-        outcome: CellOutcome | None = None
+    async def _cell(self, result: int, key: cells.CellKey) -> None:
+        outcome: cells.CellOutcome | None = None
         try:
             while outcome is None:
                 cell = self.cells.leased(key)
@@ -337,7 +331,7 @@ class ExperimentRunner:
             return nullcontext()
         return self._turns.setdefault(cell.identity, asyncio.Lock())
 
-    async def _finished(self, result: int, cell: LeasedCell) -> CellOutcome | None:
+    async def _finished(self, result: int, cell: LeasedCell) -> cells.CellOutcome | None:
         """Ask and keep a cell; None where it sends something else than its identity says."""
         found = await self._outcome(result, cell, self._rows[cell.key.row])
         if found is None:
@@ -347,24 +341,24 @@ class ExperimentRunner:
             return None
         outcome, journal = found
         self._ledger.finish(result, cell.key, outcome, journal)
-        if outcome.state is CellState.DONE and not outcome.is_cached:
+        if outcome.state is cells.CellState.DONE and not outcome.is_cached:
             self.cells.note_answered(result, cell.key)
         return outcome
 
     async def _outcome(
         self, result: int, cell: LeasedCell, row: ExperimentRow
-    ) -> tuple[CellOutcome, bytes | None] | None:
+    ) -> tuple[cells.CellOutcome, bytes | None] | None:
         key = cell.key
         fault = self.cells.fault_of(key)
         if fault is not None:
-            return CellOutcome(CellState.ERROR, error=fault), None
+            return cells.CellOutcome(cells.CellState.ERROR, error=fault), None
         before = self.cells.answered_before(key)
         if before is not None:
-            answer = answer_of(before)
+            answer = cells.answer_of(before)
             marks = await self._mark(cell, row, answer)
             left_out = [option.name for option in cell.refused or () if not option.instead]
             return replace(
-                done_outcome(answer, marks, before.cost, is_cached=True),
+                cells.done_outcome(answer, marks, before.cost, is_cached=True),
                 facts={**before.facts, "left_out": left_out},
             ), None
         provider = self.plan.variants[key.variant].entry.provider
@@ -373,16 +367,16 @@ class ExperimentRunner:
         try:
             row = await self._conversations.row_of(result, key)
         except UndecidedError as error:
-            return CellOutcome(CellState.ERROR, error=str(error)), None
+            return cells.CellOutcome(cells.CellState.ERROR, error=str(error)), None
         asked = await self._asker.ask(cell, row)
         if asked.is_stale:
             return None
         self.refused_calls += asked.refused
         if asked.answer is None:
-            outcome = CellOutcome(CellState.ERROR, error=asked.error)
+            outcome = cells.CellOutcome(cells.CellState.ERROR, error=asked.error)
         else:
             marks = await self._mark(cell, row, asked.answer)
-            outcome = done_outcome(asked.answer, marks, asked.answer.cost)
+            outcome = cells.done_outcome(asked.answer, marks, asked.answer.cost)
         return outcome, self._journal_of(asked, outcome)
 
     async def _mark(self, cell: LeasedCell, row: ExperimentRow, answer: CellAnswer) -> CellMarks:
@@ -402,11 +396,11 @@ class ExperimentRunner:
             transform_of(row),
         )
 
-    def _journal_of(self, asked: AskedCell, outcome: CellOutcome) -> bytes | None:
+    def _journal_of(self, asked: AskedCell, outcome: cells.CellOutcome) -> bytes | None:
         keep = self.plan.file.keep
         if not asked.journal or keep == "none":
             return None
-        is_good = outcome.state is CellState.DONE and outcome.passed is True
+        is_good = outcome.state is cells.CellState.DONE and outcome.passed is True
         if is_good and (keep == "failed" or self.plan.cells > _ALL_JOURNALS):
             return None
         return without_replies(asked.journal) if is_good else asked.journal

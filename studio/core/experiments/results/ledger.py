@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from studio.core.experiments.assertions.marking import results_as_json, results_of_json
+from studio.core.experiments.results import database
 from studio.core.experiments.results.batch_store import BatchStore, forget_requests
 from studio.core.experiments.results.cells import (
     CellKey,
@@ -28,16 +29,6 @@ from studio.core.experiments.results.cells import (
     add_outcome,
     begin_totals,
     sum_up,
-)
-from studio.core.experiments.results.database import (
-    LedgerDatabase,
-    LedgerError,
-    as_text,
-    keep_answer,
-    keep_journal,
-    kept_journal,
-    packed,
-    unpacked,
 )
 from studio.core.experiments.results.ratings import RatingStore
 from studio.core.runs.store import LockFile, is_held
@@ -71,7 +62,7 @@ class ExperimentLedger:
         """The file."""
         self.owner = uuid.uuid4().hex[:12]
         """The name under which this process leases."""
-        self._database = LedgerDatabase(path)
+        self._database = database.LedgerDatabase(path)
         self.batches = BatchStore(self._database)
         """Store of the batches."""
         self.ratings = RatingStore(self._database)
@@ -84,7 +75,7 @@ class ExperimentLedger:
             self._lock = LockFile(self._lock_path(self.owner))
         except OSError as error:
             self._database.close()
-            raise LedgerError(f"{path} cannot be used: {reason_of(error)}") from error
+            raise database.LedgerError(f"{path} cannot be used: {reason_of(error)}") from error
 
     def _lock_path(self, owner: str) -> Path:
         return self.path.with_name(f"{self.path.stem}-{owner}.lock")
@@ -102,7 +93,7 @@ class ExperimentLedger:
             cursor = run.execute(
                 "INSERT INTO experiment (name, file, started, state, repeats, spec)"
                 " VALUES (?, ?, ?, 'running', ?, ?)",
-                (new.name, new.file, time.time(), new.repeats, as_text(new.spec)),
+                (new.name, new.file, time.time(), new.repeats, database.as_text(new.spec)),
             )
             number = int(cursor.lastrowid or 0)
             run.executemany(
@@ -111,7 +102,10 @@ class ExperimentLedger:
             )
             run.executemany(
                 "INSERT INTO row (experiment, ord, key, facts) VALUES (?, ?, ?, ?)",
-                ((number, row.number, row.key, packed(as_text(row.facts))) for row in new.rows),
+                (
+                    (number, row.number, row.key, database.packed(database.as_text(row.facts)))
+                    for row in new.rows
+                ),
             )
             counts: Counter[int] = Counter()
             run.executemany(
@@ -298,7 +292,7 @@ class ExperimentLedger:
                 " AND variant = ?",
                 where,
             ).fetchone()
-            output = keep_answer(run, outcome.output) if outcome.output else None
+            output = database.keep_answer(run, outcome.output) if outcome.output else None
             run.execute(
                 "UPDATE cell SET state = ?, owner = NULL, passed = ?, score = ?, cost = ?,"
                 " in_tokens = ?, out_tokens = ?, ms = ?, steps = ?, cached = ?, error = ?,"
@@ -316,17 +310,17 @@ class ExperimentLedger:
                     int(outcome.is_cached),
                     outcome.error or None,
                     output,
-                    as_text(outcome.facts) if outcome.facts else None,
+                    database.as_text(outcome.facts) if outcome.facts else None,
                     *where,
                 ),
             )
             if outcome.results:
                 run.execute(
                     "INSERT OR REPLACE INTO mark VALUES (?,?,?,?,?)",
-                    (*where, packed(results_as_json(outcome.results))),
+                    (*where, database.packed(results_as_json(outcome.results))),
                 )
             if journal is not None:
-                keep_journal(run, where, journal)
+                database.keep_journal(run, where, journal)
             forget_requests(run, where, is_error=outcome.state is CellState.ERROR)
             if before >= CellState.DONE:  # somebody else finished it too
                 sum_up(run, experiment)
@@ -337,9 +331,9 @@ class ExperimentLedger:
         """Return the kept run of a cell, or of the equal one that it has its answer of."""
         where = (experiment, key.repeat, key.row, key.variant)
         with self._database.reading() as run:
-            found = kept_journal(run, where)
+            found = database.kept_journal(run, where)
             if found is None and (place := run.execute(_EQUAL, where).fetchone()) is not None:
-                found = kept_journal(run, place)
+                found = database.kept_journal(run, place)
             return found
 
     def outcome(self, experiment: int, key: CellKey) -> CellOutcome | None:
@@ -372,7 +366,7 @@ class ExperimentLedger:
             steps or 0,
             error or "",
             bool(cached),
-            results_of_json(unpacked(results)) if results is not None else (),
+            results_of_json(database.unpacked(results)) if results is not None else (),
             json.loads(facts) if facts else {},
         )
 
@@ -448,7 +442,7 @@ class ExperimentLedger:
         """
         found = next((each for each in self.results() if each.id == experiment), None)
         if found is None:
-            raise LedgerError(f"there is no result {experiment}")
+            raise database.LedgerError(f"there is no result {experiment}")
         return found
 
     def variants(self, experiment: int) -> list[str]:
@@ -475,7 +469,7 @@ class ExperimentLedger:
 
 def _facts(kept: bytes, *, with_values: bool) -> JsonDict:
     """Return the stored facts of a row; its values are released at once."""
-    facts: JsonDict = json.loads(unpacked(kept))
+    facts: JsonDict = json.loads(database.unpacked(kept))
     if not with_values:
         facts.pop("vars", None)
     return facts

@@ -18,46 +18,19 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.run.edits.in_place import (
-    AfterEdit,
-    EditKind,
-    EditResult,
-    EditSpec,
-    new_message,
-    problem_of,
-    with_role,
-    with_text,
-    without,
-)
+from studio.application.run.edits import in_place
 from studio.application.words import marked, tr
 from studio.core.prompty.document import MediaPart, Message, Role, ToolCallPart
 from studio.core.text.amounts import one_line
+from studio.ui.parts import kit
 from studio.ui.parts.fields import ComboBox
-from studio.ui.parts.kit import (
-    ElidedLabel,
-    FlowLayout,
-    column_of,
-    icon_button,
-    named,
-    push_button,
-    row_of,
-    split_of,
-    toned_label,
-)
 from studio.ui.parts.text_views import JsonHighlighter
-from studio.ui.style.theme import (
-    FollowsTheme,
-    mono_font,
-    paint_page,
-    role_color,
-    theme_in_use,
-    ui_font,
-)
+from studio.ui.style import theme
 
 _ROLES: tuple[Role, ...] = ("system", "developer", "user", "assistant", "tool")
 
 
-class MessagesEditor(FollowsTheme, QWidget):
+class MessagesEditor(theme.FollowsTheme, QWidget):
     """Change, add and remove messages."""
 
     changed = Signal()
@@ -66,18 +39,18 @@ class MessagesEditor(FollowsTheme, QWidget):
         super().__init__()
         self._messages: tuple[Message, ...] = ()
         self._loading = False
-        self._list = named(QListWidget(), tr("Messages"))
+        self._list = kit.named(QListWidget(), tr("Messages"))
         self._list.setFrameShape(QFrame.Shape.NoFrame)
         self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._role = named(ComboBox(), tr("Role of the message"))
+        self._role = kit.named(ComboBox(), tr("Role of the message"))
         self._role.addItems(list(_ROLES))
-        self._add = icon_button("plus", tr("Add a message after this one"), self._on_add)
+        self._add = kit.icon_button("plus", tr("Add a message after this one"), self._on_add)
         self._add.setAccessibleName(tr("Add a message"))
-        self._remove = icon_button("trash-2", tr("Remove this message"), self._on_remove)
-        self._note = toned_label("muted")
-        self._text = named(QPlainTextEdit(), tr("Text of the message"))
+        self._remove = kit.icon_button("trash-2", tr("Remove this message"), self._on_remove)
+        self._note = kit.toned_label("muted")
+        self._text = kit.named(QPlainTextEdit(), tr("Text of the message"))
         self._text.setFrameShape(QFrame.Shape.NoFrame)
-        self._text.setFont(mono_font(self.font().pointSizeF()))
+        self._text.setFont(theme.mono_font(self.font().pointSizeF()))
         self._text.document().setDocumentMargin(12)
         self._lay_out()
         self._list.currentRowChanged.connect(self._on_row_changed)
@@ -97,7 +70,7 @@ class MessagesEditor(FollowsTheme, QWidget):
 
     def recolor(self) -> None:
         """Take the colors of the theme in use."""
-        paint_page(self._text)
+        theme.paint_page(self._text)
         for row in range(self._list.count()):
             self._label(row)
 
@@ -115,7 +88,7 @@ class MessagesEditor(FollowsTheme, QWidget):
         message = self._messages[row]
         item = self._list.item(row)
         item.setText(f"{message.role}   {one_line(message.text, 60)}")
-        item.setForeground(QColor(role_color(theme_in_use(), message.role)))
+        item.setForeground(QColor(theme.role_color(theme.theme_in_use(), message.role)))
 
     def _on_row_changed(self, row: int) -> None:
         if self._loading or not 0 <= row < len(self._messages):
@@ -129,10 +102,10 @@ class MessagesEditor(FollowsTheme, QWidget):
         self._loading = False
 
     def _on_text_changed(self) -> None:
-        self._change(lambda message: with_text(message, self._text.toPlainText()))
+        self._change(lambda message: in_place.with_text(message, self._text.toPlainText()))
 
     def _on_role_changed(self, role: str) -> None:
-        self._change(lambda message: with_role(message, cast("Role", role)))
+        self._change(lambda message: in_place.with_role(message, cast("Role", role)))
 
     def _change(self, edit: Callable[[Message], Message]) -> None:
         row = self._list.currentRow()
@@ -145,7 +118,7 @@ class MessagesEditor(FollowsTheme, QWidget):
 
     def _on_add(self) -> None:
         row = self._list.currentRow() + 1
-        self._messages = (*self._messages[:row], new_message(), *self._messages[row:])
+        self._messages = (*self._messages[:row], in_place.new_message(), *self._messages[row:])
         self._fill(row)
         self.changed.emit()
         self._text.setFocus()
@@ -153,22 +126,22 @@ class MessagesEditor(FollowsTheme, QWidget):
     def _on_remove(self) -> None:
         row = self._list.currentRow()
         if row >= 0:
-            self._messages = without(self._messages, row)
+            self._messages = in_place.without(self._messages, row)
             self._fill(min(row, len(self._messages) - 1))
             self.changed.emit()
 
     def _lay_out(self) -> None:
-        head = row_of(
+        head = kit.row_of(
             self._role, (self._note, 1), self._add, self._remove, margins=(8, 0, 8, 4), spacing=8
         )
         side = QWidget()
-        column_of(head, (self._text, 1), on=side, margins=0, spacing=0)
-        splitter = split_of(self._list, side, stretch=(0, 1), sizes=(220, 500))
-        column_of(splitter, on=self, margins=0)
+        kit.column_of(head, (self._text, 1), on=side, margins=0, spacing=0)
+        splitter = kit.split_of(self._list, side, stretch=(0, 1), sizes=(220, 500))
+        kit.column_of(splitter, on=self, margins=0)
 
 
-_CODE: tuple[EditKind, ...] = ("arguments", "reply", "observation", "answer_call")
-_ALSO: dict[EditKind, str] = {
+_CODE: tuple[in_place.EditKind, ...] = ("arguments", "reply", "observation", "answer_call")
+_ALSO: dict[in_place.EditKind, str] = {
     "messages": marked("Also in the file"),
     "reply": marked("Also in the file, as an example"),
     "answer": marked("Also in the file, as an example"),
@@ -196,20 +169,22 @@ class _TextField(QPlainTextEdit):
         return super().event(event)
 
 
-class EditInPlace(FollowsTheme, QWidget):
+class EditInPlace(theme.FollowsTheme, QWidget):
     """One editor for all of them; says at once what is wrong with the text."""
 
-    applied = Signal(EditSpec, EditResult, str)  # EditSpec, EditResult, AfterEdit
-    request_file = Signal(EditSpec, EditResult)  # EditSpec, EditResult: for the file too
+    applied = Signal(in_place.EditSpec, in_place.EditResult, str)  # EditSpec, EditResult, AfterEdit
+    request_file = Signal(
+        in_place.EditSpec, in_place.EditResult
+    )  # EditSpec, EditResult: for the file too
     cancelled = Signal()
 
     def __init__(self) -> None:
         super().__init__()
-        self.spec: EditSpec | None = None
+        self.spec: in_place.EditSpec | None = None
         """Subject of the edit."""
-        self._title = ElidedLabel()
+        self._title = kit.ElidedLabel()
         self._title.setProperty("title", "true")
-        self._tool = named(ComboBox(), tr("Tool to call"))
+        self._tool = kit.named(ComboBox(), tr("Tool to call"))
         self._tool.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToContents)
         self._tool.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.field = _TextField()
@@ -221,13 +196,13 @@ class EditInPlace(FollowsTheme, QWidget):
         self._messages = MessagesEditor()
         self._is_error = QCheckBox(tr("It reports a failure"))
         self.also_file = QCheckBox()
-        self._only_here = toned_label("muted", tr("This run only"))
-        self._hint = toned_label("muted")
-        self._problem = toned_label("error")
-        self._apply = push_button(tr("Apply"), lambda: self._send("stay"))
-        self._continue = push_button(tr("Apply and continue"), lambda: self._send("continue"))
-        self._step = push_button(tr("Apply and step"), self._on_step)
-        self._cancel = push_button(tr("Cancel"), self.cancelled)
+        self._only_here = kit.toned_label("muted", tr("This run only"))
+        self._hint = kit.toned_label("muted")
+        self._problem = kit.toned_label("error")
+        self._apply = kit.push_button(tr("Apply"), lambda: self._send("stay"))
+        self._continue = kit.push_button(tr("Apply and continue"), lambda: self._send("continue"))
+        self._step = kit.push_button(tr("Apply and step"), self._on_step)
+        self._cancel = kit.push_button(tr("Cancel"), self.cancelled)
         self._lay_out()
         self.field.textChanged.connect(self._check)
         self._messages.changed.connect(self._check)
@@ -244,10 +219,10 @@ class EditInPlace(FollowsTheme, QWidget):
 
     def recolor(self) -> None:
         """Take the colors of the theme in use."""
-        paint_page(self.field)
+        theme.paint_page(self.field)
         self._set_font()
 
-    def open_spec(self, spec: EditSpec) -> None:
+    def open_spec(self, spec: in_place.EditSpec) -> None:
         """Begin to write."""
         self.spec = spec
         self._title.show_text(spec.title)
@@ -276,9 +251,9 @@ class EditInPlace(FollowsTheme, QWidget):
         self._open_text(spec)
         self._check()
 
-    def result(self) -> EditResult:
+    def result(self) -> in_place.EditResult:
         """Return the present text."""
-        return EditResult(
+        return in_place.EditResult(
             text=self.field.toPlainText(),
             tool=self._tool.currentText(),
             is_error=self._is_error.isChecked(),
@@ -304,9 +279,9 @@ class EditInPlace(FollowsTheme, QWidget):
         """Set the font of code, which a change of the window's style resets."""
         is_code = self.spec is not None and self.spec.kind in _CODE
         size = self.font().pointSizeF()
-        self.field.setFont(mono_font(size) if is_code else ui_font(size))
+        self.field.setFont(theme.mono_font(size) if is_code else theme.ui_font(size))
 
-    def _open_text(self, spec: EditSpec) -> None:
+    def _open_text(self, spec: in_place.EditSpec) -> None:
         is_messages = spec.kind == "messages"
         self._messages.setVisible(is_messages)
         self.field.setVisible(not is_messages)
@@ -329,7 +304,7 @@ class EditInPlace(FollowsTheme, QWidget):
     def _check(self) -> None:
         if self.spec is None:
             return
-        problem = problem_of(self.spec, self.result())
+        problem = in_place.problem_of(self.spec, self.result())
         # Before anything is written there is nothing to blame: the hint stays.
         blamed = bool(problem) and bool(self.field.toPlainText() or self.spec.text)
         self._problem.setText(problem)
@@ -342,7 +317,7 @@ class EditInPlace(FollowsTheme, QWidget):
     def _on_step(self) -> None:
         self._send("step" if self._step.isVisibleTo(self) else "stay")
 
-    def _send(self, then: AfterEdit) -> None:
+    def _send(self, then: in_place.AfterEdit) -> None:
         if self.spec is not None and self._apply.isEnabled():
             result = self.result()
             if self.also_file.isVisibleTo(self) and self.also_file.isChecked():
@@ -356,19 +331,21 @@ class EditInPlace(FollowsTheme, QWidget):
             tr("Keep it beyond this run; otherwise only this run knows of it")
         )
         self._cancel.setToolTip("Esc")
-        head = row_of(margins=(16, 8, 8, 8), spacing=8)
+        head = kit.row_of(margins=(16, 8, 8, 8), spacing=8)
         head.addWidget(self._title, 100)  # up to its own width, and before what is empty
         head.addWidget(self._tool)
         head.addStretch(1)
-        buttons = FlowLayout(spacing=8)
+        buttons = kit.FlowLayout(spacing=8)
         for button in (self._cancel, self._apply, self._continue, self._step):
             buttons.addWidget(button)
         head.addLayout(buttons)
         # Below, and not beside the buttons: there they left no room for the words of either.
-        keeps = row_of(self._is_error, self.also_file, self._only_here, 1, spacing=16)
-        footer = column_of(margins=(16, 4, 8, 8), spacing=4)
+        keeps = kit.row_of(self._is_error, self.also_file, self._only_here, 1, spacing=16)
+        footer = kit.column_of(margins=(16, 4, 8, 8), spacing=4)
         for line in (self._hint, self._problem):
             line.setWordWrap(True)
             footer.addWidget(line)
         footer.addLayout(keeps)
-        column_of(head, (self.field, 1), (self._messages, 1), footer, on=self, margins=0, spacing=0)
+        kit.column_of(
+            head, (self.field, 1), (self._messages, 1), footer, on=self, margins=0, spacing=0
+        )

@@ -20,27 +20,14 @@ from PySide6.QtWidgets import (
 
 from studio.application.run.debugging.console import names_for
 from studio.application.run.displayed_run import RunView
-from studio.application.run.edits.in_place import (
-    AfterEdit,
-    EditKind,
-    EditResult,
-    EditSpec,
-    command_of,
-)
+from studio.application.run.edits import in_place
 from studio.application.run.offers.offer import Offer, Offers
 from studio.application.words import tr
 from studio.core.agent.values.commands import Approve, Command, Continue, StepOn, StopCall
 from studio.core.agent.values.step import Call, PausePoint
 from studio.core.text.amounts import duration
 from studio.core.text.invisible import plain_tip, reveal
-from studio.ui.parts.kit import (
-    ElidedLabel,
-    column_of,
-    icon_button,
-    row_of,
-    split_of,
-    toned_label,
-)
+from studio.ui.parts import kit
 from studio.ui.parts.text_views import fixed_text
 from studio.ui.run.inspector.tabs import Inspector
 from studio.ui.run.side.edit_in_place import EditInPlace
@@ -83,15 +70,17 @@ class ActionBar(FollowsTheme, QWidget):
         self._detail.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.buttons: list[QPushButton] = []
         """The buttons of all choices, in order; those without room are in the menu."""
-        self.more = icon_button("ellipsis", tr("More choices"))
+        self.more = kit.icon_button("ellipsis", tr("More choices"))
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.more.setMenu(QMenu(self.more, toolTipsVisible=True))
         self.more.setStyleSheet("QToolButton::menu-indicator { image: none; }")
-        self._row = row_of((self._title, 1), self.more, spacing=_GAP)
+        self._row = kit.row_of((self._title, 1), self.more, spacing=_GAP)
         self._flash = QVariantAnimation(self, startValue=1.0, endValue=0.0, duration=_FLASH_MS)
         self._flash.setCurrentTime(_FLASH_MS)
         self._flash.valueChanged.connect(self._on_flash)
-        column_of(self._row, self._detail, on=self, margins=(_SIDES[0], 4, _SIDES[1], 4), spacing=2)
+        kit.column_of(
+            self._row, self._detail, on=self, margins=(_SIDES[0], 4, _SIDES[1], 4), spacing=2
+        )
         # Not the layout's least width: choices without room go into the menu.
         policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
@@ -258,12 +247,12 @@ class RunningCall(FollowsTheme, QWidget):
         self._began = began
         self.title = QLabel(reveal(tool, lines=False), self, textFormat=Qt.TextFormat.PlainText)
         self.clock = QLabel(self)
-        self.output_label = ElidedLabel(self)
+        self.output_label = kit.ElidedLabel(self)
         self.stop_button = QPushButton(tr("Stop this call"), self)
         self.stop_button.setToolTip(
             tr("The model is informed; the other calls and the run continue")
         )
-        row_of(
+        kit.row_of(
             self.title,
             self.clock,
             (self.output_label, 1),
@@ -303,7 +292,7 @@ class RunningCalls(QWidget):
         self._of: tuple[object, ...] = ()
         self.rows: dict[int, RunningCall] = {}
         """The calls, by their rows in the step."""
-        self._column = column_of(on=self, margins=(16, 4, 8, 4), spacing=4)
+        self._column = kit.column_of(on=self, margins=(16, 4, 8, 4), spacing=4)
         self._timer = repeating_timer(self, self._tick, _TICK_MS)
         self.setAccessibleName(tr("Calls under way"))
         self.hide()
@@ -350,10 +339,10 @@ class HttpRequestView(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._title = toned_label("muted", tr("Request that will be sent"), parent=self)
+        self._title = kit.toned_label("muted", tr("Request that will be sent"), parent=self)
         self.text = fixed_text(self._title.text(), parent=self, has_frame=False)
         self.text.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
-        column_of(self._title, self.text, on=self, margins=(16, 4, 8, 4), spacing=2)
+        kit.column_of(self._title, self.text, on=self, margins=(16, 4, 8, 4), spacing=2)
         self.hide()
 
     def show_request(self, text: str) -> None:
@@ -396,7 +385,7 @@ class SidePanel(QWidget):
         # Said outright: a stack is as high as its highest page wants to be, and docks are low.
         self._pages.setMinimumHeight(_LOWEST)
         above = QWidget()
-        column_of(
+        kit.column_of(
             self.actions_bar,
             self.request,
             self.running,
@@ -405,9 +394,9 @@ class SidePanel(QWidget):
             margins=0,
             spacing=0,
         )
-        self._split = split_of(above, self.state_panel, stretch=(1,), is_column=True)
+        self._split = kit.split_of(above, self.state_panel, stretch=(1,), is_column=True)
         self._split.splitterMoved.connect(self._on_dragged)
-        column_of(self._split, on=self, margins=0, spacing=0)
+        kit.column_of(self._split, on=self, margins=0, spacing=0)
         self.running.command_given.connect(self.command_given)
         self.state_panel.command_given.connect(self.command_given)
         self.state_panel.folded.connect(self._on_folded)
@@ -470,7 +459,7 @@ class SidePanel(QWidget):
         self._on_offer(offers[number - 1])
         return True
 
-    def open_edit(self, kind: EditKind) -> bool:
+    def open_edit(self, kind: in_place.EditKind) -> bool:
         """Begin to write, where that is offered now; False where it is not."""
         for offer in self._view.offers.offers:
             if offer.edit is not None and offer.edit.kind == kind:
@@ -494,9 +483,11 @@ class SidePanel(QWidget):
         else:
             self.command_given.emit(offer.commands)
 
-    def _on_applied(self, spec: EditSpec, result: EditResult, then: AfterEdit) -> None:
+    def _on_applied(
+        self, spec: in_place.EditSpec, result: in_place.EditResult, then: in_place.AfterEdit
+    ) -> None:
         self.close_editor()
-        commands: tuple[Command, ...] = (command_of(spec, result),)
+        commands: tuple[Command, ...] = (in_place.command_of(spec, result),)
         if then != "stay":
             how: Literal["", "over"] = "over" if then == "step" else ""
             is_call = spec.kind == "arguments" and self._view.place == PausePoint.TOOL_CALL
