@@ -46,9 +46,6 @@ _MOST_LINES = 8
 _ROOM_FOR_WORDS = 396
 """Width, in pixels, from which the buttons beside the name have words."""
 
-_STATE_TONES = {"bound": "success", "mocked": "accent"}
-"""Tones of what a tool is in; the rest is a warning."""
-
 
 class ChangeNote(FollowsTheme, QWidget):
     """A note on the difference to the allowed tool, and a button that allows it; else hidden."""
@@ -161,8 +158,8 @@ class ToolHead(QWidget):
         self._entry = entry
         self._name.setText(reveal(entry.name, lines=False))
         self._state.setText(tr(STATE_WORDS[entry.state]))
-        self._state.set_color(_STATE_TONES.get(entry.state, "warning"))
-        self._state.updateGeometry()
+        self._state.set_color("accent" if entry.state == "mocked" else "warning")
+        self._state.setVisible(entry.state != "bound")
         self._effects.setVisible(entry.spec.has_effects)
         self._allow_declaring()
         self._description.setText(reveal(entry.spec.description) or tr("No description."))

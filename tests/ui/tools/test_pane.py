@@ -118,12 +118,14 @@ def test_trust_try_and_mock_a_python_tool(
     mock.kind.activated.emit(1)
     qtbot.keyClicks(mock.text, "1000")
     qtbot.waitUntil(lambda: pane.model.index(0, 1).data() == "mocked")
+    qtbot.waitUntil(pane.detail.head._state.isVisible)
     qtbot.mouseClick(panel.call_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: panel.answer.result.toPlainText() == "1000")
     assert mock.text.toPlainText() == "1000"
     mock.kind.setCurrentIndex(0)
     mock.kind.activated.emit(0)
     qtbot.waitUntil(lambda: pane.model.index(0, 1).data() == "ready")
+    qtbot.waitUntil(lambda: not pane.detail.head._state.isVisible())  # the row says it
 
 
 def test_what_models_see_is_shown(bench: Bench) -> None:
