@@ -48,7 +48,7 @@ def build_preview(job: PreviewJob) -> Preview:
         tools=tools,
         sent_tools=sent_tools,
         problems=tuple(found),
-        cards=marked_cards(cards(document, prepared), job.asked),
+        cards=marked_cards(cards(document, prepared), sent.messages.messages, job.asked),
         is_stale=bool(blockers),
         revision=job.revision,
     )

@@ -536,11 +536,14 @@ def cards(document: PromptDocument, prepared: Prepared) -> tuple[CardData, ...]:
     return tuple(result)
 
 
-def marked_cards(cards: tuple[CardData, ...], asked: Sequence[Message]) -> tuple[CardData, ...]:
+def marked_cards(
+    cards: tuple[CardData, ...], sent: Sequence[Message], asked: Sequence[Message]
+) -> tuple[CardData, ...]:
     """Return the cards with what differs from the messages that a run began with.
 
     Args:
         cards: of the messages now.
+        sent: the messages that a run would send now, without samples.
         asked: the run's messages; none where no run is shown.
     """
     if not asked:
@@ -548,8 +551,9 @@ def marked_cards(cards: tuple[CardData, ...], asked: Sequence[Message]) -> tuple
     own = [card for card in cards if not card.is_open_thread]
     found = {
         id(card): replace(card, new=new)
-        for card, was in zip_longest(own, asked[: len(own)])
-        if (new := _new_words(card.message, was))
+        for card, was, now in zip_longest(own, asked[: len(own)], sent[: len(own)])
+        if not (card.samples and now is not None and not _new_words(now, was))
+        and (new := _new_words(card.message, was))
     }
     return tuple(found.get(id(card), card) for card in cards)
 

@@ -30,6 +30,15 @@ def part_of(card: CardData) -> TextPart:
     return part
 
 
+def test_a_sample_that_no_run_sends_is_no_change_since_the_run() -> None:
+    document = parse(DOC)
+    asked = build_preview(PreviewJob(document, {})).sent.messages.messages
+    assert asked[0].text == "Hello ."
+    assert not any(card.new for card in build_preview(PreviewJob(document, {}, asked=asked)).cards)
+    changed = PreviewJob(parse(DOC.replace("Hello", "Good day,")), {}, asked=asked)
+    assert build_preview(changed).cards[0].new
+
+
 def test_runs_know_the_author_and_the_input() -> None:
     card = made(DOC)[0]
     runs = tuple(card.runs(part_of(card)))

@@ -436,9 +436,9 @@ def _value_style(theme: Theme, colors: dict[str, int], run: TextRun) -> ValueSty
     if run.value is not None and run.value.warning:
         return ValueStyle(theme.warning, blend(theme.warning, theme.surface, 0.16))
     color = input_color(theme, colors.get(run.value.input)) if run.value else theme.text
-    if run.is_new:
-        return ValueStyle(color, blend(theme.accent, theme.surface, SOFT_TINT), is_new=True)
     is_sample = run.value is not None and run.value.is_sample
+    if run.is_new and not is_sample:
+        return ValueStyle(color, blend(theme.accent, theme.surface, SOFT_TINT), is_new=True)
     is_plain = is_sample or len(run.text) > _LONGEST_TINTED or "\n" in run.text
     tint = blend(color, theme.surface, 0.0 if is_plain else 0.12)
     return ValueStyle(color, tint, is_sample=is_sample)
