@@ -874,12 +874,12 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Alle Schranken halten.</translation>
     </message>
     <message>
-      <source>All selection rows pass.</source>
-      <translation>Jede auswählende Zeile besteht.</translation>
+      <source>All request formats side by side</source>
+      <translation>Alle Anfrageformate nebeneinander</translation>
     </message>
     <message>
-      <source>All shapes side by side</source>
-      <translation>Alle Formen nebeneinander</translation>
+      <source>All selection rows pass.</source>
+      <translation>Jede auswählende Zeile besteht.</translation>
     </message>
     <message>
       <source>All steps</source>
@@ -1355,6 +1355,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Vor einem Werkzeug · {tool}</translation>
     </message>
     <message>
+      <source>Before cases that cost more than this are run, you are asked once.</source>
+      <translation>Bevor Fälle laufen, die mehr als das kosten, wird einmal gefragt.</translation>
+    </message>
+    <message>
       <source>Before the model</source>
       <translation>Vor dem Modell</translation>
     </message>
@@ -1511,6 +1515,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Die {count} ausgewählten aufrufen</translation>
     </message>
     <message>
+      <source>Call {number} differs from the recording before: {difference}</source>
+      <translation>Aufruf {number} unterscheidet sich von der vorigen Aufzeichnung: {difference}</translation>
+    </message>
+    <message>
       <source>Calls</source>
       <translation>Aufrufe</translation>
     </message>
@@ -1617,6 +1625,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Change to {model} and try again</source>
       <translation>Zu {model} wechseln und noch einmal versuchen</translation>
+    </message>
+    <message>
+      <source>Change what else the program asks for.</source>
+      <translation>Ändern, was das Programm sonst noch verlangt.</translation>
     </message>
     <message>
       <source>Change what is sent, for this iteration only.</source>
@@ -2109,6 +2121,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Ctrl+Enter: for this file, until the studio is closed</source>
       <translation>Strg+Eingabe: für diese Datei, bis das Studio beendet wird</translation>
+    </message>
+    <message>
+      <source>Current: editor and inputs</source>
+      <translation>Aktuell: Editor und Eingaben</translation>
     </message>
     <message>
       <source>Cut</source>
@@ -4653,10 +4669,6 @@ zu  {after}</translation>
       <translation>Nichts wird geprüft: Die Zeile erwartet nichts.</translation>
     </message>
     <message>
-      <source>Nothing is declared under this name.</source>
-      <translation>Unter diesem Namen ist nichts deklariert.</translation>
-    </message>
-    <message>
       <source>Nothing is known of this model: all but images is sent until its server refuses.</source>
       <translation>Von diesem Modell ist nichts bekannt: alles außer Bildern wird gesendet, bis sein Server es ablehnt.</translation>
     </message>
@@ -4755,10 +4767,6 @@ zu  {after}</translation>
     <message>
       <source>Now:</source>
       <translation>Jetzt:</translation>
-    </message>
-    <message>
-      <source>Now: editor and inputs</source>
-      <translation>Jetzt: Editor und Eingaben</translation>
     </message>
     <message>
       <source>Observation</source>
@@ -5013,6 +5021,10 @@ zu  {after}</translation>
       <translation>OpenRouter</translation>
     </message>
     <message>
+      <source>Opened content</source>
+      <translation>Geöffneter Inhalt</translation>
+    </message>
+    <message>
       <source>Opening…</source>
       <translation>Wird geöffnet …</translation>
     </message>
@@ -5051,6 +5063,10 @@ zu  {after}</translation>
     <message>
       <source>Options of the tools, values put in</source>
       <translation>Optionen der Werkzeuge, mit eingesetzten Werten</translation>
+    </message>
+    <message>
+      <source>Options of this request</source>
+      <translation>Optionen dieser Anfrage</translation>
     </message>
     <message>
       <source>Or import from other programs:</source>
@@ -6034,6 +6050,10 @@ zu  {after}</translation>
       <translation>Abgesicherter Modus: übliche Einstellungen, keine Werkzeuge, kein vertrauter Ordner.</translation>
     </message>
     <message>
+      <source>Sample, not sent: a double click gives {input!r} a value</source>
+      <translation>Beispiel, wird nicht gesendet: ein Doppelklick gibt {input!r} einen Wert</translation>
+    </message>
+    <message>
       <source>Sample: &lt;code&gt;{sample}&lt;/code&gt;</source>
       <translation>Beispiel: &lt;code&gt;{sample}&lt;/code&gt;</translation>
     </message>
@@ -6309,6 +6329,14 @@ zu  {after}</translation>
     <message>
       <source>Set a budget: of money, of tokens, or of calls.</source>
       <translation>Setze ein Budget: an Geld, Tokens oder Zellen.</translation>
+    </message>
+    <message>
+      <source>Set in the program's body for this request; null takes an option out.</source>
+      <translation>Für diese Anfrage im Inhalt des Programms gesetzt; null nimmt eine Option heraus.</translation>
+    </message>
+    <message>
+      <source>Set options…</source>
+      <translation>Optionen setzen…</translation>
     </message>
     <message>
       <source>Sets</source>
@@ -7451,6 +7479,10 @@ zu  {after}</translation>
       <translation>Der Rumpf der Anfrage erscheint hier, genau wie er über die Leitung geht.</translation>
     </message>
     <message>
+      <source>The requests are those of the recording before.</source>
+      <translation>Die Anfragen sind die der vorigen Aufzeichnung.</translation>
+    </message>
+    <message>
       <source>The requests from here on go to it, with the conversation so far.</source>
       <translation>Die Anfragen von hier an gehen an dieses Modell, mit dem bisherigen Gespräch.</translation>
     </message>
@@ -8025,6 +8057,10 @@ zu  {after}</translation>
     <message>
       <source>This iteration in time</source>
       <translation>Dieser Durchgang auf der Zeitachse</translation>
+    </message>
+    <message>
+      <source>This name is not declared.</source>
+      <translation>Dieser Name ist nicht deklariert.</translation>
     </message>
     <message>
       <source>This process</source>
@@ -8735,10 +8771,6 @@ zu  {after}</translation>
     <message>
       <source>What to do at this pause</source>
       <translation>Was an dieser Pause zu tun ist</translation>
-    </message>
-    <message>
-      <source>What was opened</source>
-      <translation>Was geöffnet wurde</translation>
     </message>
     <message>
       <source>What was sent in batches is still answered and paid for. Run in batches again to read it.</source>
@@ -10767,8 +10799,8 @@ zu  {after}</translation>
       <translation>{file} kann nicht gelesen werden: {reason}.</translation>
     </message>
     <message>
-      <source>{file} holds no row of named values.</source>
-      <translation>{file} enthält keine Zeile mit benannten Werten.</translation>
+      <source>{file} contains no rows with named values.</source>
+      <translation>{file} enthält keine Zeilen mit benannten Werten.</translation>
     </message>
     <message>
       <source>{file} is not a UTF-8 text.</source>
@@ -10963,10 +10995,6 @@ zu  {after}</translation>
       <translation>{name} enthält einen Prompt eines anderen Programms.</translation>
     </message>
     <message>
-      <source>{name} is as it was.</source>
-      <translation>{name} ist wie zuvor.</translation>
-    </message>
-    <message>
       <source>{name} is in the recycle bin.</source>
       <translation>{name} liegt im Papierkorb.</translation>
     </message>
@@ -11005,6 +11033,10 @@ zu  {after}</translation>
     <message>
       <source>{name} was asked without {names}: the server does not take it.</source>
       <translation>{name} wurde ohne {names} gefragt: Der Server nimmt es nicht an.</translation>
+    </message>
+    <message>
+      <source>{name} was restored.</source>
+      <translation>{name} wurde wiederhergestellt.</translation>
     </message>
     <message>
       <source>{name} would hold a key, and keys are never in files: use Key.</source>
@@ -11219,8 +11251,8 @@ zu  {after}</translation>
       <translation>{row} von {count}</translation>
     </message>
     <message>
-      <source>{said} It is asked again in the next batch.</source>
-      <translation>{said} Im nächsten Batch wird erneut gefragt.</translation>
+      <source>{said} It is sent again in the next batch.</source>
+      <translation>{said} Es wird im nächsten Stapel noch einmal gesendet.</translation>
     </message>
     <message>
       <source>{sent:,} in, {received:,} out</source>
@@ -11231,12 +11263,12 @@ zu  {after}</translation>
       <translation>{sent:,} Tokens gesendet, wie jetzt gezählt, {received:,} empfangen: das Mittel der letzten {runs} Läufe.</translation>
     </message>
     <message>
-      <source>{sent:,} tokens sent, {received:,} received: the means of the last {runs} runs.</source>
-      <translation>{sent:,} Tokens gesendet, {received:,} empfangen: die Mittel der letzten {runs} Läufe.</translation>
+      <source>{sent:,} tokens sent, {received:,} received: averages of the last {runs} runs.</source>
+      <translation>{sent:,} Token gesendet, {received:,} empfangen: Mittelwerte der letzten {runs} Läufe.</translation>
     </message>
     <message>
-      <source>{sent:,} tokens sent; the answer is not counted, as there is no run yet.</source>
-      <translation>{sent:,} Tokens gesendet; die Antwort ist nicht gezählt, da es noch keinen Lauf gibt.</translation>
+      <source>{sent:,} tokens sent; the answer is not counted because there is no run yet.</source>
+      <translation>{sent:,} Token gesendet; die Antwort zählt nicht mit, weil es noch keinen Lauf gibt.</translation>
     </message>
     <message>
       <source>{sent}. The address comes from the file, and you have not allowed it yet.</source>

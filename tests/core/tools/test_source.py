@@ -33,10 +33,11 @@ def test_an_answer_has_the_time_since_its_question() -> None:
 def test_the_newest_are_kept_and_a_long_one_is_cut() -> None:
     log = TrafficLog()
     for number in range(MOST_MESSAGES + 5):
-        log.received(str(number), "x" * (LONGEST_MESSAGE + 1), 1)
+        log.received(str(number), "x", 1)
     assert len(log.messages) == MOST_MESSAGES
     assert log.messages[-1].title == str(MOST_MESSAGES + 4)
-    assert log.messages[-1].text.endswith("20,001 characters in all")
+    log.received("long", "x" * (LONGEST_MESSAGE + 1), 1)
+    assert log.messages[-1].text.endswith("200,001 characters in all")
 
 
 def test_a_request_is_a_command_that_a_shell_reads_as_it_is_meant() -> None:

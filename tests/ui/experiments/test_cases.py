@@ -563,7 +563,7 @@ def test_a_run_above_the_limit_of_cost_asks_for_the_limit_once(
     qtbot.waitUntil(question, timeout=patience.MS)
     asked[0].accept()
     qtbot.waitUntil(lambda: len(shop.asked) == 8, timeout=patience.MS)
-    ran(qtbot, view)
+    qtbot.waitUntil(lambda: not view.controller.is_running, timeout=patience.MS)
     assert len(shop.asked) == 8  # what was asked for, not all
 
 
