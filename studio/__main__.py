@@ -8,6 +8,7 @@ from pathlib import Path
 
 from studio.cli.terminal import COMMANDS, USAGE, ended, tell
 from studio.cli.window_arguments import window_parser
+from studio.core.paths import TRIALS
 
 MODEL_CHILD = "--embedded-model-child"
 """Command-line option with which a frozen program starts itself as the embedded model's process."""
@@ -52,6 +53,11 @@ def _run(given: list[str]) -> int:
         from studio.core.models.embedded import child
 
         child.main()
+        return 0
+    if given and given[0] == TRIALS:
+        from studio.application.document.checked_file import serve_trials
+
+        serve_trials()
         return 0
     if given and given[0] in COMMANDS:
         gc.set_threshold(COLLECT_AFTER)

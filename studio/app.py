@@ -27,6 +27,7 @@ from studio.ui.base.services import build_services, install_language
 from studio.ui.style.application import apply_theme, fonts_of, new_application, theme_for
 from studio.ui.style.theme import hold_drawings, load_other_fonts, release_drawings
 from studio.viewmodels.app.jobs import SWITCH_SECONDS, repeating_timer
+from studio.viewmodels.document.controller import TextTrials
 
 if TYPE_CHECKING:
     from studio.core.log import FaultFile
@@ -228,6 +229,7 @@ class Studio(QObject):
         self._shows_example = False
         self.lifecycle: Lifecycle | None = None
         """Log, session and crash handling of the running studio; made with the panes."""
+        self._trials = TextTrials() if os.name == "posix" else None
         self._loader: Thread | None = None
         self._waiting: deque[str] = deque()
         self._turns = QTimer(self, interval=0)
@@ -263,7 +265,7 @@ class Studio(QObject):
         # Reading a picture loads the plug-ins for all kinds of pictures.
         self._application.setWindowIcon(QIcon(str(resource("icons", "prompt-studio.svg"))))
         load_other_fonts()
-        self.window.tabs.release()
+        self.window.tabs.release(self._trials)
         if self._loader is not None:
             self._loader.start()
 
@@ -422,6 +424,8 @@ class Studio(QObject):
     def _end(self, code: int) -> int:
         if self.lifecycle is not None:
             self.lifecycle.close()
+        if self._trials is not None:
+            self._trials.close()
         if self._loader is not None and self._loader.ident is not None:
             self._loader.join()
         if self.workbench is not None:

@@ -8123,6 +8123,10 @@ zu  {after}</translation>
       <translation>Diesen Text gibt es nicht mehr.</translation>
     </message>
     <message>
+      <source>This text takes long: it is read in a process of its own first.</source>
+      <translation>Dieser Text braucht lange: er wird erst in einem eigenen Prozess gelesen.</translation>
+    </message>
+    <message>
       <source>This tool changes something outside.</source>
       <translation>Dieses Werkzeug ändert etwas außerhalb.</translation>
     </message>

@@ -1,6 +1,7 @@
 """Folders of the user's own files: settings, history, logs, caches."""
 
 import os
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -50,6 +51,19 @@ def user_paths() -> UserPaths:
         platformdirs.user_data_path(_NAME),
         platformdirs.user_cache_path(_NAME),
     )
+
+
+TRIALS = "--trials"
+"""Command-line option with which the window starts a process that tries texts before it."""
+
+
+def program() -> list[str]:
+    """Return the beginning of a command that starts the studio, whatever folder it is started in.
+
+    Without `-P`, Python would take modules from that folder, which can be a stranger's.
+    """
+    frozen = getattr(sys, "frozen", False)
+    return [sys.executable] if frozen else [sys.executable, "-P", "-m", "studio"]
 
 
 # Where the bundled files are: beside a checkout, or inside the installed package.

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from studio.core.paths import narrow_home, user_paths
+from studio.core.paths import narrow_home, program, user_paths
 
 
 def test_one_folder_can_hold_everything(user_home: Path) -> None:
@@ -41,3 +42,11 @@ def test_an_old_home_is_narrowed_and_what_its_user_may_do_stays(user_home: Path)
     assert (modes["runs.sqlite"], modes["outside"]) == (0o600, 0o644)
     narrow_home(paths)  # a home without a folder, or one that is narrow, is left alone
     assert not paths.config.exists()
+
+
+def test_a_started_studio_imports_nothing_from_the_folder_it_is_started_in(tmp_path: Path) -> None:
+    for name in ("json", "argparse", "studio", "signal"):
+        (tmp_path / f"{name}.py").write_text("print('imported')\n", encoding="utf-8")
+    command = [*program(), "--version"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("prompt-studio ")

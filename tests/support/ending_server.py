@@ -1,4 +1,4 @@
-"""A server whose reader is ended by some texts: `python -m tests.support.ending_server lsp`."""
+"""A studio whose reader is ended by some texts: `python -m tests.support.ending_server lsp`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ENDINGS = {
 
 
 def serve() -> int:
-    """Serve as the command line does."""
+    """Do as the command line does, or as the process that tries the texts of a window."""
     import resource  # not on Windows
 
     module = importlib.import_module("studio.core.prompty.parse")
@@ -36,6 +36,11 @@ def serve() -> int:
             os.kill(os.getpid(), signal.SIGKILL)
         if "FILL" in text:
             bytearray(3_000_000_000)
+        if "WAIT" in text and document.source.path is not None:
+            fifo = document.source.path.with_suffix(".fifo")
+            if fifo.exists():  # for the first that reads the text
+                fifo.read_bytes()
+                fifo.unlink()
         if "SPIN" in text:
             re.match("(a*)*b", "a" * 100)
         return check(document, *others)

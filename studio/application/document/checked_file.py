@@ -3,7 +3,9 @@
 Everything that can be found in a prompt without running it, for every door of the studio.
 """
 
+import os
 import re
+import socket
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -16,7 +18,13 @@ from studio.application.trust import references_of
 from studio.core.experiments.file.names import is_experiment
 from studio.core.prompty.agent_files.read import TITLES, agent_file_kind, read_agent_file
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.evaluation import FAILURES, evaluation_limits, failure, forking
+from studio.core.prompty.evaluation import (
+    FAILURES,
+    evaluation_limits,
+    failure,
+    forking,
+    serve,
+)
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.text.amounts import counted
@@ -68,8 +76,12 @@ def read_document(text: str, path: Path | None = None) -> PromptDocument:
 
         return read_experiment_document(text, path)
     except Exception as error:  # noqa: BLE001 - the border to what others wrote: one file fails alone
-        whole = Span(0, len(text))
-        return PromptDocument(SourceText(text, path), body=whole, problems=(failure(error),))
+        return unread(text, path, failure(error))
+
+
+def unread(text: str, path: Path | None, problem: Problem) -> PromptDocument:
+    """Return a text of which nothing is read, with the reason."""
+    return PromptDocument(SourceText(text, path), body=Span(0, 0), problems=(problem,))
 
 
 # Count the tokens of an agent file's parts, and say when a program loads each.
@@ -227,23 +239,37 @@ def check_text(
     return CheckedFile(document.source, findings_of(document, trust, settings))
 
 
-Trial: TypeAlias = Callable[[tuple[str, Path | None]], Problem | None]
-"""Checks a text and its path apart; gives the failure that ends it, None for any other text."""
+Trial: TypeAlias = Callable[[Sequence[tuple[str, Path | None]]], list[Problem | None]]
+"""Checks texts with their paths apart; gives the failure that ends each, None for any other."""
+
+
+def no_trial(items: Sequence[tuple[str, Path | None]]) -> list[Problem | None]:
+    """Return no failure of any text, without a look at it."""
+    return [None for _ in items]
 
 
 def trials() -> Trial:
     """Start a process in which texts are checked before this one reads them, where it can fork."""
     if sys.platform == "win32" or threading.active_count() > 1:
-        return lambda _: None
-    ask, known = forking(_failure_of, lambda _, problem: problem), dict[int, Problem | None]()
+        return no_trial
+    ask = forking(_failure_of, lambda _, problem: problem)
+    return _remembering(ask)
 
-    def failure_of(item: tuple[str, Path | None]) -> Problem | None:
-        key = hash(item)
-        if key not in known:
-            known[key] = ask(item)
-        return known[key]
 
-    return failure_of
+def serve_trials() -> None:
+    """Check the texts that the window sends over standard input, each in a child."""
+    serve(socket.socket(fileno=os.dup(0)), _failure_of, lambda _, problem: problem)
+
+
+def _remembering(ask: Trial) -> Trial:
+    known = dict[int, Problem | None]()
+
+    def failures_of(items: Sequence[tuple[str, Path | None]]) -> list[Problem | None]:
+        new = [item for item in items if hash(item) not in known]
+        known.update(zip(map(hash, new), ask(new) if new else (), strict=True))
+        return [known[hash(item)] for item in items]
+
+    return failures_of
 
 
 def _failure_of(item: tuple[str, Path | None]) -> Problem | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
+from studio.core.prompty.evaluation import FAILURES
 from studio.core.text.source import Problem, Severity, SourceText, Span
 from studio.core.text.values import Json, JsonObject, KeyPath
 
@@ -471,7 +472,15 @@ ResolvedInputs: TypeAlias = JsonObject
 _DATA_SUFFIXES = frozenset((".csv", ".json", ".jsonl", ".toml", ".tsv", ".yaml", ".yml"))
 """Endings of files that are prompts only if they have front matter."""
 
-_OF_READING = ("yaml-", "duplicate-key", "front-matter-", "file-too-large", "foreign-format")
+_OF_READING = (
+    "yaml-",
+    "duplicate-key",
+    "front-matter-",
+    "file-too-large",
+    "foreign-format",
+    "being-tried",
+    *FAILURES,
+)
 """Beginnings of the codes of problems that the readers of YAML, front matter and files report."""
 
 

@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import FrameType
 from typing import BinaryIO, NoReturn, TypeVar
@@ -194,40 +194,96 @@ def in_worker(
 
 def forking(
     work: Callable[[_Item], _Result], failed: Callable[[_Item, Problem], _Result]
-) -> Callable[[_Item], _Result]:
-    """Start a process that works on each item in a child of its own, as `in_worker` does.
+) -> Callable[[Sequence[_Item]], list[_Result | None]]:
+    """Start a process that works on items in children of its own, as `in_worker` does.
 
-    It is started before the first thread, so that it can fork at any time; it ends with this one.
+    It is forked before the first thread, so that it can fork at any time; it ends with this one.
     Not for Windows, which has no fork.
+
+    Returns:
+        Gives the results of items, which one child works on, to any thread; None for each once
+        somebody has ended the process.
     """
     here, there = socket.socketpair()
-    pipe, lock = here.makefile("rwb"), threading.Lock()
     if os.fork() == 0:
-        try:
-            pipe.close()
-            here.close()
-            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-            os.dup2(2, 1)  # a server speaks over its output
-            with there.makefile("rwb") as asked:
-                while True:
-                    for done in in_worker([pickle.load(asked)], work, failed):
-                        pickle.dump(done, asked)
-                    asked.flush()
-        finally:
-            os._exit(0)
+        here.close()
+        os.setsid()
+        serve(there, work, failed)
     there.close()
+    return partial(_asked, here)
 
-    def ask(item: _Item) -> _Result:
-        try:
-            with lock:
-                pickle.dump(item, pipe)
+
+def beside(
+    command: Sequence[str],
+) -> tuple[Callable[[Sequence[_Item]], list[_Result | None]], Callable[[], object]]:
+    """Start a command that serves as `forking` does, from a process that has threads.
+
+    Args:
+        command: it calls `serve` with the socket at its standard input.
+
+    Returns:
+        What `forking` returns, and what ends the process.
+    """
+    import subprocess  # only the window starts it so
+
+    here, there = socket.socketpair()
+    with there:
+        process = subprocess.Popen(command, stdin=there.fileno(), start_new_session=True)
+
+    def end() -> None:
+        here.close()
+        process.wait()
+
+    return partial(_asked, here), end
+
+
+def _asked(channel: socket.socket, items: Sequence[_Item]) -> list[_Result | None]:
+    try:
+        here, there = socket.socketpair()
+        with here, there:
+            socket.send_fds(channel, [b"."], [there.fileno()])
+            there.close()
+            with here.makefile("rwb") as pipe:
+                pickle.dump(items, pipe)
                 pipe.flush()
-                result: _Result = pickle.load(pipe)
-                return result
-        except (OSError, EOFError, pickle.UnpicklingError):  # somebody ended it
-            return work(item)
+                results: list[_Result | None] = pickle.load(pipe)
+                return results
+    except (OSError, EOFError, pickle.UnpicklingError):  # somebody ended it
+        return [None for _ in items]
 
-    return ask
+
+def serve(
+    channel: socket.socket,
+    work: Callable[[_Item], _Result],
+    failed: Callable[[_Item, Problem], _Result],
+) -> None:
+    """Work on the items that are sent, each time in a child, until the other end closes.
+
+    The process leads a group of its own, which ends with it: no child outlives the other end.
+    """
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)  # a server speaks over its output
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # its children are not waited for
+    try:
+        while answers := socket.recv_fds(channel, 1, 1)[1]:
+            if os.fork() == 0:
+                _serve_in_child(socket.socket(fileno=answers[0]), work, failed)
+            os.close(answers[0])
+    finally:
+        os.killpg(0, signal.SIGKILL)
+
+
+def _serve_in_child(
+    answers: socket.socket,
+    work: Callable[[_Item], _Result],
+    failed: Callable[[_Item, Problem], _Result],
+) -> NoReturn:
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    try:
+        with answers.makefile("rwb") as pipe:
+            pickle.dump(list(in_worker(pickle.load(pipe), work, failed)), pipe)
+    finally:
+        os._exit(0)
 
 
 def _work_in_child(

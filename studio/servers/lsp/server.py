@@ -10,6 +10,8 @@ import gc
 import logging
 import subprocess
 import sys
+import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +21,11 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
 from studio import __version__
-from studio.application.document.checked_file import Trial, trials
-from studio.core.paths import user_paths
-from studio.core.prompty.document import PromptDocument
+from studio.application.document.checked_file import Trial, no_trial, trials, unread
+from studio.core.paths import program, user_paths
 from studio.core.system_libraries import has_display
 from studio.core.text.files import read_bounded
-from studio.core.text.source import SourceText, Span
+from studio.core.text.source import Problem
 from studio.core.text.values import reason_of
 from studio.servers.lsp import features, names
 from studio.servers.lsp.features import OpenText, PositionEncoding, read
@@ -49,7 +50,8 @@ class PromptLanguageServer(LanguageServer):
         )
         self._trial = trial
         self._readings: dict[str, OpenText] = {}
-        self._due: dict[str, asyncio.Handle] = {}
+        self._due: dict[str, asyncio.Task[None]] = {}
+        self._trying: dict[tuple[str, Path | None], asyncio.Future[Problem | None]] = {}
         self._index: names.SymbolIndex | None = None
         self.is_alone = False
         """Whether the process is this server's: what was loaded for the first text is then no
@@ -62,33 +64,49 @@ class PromptLanguageServer(LanguageServer):
         value = agreed.value if isinstance(agreed, types.PositionEncodingKind) else agreed
         return "utf-8" if value == "utf-8" else "utf-32" if value == "utf-32" else "utf-16"
 
-    def reading(self, uri: str) -> OpenText:
-        """Return the newest reading of a text."""
+    async def reading(self, uri: str) -> OpenText:
+        """Return the newest reading of a text; one that comes new is tried apart first."""
         named = to_fs_path(uri) if uri.startswith("file:") else None
         path = Path(named) if named else None
-        opened = self.workspace.text_documents.get(uri)
-        known = self._readings.get(uri)
-        if opened is None:  # the editor does not have it open: its file is read, within bounds
-            text, version = _text_on_disk(uri, path), None
-        elif known is not None and known.version == opened.version and known.version is not None:
-            return known
-        else:
-            text, version = opened.source, opened.version
-        failed = self._trial((text, path)) if known is None or known.is_failed else None
+        failed, tried = None, ""
+        while True:
+            opened, known = self.workspace.text_documents.get(uri), self._readings.get(uri)
+            if opened is None:  # the editor does not have it open: its file is read, within bounds
+                text, version = _text_on_disk(uri, path), None
+            elif known is not None and known.version == opened.version is not None:
+                return known
+            else:
+                text, version = opened.source, opened.version
+            if tried == text or not (known is None or known.is_failed):
+                break
+            failed, tried = await self._failure_of((text, path)), text
         if failed is None:
             made = read(uri, path, text, version, self.encoding)
         else:
-            nothing = PromptDocument(SourceText(text, path), body=Span(0, 0), problems=(failed,))
-            made = OpenText(uri, version, nothing, self.encoding)
+            made = OpenText(uri, version, unread(text, path, failed), self.encoding)
         if opened is not None:
             self._readings[uri] = made
         return made
+
+    async def _failure_of(self, item: tuple[str, Path | None]) -> Problem | None:
+        """Try a text in a thread, which waits for it: the server goes on with others."""
+        if item not in self._trying:
+            loop = asyncio.get_running_loop()
+            self._trying[item] = loop.create_future()
+
+            def work() -> None:
+                (failed,) = self._trial([item])
+                with suppress(RuntimeError):  # the editor has left
+                    loop.call_soon_threadsafe(lambda: self._trying.pop(item).set_result(failed))
+
+            threading.Thread(target=work, daemon=True).start()
+        return await asyncio.shield(self._trying[item])
 
     def check_soon(self, uri: str) -> None:
         """Publish the findings of a text once the messages that are here already are read."""
         if uri in self._due:
             self._due[uri].cancel()
-        self._due[uri] = asyncio.get_running_loop().call_soon(self._publish, uri)
+        self._due[uri] = asyncio.get_running_loop().create_task(self._publish(uri))
 
     def check_all(self) -> None:
         """Look at every open text again: a file that they refer to may have changed."""
@@ -111,9 +129,8 @@ class PromptLanguageServer(LanguageServer):
         paths = (to_fs_path(uri) for uri in uris if uri.startswith("file:"))
         return self._index.find(tuple(Path(path) for path in paths if path), query)
 
-    def _publish(self, uri: str) -> None:
-        self._due.pop(uri, None)
-        reading = self.reading(uri)
+    async def _publish(self, uri: str) -> None:
+        reading = await self.reading(uri)
         self.text_document_publish_diagnostics(
             types.PublishDiagnosticsParams(uri, features.diagnostics(reading), reading.version)
         )
@@ -123,7 +140,7 @@ class PromptLanguageServer(LanguageServer):
             gc.freeze()
 
 
-def make_server(trial: Trial = lambda _: None) -> PromptLanguageServer:
+def make_server(trial: Trial = no_trial) -> PromptLanguageServer:
     """Make a server with every feature, not yet started, that tries each text before it opens."""
     server = PromptLanguageServer(trial)
     _add_texts(server)
@@ -166,25 +183,25 @@ def _add_texts(server: PromptLanguageServer) -> None:
 
 def _add_looking(server: PromptLanguageServer) -> None:
     @server.feature(types.TEXT_DOCUMENT_HOVER)
-    def hover(params: types.HoverParams) -> types.Hover | None:
-        return features.hover_at(server.reading(params.text_document.uri), params.position)
+    async def hover(params: types.HoverParams) -> types.Hover | None:
+        return features.hover_at(await server.reading(params.text_document.uri), params.position)
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
-    def definition(params: types.DefinitionParams) -> types.Location | None:
-        return names.definition_at(server.reading(params.text_document.uri), params.position)
+    async def definition(params: types.DefinitionParams) -> types.Location | None:
+        return names.definition_at(await server.reading(params.text_document.uri), params.position)
 
     @server.feature(types.TEXT_DOCUMENT_REFERENCES)
-    def references(params: types.ReferenceParams) -> list[types.Location]:
-        return names.references_at(server.reading(params.text_document.uri), params.position)
+    async def references(params: types.ReferenceParams) -> list[types.Location]:
+        return names.references_at(await server.reading(params.text_document.uri), params.position)
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
-    def highlights(params: types.DocumentHighlightParams) -> list[types.DocumentHighlight]:
-        found = names.references_at(server.reading(params.text_document.uri), params.position)
+    async def highlights(params: types.DocumentHighlightParams) -> list[types.DocumentHighlight]:
+        found = names.references_at(await server.reading(params.text_document.uri), params.position)
         return [types.DocumentHighlight(each.range) for each in found]
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
-    def symbols(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
-        return features.symbols(server.reading(params.text_document.uri))
+    async def symbols(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
+        return features.symbols(await server.reading(params.text_document.uri))
 
     @server.feature(types.WORKSPACE_SYMBOL)
     @server.thread()
@@ -192,33 +209,33 @@ def _add_looking(server: PromptLanguageServer) -> None:
         return server.symbols(params.query)
 
     @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
-    def folding(params: types.FoldingRangeParams) -> list[types.FoldingRange]:
-        return features.folding_ranges(server.reading(params.text_document.uri))
+    async def folding(params: types.FoldingRangeParams) -> list[types.FoldingRange]:
+        return features.folding_ranges(await server.reading(params.text_document.uri))
 
     @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, features.LEGEND)
-    def tokens(params: types.SemanticTokensParams) -> types.SemanticTokens:
-        return features.semantic_tokens(server.reading(params.text_document.uri))
+    async def tokens(params: types.SemanticTokensParams) -> types.SemanticTokens:
+        return features.semantic_tokens(await server.reading(params.text_document.uri))
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
-    def inlay(params: types.InlayHintParams) -> list[types.InlayHint]:
-        return features.inlay_hints(server.reading(params.text_document.uri), params.range)
+    async def inlay(params: types.InlayHintParams) -> list[types.InlayHint]:
+        return features.inlay_hints(await server.reading(params.text_document.uri), params.range)
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_LINK)
-    def links(params: types.DocumentLinkParams) -> list[types.DocumentLink]:
-        return features.document_links(server.reading(params.text_document.uri))
+    async def links(params: types.DocumentLinkParams) -> list[types.DocumentLink]:
+        return features.document_links(await server.reading(params.text_document.uri))
 
 
 def _add_changing(server: PromptLanguageServer) -> None:
     @server.feature(
         types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=_TRIGGERS)
     )
-    def complete(params: types.CompletionParams) -> types.CompletionList:
+    async def complete(params: types.CompletionParams) -> types.CompletionList:
         asked = (
             params.context is None
             or params.context.trigger_kind == types.CompletionTriggerKind.Invoked
         )
         return features.completions(
-            server.reading(params.text_document.uri),
+            await server.reading(params.text_document.uri),
             params.position,
             asked=asked,
             snippets=_knows_snippets(server.client_capabilities),
@@ -228,35 +245,35 @@ def _add_changing(server: PromptLanguageServer) -> None:
         types.TEXT_DOCUMENT_CODE_ACTION,
         types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix]),
     )
-    def actions(params: types.CodeActionParams) -> list[types.CodeAction]:
-        return features.code_actions(server.reading(params.text_document.uri), params.range)
+    async def actions(params: types.CodeActionParams) -> list[types.CodeAction]:
+        return features.code_actions(await server.reading(params.text_document.uri), params.range)
 
     @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
-    def renamable(params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
-        return names.renamable_at(server.reading(params.text_document.uri), params.position)
+    async def renamable(params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
+        return names.renamable_at(await server.reading(params.text_document.uri), params.position)
 
     @server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
-    def rename(params: types.RenameParams) -> types.WorkspaceEdit | None:
-        reading = server.reading(params.text_document.uri)
+    async def rename(params: types.RenameParams) -> types.WorkspaceEdit | None:
+        reading = await server.reading(params.text_document.uri)
         try:
             return names.rename_at(reading, params.position, params.new_name)
         except ValueError as error:
             raise JsonRpcInvalidParams(str(error)) from error
 
     @server.feature(types.TEXT_DOCUMENT_FORMATTING)
-    def formatting(params: types.DocumentFormattingParams) -> list[types.TextEdit]:
-        return features.formatting(server.reading(params.text_document.uri))
+    async def formatting(params: types.DocumentFormattingParams) -> list[types.TextEdit]:
+        return features.formatting(await server.reading(params.text_document.uri))
 
 
 def _add_studio(server: PromptLanguageServer) -> None:
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
-    def lenses(params: types.CodeLensParams) -> list[types.CodeLens]:
+    async def lenses(params: types.CodeLensParams) -> list[types.CodeLens]:
         uri = params.text_document.uri
         if not uri.startswith("file:"):
             return []
         start = types.Position(0, 0)
         offered = [types.Command("Open in Prompt Studio", OPEN_COMMAND, arguments=[uri])]
-        if server.reading(uri).document.is_prompt:
+        if (await server.reading(uri)).document.is_prompt:
             offered.append(types.Command("Show messages", MESSAGES_COMMAND, arguments=[uri]))
             offered.append(types.Command("Run", RUN_COMMAND, arguments=[uri]))
             offered.append(types.Command("Step", STEP_COMMAND, arguments=[uri]))
@@ -264,7 +281,7 @@ def _add_studio(server: PromptLanguageServer) -> None:
 
     @server.command(MESSAGES_COMMAND)
     async def show_messages(uri: str) -> str:
-        reading = server.reading(uri)
+        reading = await server.reading(uri)
         if not reading.document.is_prompt:
             raise JsonRpcInvalidParams(f"{uri} is not a prompt")
         text = features.messages_text(reading)
@@ -297,11 +314,8 @@ def _start_studio(uri: str, *options: str) -> None:
         raise JsonRpcInvalidParams(
             "There is no screen for a window; `prompt-studio run` needs none."
         )
-    program = (
-        [sys.executable] if getattr(sys, "frozen", False) else [sys.executable, "-m", "studio"]
-    )
     subprocess.Popen(
-        [*program, *options, path],
+        [*program(), *options, path],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -368,6 +368,7 @@ def _checked(folder: ServedFolder, file: str, text: str | None) -> list[CheckedF
     if not where.is_dir():
         raise ToolError(f"There is no file {file!r} in {folder.root}.")
     inside = [path for path in folder.prompts() if path.is_relative_to(where)]
+    list(folder.tried(inside))
     return [_checked_among(folder, path) for path in inside]
 
 
@@ -381,7 +382,7 @@ def _checked_among(folder: ServedFolder, path: Path) -> CheckedFile:
 def _checked_one(folder: ServedFolder, file: str, text: str | None) -> CheckedFile:
     content = folder.text(file) if text is None else text
     path = folder.path(file)
-    failed = folder.trial((content, path))
+    (failed,) = folder.trial([(content, path)])
     if failed is not None:
         return CheckedFile(SourceText(content, path), (failed,))
     return check_text(content, path, folder.trust)

@@ -1,5 +1,7 @@
 """The folder that the server works in: its files, what the user allowed of them, and services."""
 
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -9,7 +11,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import BaseModel, Field
 
 from studio.application.connections.model import Answerers, asked_by, choice_of
-from studio.application.document.checked_file import Trial, not_a_prompt
+from studio.application.document.checked_file import Trial, no_trial, not_a_prompt
 from studio.application.document.folder_files import prompt_files
 from studio.application.tools.server_content import asks_sources, registry_of
 from studio.application.trust import is_trusted
@@ -40,8 +42,8 @@ class ServedFolder:
     trust: TrustStore = field(default_factory=TrustStore)
     """The folders that the user trusts; no tool adds one."""
 
-    trial: Trial = field(default=lambda _: None)
-    """Tries a text before it is read."""
+    trial: Trial = no_trial
+    """Tries texts before they are read."""
 
     @cached_property
     def secrets(self) -> SecretStore:
@@ -140,7 +142,7 @@ class ServedFolder:
         """
         path = self.path(name)
         content = self.text(name) if text is None else text
-        failed = self.trial((content, path))
+        (failed,) = self.trial([(content, path)])
         if failed is not None:
             raise ToolError(f"{name!r}: {failed.message}")
         document = parse(content, path)
@@ -153,6 +155,16 @@ class ServedFolder:
         """Return the prompt files of the folder, in order; none that leads out of it."""
         found = prompt_files([self.root])
         return [path for path in found if path.resolve().is_relative_to(self.root)]
+
+    def tried(self, paths: Iterable[Path]) -> Iterator[tuple[str, Path]]:
+        """Yield the texts of files that can be read, once all are tried, which costs less so."""
+        texts = []
+        for path in paths:
+            with suppress(OSError, UnicodeDecodeError):
+                texts.append((read_bounded(path).decode("utf-8"), path))
+        for item, failed in zip(texts, self.trial(texts), strict=True):
+            if failed is None:
+                yield item
 
     # Models and tools -----------------------------------------------------------------------------
 

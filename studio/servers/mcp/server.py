@@ -59,7 +59,6 @@ from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.shapes import message_text
 from studio.core.text.amounts import shortened
-from studio.core.text.files import read_bounded
 from studio.core.text.values import Json, parse_json, text_or_json
 from studio.core.tools.trust.store import TrustStore
 from studio.servers.mcp.debug_tools import OUTWARD, Answer, add_debug_tools, ask_to_send
@@ -153,13 +152,8 @@ def _named(folder: ServedFolder, name: str) -> PromptDocument:
 
 
 def _documents(folder: ServedFolder) -> Iterator[tuple[Path, PromptDocument]]:
-    for path in folder.prompts():
-        try:
-            text = read_bounded(path).decode("utf-8")
-        except (OSError, UnicodeDecodeError):
-            continue
-        if folder.trial((text, path)) is None:
-            yield path, parse(text, path)
+    for text, path in folder.tried(folder.prompts()):
+        yield path, parse(text, path)
 
 
 def _name(folder: ServedFolder, path: Path) -> str:

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable
+from threading import Thread
 from typing import Generic, TypeVar
 
 from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal, SignalInstance
@@ -77,6 +78,16 @@ class _Job(Generic[Result]):
         self._spent.append(relay)
 
 
+def in_thread(work: Callable[[], None]) -> None:
+    """Work in a thread of its own, which may wait long and does not hold up the end."""
+    Thread(target=work, daemon=True).start()
+
+
+def in_pool(work: Callable[[], None]) -> None:
+    """Work in Qt's pool, which has a thread for each core."""
+    QThreadPool.globalInstance().start(work)
+
+
 class LatestJob(QObject, Generic[Result]):
     """Keeps at most one job in flight; asked again meanwhile, it runs once more with the newest."""
 
@@ -89,6 +100,7 @@ class LatestJob(QObject, Generic[Result]):
         parent: QObject | None = None,
         take: Callable[[Result], object] | None = None,
         fail: Callable[[Exception], object] | None = None,
+        start: Callable[[Callable[[], None]], None] = in_pool,
     ) -> None:
         """Make it.
 
@@ -96,12 +108,14 @@ class LatestJob(QObject, Generic[Result]):
             parent: its owner.
             take: takes each newest result.
             fail: takes the exception of the newest.
+            start: where the work is done.
         """
         super().__init__(parent)
         if take is not None:
             self.finished.connect(take)
         if fail is not None:
             self.failed.connect(fail)
+        self._start_job = start
         self._revision = 0
         self._flying: _Job[Result] | None = None
         self._spent: deque[_Relay] = deque()
@@ -133,7 +147,7 @@ class LatestJob(QObject, Generic[Result]):
         job.connect(self._on_finished, self._on_failed)
         self._flying = job
         self.busy_changed.emit(True)
-        QThreadPool.globalInstance().start(job.run)
+        self._start_job(job.run)
 
     def _on_finished(self, revision: int, result: object) -> None:
         if self._land(revision):

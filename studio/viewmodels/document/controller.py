@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from threading import BoundedSemaphore, Lock
 from time import monotonic, thread_time
 from typing import TYPE_CHECKING
 
@@ -16,7 +18,8 @@ from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
 
 from studio.application.document import files
 from studio.application.words import tr
-from studio.viewmodels.app.jobs import LatestJob, single_shot
+from studio.core.paths import TRIALS, program
+from studio.viewmodels.app.jobs import LatestJob, in_thread, single_shot
 from studio.viewmodels.app.notifications import NotificationAction, Notifications
 from studio.viewmodels.document.swap import Swap, SwapFolder, make_swap
 
@@ -43,6 +46,39 @@ _STALE_COST_SHARE = 8
 """Multiple of a parse's time, at least 1.5 s, after which typing is interrupted by a parse."""
 
 
+_MOST_TRIALS = 8
+_SLOW_MS = 500
+"""A trial that takes longer is shown."""
+
+
+class TextTrials:
+    """Tries texts in a process beside the window, which is started with the first.
+
+    What ends that process, or takes too long in it, would do the same to the window.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._free = BoundedSemaphore(_MOST_TRIALS)
+        self._ask: Callable[[list[tuple[str, Path | None]]], list[Problem | None]] | None = None
+        self._end: Callable[[], object] = lambda: None
+
+    def failure_of(self, text: str, path: Path | None) -> Problem | None:
+        """Return the failure that ends the check of a text; waits for it, in any thread."""
+        with self._lock:
+            if self._ask is None:
+                from studio.core.prompty.evaluation import beside
+
+                self._ask, self._end = beside([*program(), TRIALS])
+        with self._free:
+            return self._ask([(text, path)])[0]
+
+    def close(self) -> None:
+        """End the process, with what it tries."""
+        with self._lock:
+            self._end()
+
+
 class DocumentReading(QObject):
     """Parses the newest text in the pool, once the keys rest."""
 
@@ -66,6 +102,9 @@ class DocumentReading(QObject):
         self._messages = messages
         self._text_now = text_now
         self._held = False
+        self.trials: TextTrials | None = None
+        """Tries each text that comes from elsewhere before it is read."""
+        self._is_untried = True
         self.document: PromptDocument | None = None
         """The newest parsed document."""
         self._project: ProjectFindings | None = None
@@ -74,7 +113,9 @@ class DocumentReading(QObject):
         self._changed_at = 0.0
         self._is_burst = False
         self._parsing = LatestJob(self, self._on_parsed, self._on_failed)
+        self._trying = LatestJob(self, self._on_tried, self._on_failed, start=in_thread)
         self._timer = single_shot(self, self._parse)
+        self._slow = single_shot(self, self._show_slow, _SLOW_MS)
 
     def findings(self, problems: Iterable[Problem]) -> tuple[Problem, ...]:
         """Return the problems that the file's project reports, with its own.
@@ -89,6 +130,10 @@ class DocumentReading(QObject):
     def start(self, milliseconds: int) -> None:
         """Parse the text after a wait."""
         self._timer.start(milliseconds)
+
+    def distrust(self) -> None:
+        """Try the text before it is read: it comes from the disk."""
+        self._is_untried = True
 
     def note_change(self) -> None:
         """Schedule a parse of the changed text: when typing pauses, or after a while anyway."""
@@ -112,9 +157,14 @@ class DocumentReading(QObject):
             self._timer.start(0)
 
     def read_now(self) -> PromptDocument | None:
-        """Return the document of the text as it is, parsed at once where that still waits."""
+        """Return the document of the text as it is, parsed at once where that still waits.
+
+        None for a changed text that is still to be tried.
+        """
         text, path = self._text_now()
         if self.document is not None and self.document.source.text != text:
+            if self.trials is not None and self._is_untried:
+                return None
             self._timer.stop()
             self._parsing.drop()
             self._unread_since = 0.0
@@ -124,6 +174,8 @@ class DocumentReading(QObject):
     def close(self) -> None:
         """Parse nothing any more."""
         self._timer.stop()
+        self._slow.stop()
+        self._trying.drop()
         self._parsing.drop()
 
     def _wait(self) -> int:
@@ -136,7 +188,32 @@ class DocumentReading(QObject):
             return
         text, path = self._text_now()
         self._unread_since = 0.0
-        self._parsing.submit(lambda: _parse(text, path))
+        if self.trials is not None and self._is_untried:
+            self._trying.submit(partial(self.trials.failure_of, text, path))
+            self._slow.start()
+        else:
+            self._parsing.submit(lambda: _parse(text, path))
+
+    def _on_tried(self, failure: Problem | None) -> None:
+        self._slow.stop()
+        if failure is None:
+            self._is_untried = False
+            self._parse()
+        else:
+            self._leave_unread(failure)
+
+    def _show_slow(self) -> None:
+        from studio.core.text.source import Problem, Severity, Span
+
+        words = tr("This text takes long: it is read in a process of its own first.")
+        self._leave_unread(Problem("being-tried", Severity.ERROR, words, Span(0, 0)))
+
+    def _leave_unread(self, reason: Problem) -> None:
+        from studio.application.document.checked_file import unread
+
+        self._project = None
+        self.document = unread(*self._text_now(), reason)
+        self.parsed.emit(self.document)
 
     def _on_parsed(self, parsed: tuple[PromptDocument, ProjectFindings, float]) -> None:
         document, self._project, self._seconds = parsed
@@ -341,6 +418,7 @@ class DocumentController(QObject):
     def accept_disk(self, file: files.FileText) -> None:
         """Take the text that is on disk now, as the editor did."""
         self.file = file
+        self.reading.distrust()
         self.set_modified(False)
         self.disk_settled.emit()
 

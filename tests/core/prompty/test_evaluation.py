@@ -12,6 +12,7 @@ import pytest
 from studio.core.prompty.evaluation import TooLongError, evaluation_limits, failure
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
+from tests.support import patience
 
 
 def test_each_failure_has_its_code_and_says_what_it_is() -> None:
@@ -90,7 +91,7 @@ for result in evaluation.in_worker(items, work, lambda item, problem: f"{item}: 
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
-def test_each_item_has_a_child_and_the_work_goes_on_without_the_process_of_children() -> None:
+def test_items_have_a_child_and_each_is_without_a_result_once_its_process_was_ended() -> None:
     program = """
 import os, signal, sys
 from studio.core.prompty import evaluation
@@ -102,17 +103,17 @@ def work(item):
         print("over the output of a server", flush=True)
     if item == "reads":
         return repr(sys.stdin.read())
-    if item == "its parent":
-        return os.getppid()
+    if item == "its group":
+        return os.getpgid(0)
     return f"{item}: fine"
 
 ask = evaluation.forking(work, lambda item, problem: f"{item}: {problem.code}")
-print(ask("first"), ask("is ended"), ask("prints"), ask("reads"), sep="; ")
-forks = ask("its parent")
-assert forks != os.getpid()
-print(len(ask("x" * 5_000_000)), ask("its parent") == forks, sep="; ")
-os.kill(forks, signal.SIGKILL)
-print(ask("last"), ask("its parent") == os.getppid(), sep="; ")
+print(*ask(["first", "is ended", "prints", "reads"]), sep="; ")
+(group,) = ask(["its group"])
+assert group != os.getpgid(0)
+print(len(ask(["x" * 5_000_000])[0]), ask(["its group"]) == [group], sep="; ")
+os.kill(group, signal.SIGKILL)
+print(ask(["last", "of all"]))
 """
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, input="x"
@@ -120,9 +121,40 @@ print(ask("last"), ask("its parent") == os.getppid(), sep="; ")
     assert done.stdout.splitlines() == [
         "first: fine; is ended: too-much-memory; prints: fine; ''",
         "5000006; True",
-        "last: fine; True",
+        "[None, None]",
     ]
     assert done.stderr == "over the output of a server\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
+def test_items_are_worked_on_beside_each_other_and_none_outlives_the_asking_process() -> None:
+    program = """
+import os, threading, time
+from studio.core.prompty import evaluation
+
+reading, writing = os.pipe()
+
+def work(item):
+    if item == "never returns":
+        os.write(writing, b"begun")
+        time.sleep(6000)
+    return f"{item}: fine"
+
+ask = evaluation.forking(work, lambda item, problem: problem.code)
+threading.Thread(target=ask, args=[["never returns"]], daemon=True).start()
+os.read(reading, 5)
+print(ask(["another"]))
+"""
+    # It waits for the end of each process that has its output.
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=patience.SECONDS,
+    )
+    assert done.stdout == "['another: fine']\n"
+    assert done.stderr == ""
 
 
 class Broken(Mapping[str, str]):

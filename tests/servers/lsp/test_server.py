@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -212,3 +214,19 @@ async def test_a_text_that_ends_its_reader_is_one_finding_and_others_keep_theirs
         assert await editor.findings(good, 2) == before
         editor.change(bad, 3, PROMPT)
         assert await editor.findings(bad, 3) == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
+async def test_other_texts_are_read_while_one_is_tried(tmp_path: Path, user_home: Path) -> None:
+    fifo = tmp_path / "slow.fifo"
+    os.mkfifo(fifo)
+    async with started(tmp_path, module="tests.support.ending_server") as editor:
+        slow = editor.open(tmp_path / "slow.prompty", PROMPT + "WAIT")
+        hover = types.HoverParams(types.TextDocumentIdentifier(slow), types.Position(1, 1))
+        asked = asyncio.create_task(editor.client.text_document_hover_async(hover))
+        good = editor.open(tmp_path / "good.prompty", PROMPT)
+        await editor.findings(good)
+        assert not asked.done()
+        await asyncio.to_thread(fifo.write_text, "", encoding="utf-8")
+        await asked
+        await editor.findings(slow)

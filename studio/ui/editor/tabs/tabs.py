@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from studio.ui.editor.tabs.page_files import PageFiles
     from studio.viewmodels.app.notifications import Notifications
     from studio.viewmodels.app.settings import SettingsStore
+    from studio.viewmodels.document.controller import TextTrials
     from studio.viewmodels.document.swap import Swap, SwapFolder
 
 
@@ -57,6 +58,7 @@ class EditorTabs(QStackedWidget):
         self._settings = settings
         self._untitled = 0
         self._holds = False
+        self._trials: TextTrials | None = None
         self._closed: list[tuple[Path, int, int]] = []
         """The files of closed tabs, the last one last: path, caret in UTF-16 units, scroll."""
         self._welcome = welcome
@@ -389,10 +391,15 @@ class EditorTabs(QStackedWidget):
         """Show texts without their colors, and do not read them, until `release`: paint first."""
         self._holds = True
 
-    def release(self) -> None:
-        """Color and read the texts shown."""
-        self._holds = False
+    def release(self, trials: TextTrials | None = None) -> None:
+        """Color and read the texts shown.
+
+        Args:
+            trials: tries these and later ones before they are read.
+        """
+        self._holds, self._trials = False, trials
         for page in self.pages():
+            page.controller.reading.trials = trials
             page.editor.highlighter.release()
             page.controller.reading.release()
 
@@ -404,6 +411,7 @@ class EditorTabs(QStackedWidget):
         page.controller.path_moved.connect(self.path_moved)
         page.parsed.connect(partial(self._tell_of, page, self.parsed))
         if twin is None:
+            page.controller.reading.trials = self._trials
             page.controller.saved.connect(self.saved)
             page.controller.path_moved.connect(partial(self._on_path_moved, page))
             page.controller.saved_over.connect(self.saved_over)
