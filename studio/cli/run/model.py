@@ -137,7 +137,7 @@ def _asked(had: RunModel, now: RunModel) -> str:
         )
     tell(f"prompt-studio: {words}")
     while True:
-        tell(f"Continue with {had.name} (run) or {now.name} (prompt)? ", end="")
+        tell(f"Go on with {had.name} (run) or {now.name} (prompt)? ", end="")
         sys.stderr.flush()
         line = sys.stdin.readline()
         if not line:
