@@ -252,17 +252,7 @@ def trials() -> Trial:
     """Start a process in which texts are checked before this one reads them, where it can fork."""
     if sys.platform == "win32" or threading.active_count() > 1:
         return no_trial
-    ask = forking(_failure_of, lambda _, problem: problem)
-    return _remembering(ask)
-
-
-def serve_trials() -> None:
-    """Check the texts that the window sends over standard input, each in a child."""
-    serve(socket.socket(fileno=os.dup(0)), _failure_of, lambda _, problem: problem)
-
-
-def _remembering(ask: Trial) -> Trial:
-    known = dict[int, Problem | None]()
+    ask, known = forking(_failure_of, lambda _, problem: problem), dict[int, Problem | None]()
 
     def failures_of(items: Sequence[tuple[str, Path | None]]) -> list[Problem | None]:
         new = [item for item in items if hash(item) not in known]
@@ -270,6 +260,11 @@ def _remembering(ask: Trial) -> Trial:
         return [known[hash(item)] for item in items]
 
     return failures_of
+
+
+def serve_trials() -> None:
+    """Check the texts that the window sends over standard input, each in a child."""
+    serve(socket.socket(fileno=os.dup(0)), _failure_of, lambda _, problem: problem)
 
 
 def _failure_of(item: tuple[str, Path | None]) -> Problem | None:

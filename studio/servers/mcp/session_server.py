@@ -13,7 +13,12 @@ from studio.core.text.amounts import counted, shortened
 from studio.core.text.diff import json_difference
 from studio.core.text.files import read_bounded
 from studio.core.text.values import Json, JsonObject, object_of, parse_json, reason_of
-from studio.core.tools.python_server.serve import BAD_PARAMETERS, HANDSHAKE_VERSIONS, NOT_FOUND
+from studio.core.tools.python_server.serve import (
+    BAD_PARAMETERS,
+    HANDSHAKE_VERSIONS,
+    NOT_FOUND,
+    UNREADABLE,
+)
 from studio.core.tools.source import is_whole
 
 _MOST_BYTES = 64 * 1024 * 1024
@@ -177,7 +182,7 @@ class SessionServer:
             try:
                 asked = object_of(parse_json(line.decode("utf-8")))
             except ValueError:
-                self._say({"id": None, "error": {"code": -32700, "message": "no JSON"}})
+                self._say({"id": None, "error": {"code": UNREADABLE, "message": "no JSON"}})
                 continue
             method, parameters = asked.get("method"), object_of(asked.get("params"))
             if method == "notifications/cancelled":

@@ -9,20 +9,18 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator,
 from itertools import zip_longest
 from typing import Literal, NamedTuple, TypeAlias
 
-import httpx2
-
 from studio.core.agent.values.events import Event, ModelCalled, ModelFailed, ModelReplied
 from studio.core.agent.values.json_text import json_text
 from studio.core.masking.masker import Masker
-from studio.core.models.base import ModelError
 from studio.core.runs.rows import RECORDING
 from studio.core.runs.store import RunFilter, RunStore
 from studio.core.text.amounts import counted, shortened
-from studio.core.text.values import Json, parse_json, reason_of
+from studio.core.text.values import Json, parse_json
 from studio.core.wire.reply import Reply
 from studio.core.wire.wire_call import WireCall, marked_body
 from studio.servers.record.answers import answer_of
-from studio.servers.record.exchange import CUT_OFF, Exchange, Head, ProgramKeys, sent_headers
+from studio.servers.record.exchange import CUT_OFF, Exchange, Head, ProgramKeys
+from studio.servers.record.passing import Passing
 
 IGNORED = ("metadata", "prompt_cache_key", "safety_identifier", "user")
 """Keys of a body that differ from run to run and ask for nothing."""
@@ -197,11 +195,11 @@ class Replay:
             self._left.remove(instead)
             _answer(exchange, instead)
             return
-        if self._on_difference in ("ask", "answer"):
-            asking = (
-                _ask(exchange) if self._on_difference == "ask" else self._by_hand(exchange, words)
-            )
-            task = asyncio.create_task(asking)
+        if self._on_difference == "ask":
+            exchange.passing, exchange.is_asked = Passing(), True
+            return
+        if self._on_difference == "answer":
+            task = asyncio.create_task(self._by_hand(exchange, words))
             self._asking.add(task)
             task.add_done_callback(self._asking.discard)
             return
@@ -224,25 +222,6 @@ def _compared(value: Json, ignored: Collection[str]) -> Json:
     if not isinstance(value, Mapping):
         return value
     return {key: each for key, each in value.items() if key not in ignored}
-
-
-async def _ask(exchange: Exchange) -> None:
-    """Pass a request on to its server, and the answer back."""
-    upstream = exchange.upstream
-    sending = upstream.send("POST", exchange.target, exchange.headers, exchange.body)
-    try:
-        answer = await exchange.while_there(sending)
-        exchange.give(Head(answer.status_code, sent_headers(answer.headers.raw)))
-        assert isinstance(answer.stream, httpx2.AsyncByteStream)
-        async for piece in answer.stream:
-            exchange.give(piece)
-        await answer.aclose()
-    except (httpx2.HTTPError, OSError) as error:
-        exchange.is_broken = True
-        exchange.fail(f"{upstream.address} cannot be reached ({reason_of(error)}).")
-    except ModelError:
-        pass  # the program has closed its connection
-    exchange.end()
 
 
 def _path(target: bytes) -> bytes:
