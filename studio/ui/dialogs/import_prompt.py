@@ -3,17 +3,8 @@
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import (
-    QDialog,
-    QFileDialog,
-    QFrame,
-    QLabel,
-    QListWidget,
-    QListWidgetItem,
-    QVBoxLayout,
-    QWidget,
-)
 
 from studio.application.inputs.sets import sets_path, write_sets
 from studio.application.tools.saved_calls import calls_file
@@ -33,15 +24,15 @@ StateTone: TypeAlias = Literal["error", "warning", "success", "muted"]
 """Which of the theme's colors a picture has."""
 
 
-class StateLine(FollowsTheme, QWidget):
+class StateLine(FollowsTheme, QtWidgets.QWidget):
     """Keeps what it says in the colors of the theme."""
 
     def __init__(self) -> None:
         super().__init__()
         self._picture = ""
         self._tone: StateTone = "muted"
-        self.mark = QLabel()
-        self._said = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
+        self.mark = QtWidgets.QLabel()
+        self._said = QtWidgets.QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         row = row_of(on=self, margins=0, spacing=8)
         row.addWidget(self.mark, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self._said, 1)
@@ -70,18 +61,18 @@ class StateLine(FollowsTheme, QWidget):
 _SHOWN = 200_000
 
 
-def ask_file(parent: QWidget, folder: str) -> Path | None:
+def ask_file(parent: QtWidgets.QWidget, folder: str) -> Path | None:
     """Ask which file to import, beginning in a folder."""
     pattern = " ".join(f"*{suffix}" for suffix in all_suffixes())
     known = tr("Prompts of other formats ({pattern})")
     every = tr("All files (*)")
-    name, _ = QFileDialog.getOpenFileName(
+    name, _ = QtWidgets.QFileDialog.getOpenFileName(
         parent, tr("Import"), folder, f"{known.format(pattern=pattern)};;{every}"
     )
     return Path(name) if name else None
 
 
-class ImportDialog(QDialog):
+class ImportDialog(QtWidgets.QDialog):
     """Nothing is written before the user says so; without a file it opens as a new prompt."""
 
     opened = Signal(str, str)  # text of the prompt, title
@@ -91,7 +82,7 @@ class ImportDialog(QDialog):
         self,
         path: Path,
         messages: Notifications,
-        parent: QWidget,
+        parent: QtWidgets.QWidget,
         text: str | None = None,
         made: Imported | None = None,
     ) -> None:
@@ -115,7 +106,7 @@ class ImportDialog(QDialog):
         resize_within_screen(self, 880, 640)
         self.state = StateLine()
         self.choice = named(ComboBox(), tr("Which prompt of the file"))
-        self.notes = named(QListWidget(), tr("What is changed or lost"))
+        self.notes = named(QtWidgets.QListWidget(), tr("What is changed or lost"))
         self.notes.setWordWrap(True)
         self.notes.setIconSize(QSize(16, 16))
         self.text = fixed_text(tr("The prompt file"), wraps=False)
@@ -196,10 +187,10 @@ class ImportDialog(QDialog):
 
     def _lay_out(self) -> None:
         head = row_of((self.state, 1), self.choice, spacing=8)
-        frame = QFrame(frameShape=QFrame.Shape.StyledPanel)
-        inside = QVBoxLayout(frame)
+        frame = QtWidgets.QFrame(frameShape=QtWidgets.QFrame.Shape.StyledPanel)
+        inside = QtWidgets.QVBoxLayout(frame)
         inside.setContentsMargins(0, 0, 0, 0)
-        self.text.setFrameShape(QFrame.Shape.NoFrame)
+        self.text.setFrameShape(QtWidgets.QFrame.Shape.NoFrame)
         inside.addWidget(self.text)
         footer = row_of(1, self.leave, self.save, self.take, spacing=8)
         column_of(head, self.notes, (frame, 1), footer, on=self, margins=16, spacing=12)
@@ -208,7 +199,7 @@ class ImportDialog(QDialog):
         self.text.setPlainText(made.text[:_SHOWN])
         self.notes.clear()
         for note in made.notes:
-            self.notes.addItem(QListWidgetItem(note))
+            self.notes.addItem(QtWidgets.QListWidgetItem(note))
         self._paint_notes()
         self.notes.setVisible(bool(made.notes))
         self.notes.setFixedHeight(min(132, 10 + 26 * len(made.notes)))
@@ -243,6 +234,6 @@ class ImportDialog(QDialog):
         start = self._path.with_suffix(".prompty")
         if self._made is None and start == self._path:
             start = self._path.with_name(f"{self._path.stem}.imported.prompty")
-        name, _ = QFileDialog.getSaveFileName(self, tr("Import"), str(start), "*.prompty")
+        name, _ = QtWidgets.QFileDialog.getSaveFileName(self, tr("Import"), str(start), "*.prompty")
         if name and self.write(Path(name)):
             self.accept()

@@ -4,14 +4,8 @@ import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import (
-    QLabel,
-    QPushButton,
-    QTabBar,
-    QVBoxLayout,
-    QWidget,
-)
 
 from studio.application.comparison import changed_words
 from studio.application.experiments.asked_cell import sent_of
@@ -62,7 +56,7 @@ class _Answer(ClosedText):
         return QSize(super().minimumSizeHint().width(), _LEAST_ANSWER)
 
 
-class CellDetail(FollowsTheme, QWidget):
+class CellDetail(FollowsTheme, QtWidgets.QWidget):
     """Shows a cell; asks for what is done with it."""
 
     request_step = Signal(CellKey)
@@ -82,19 +76,19 @@ class CellDetail(FollowsTheme, QWidget):
         self._is_low = is_low
         self._cell: ShownCell | None = None
         self._compares = True
-        self.title = QLabel()
-        self.facts = ElidedLabel() if is_low else QLabel()
+        self.title = QtWidgets.QLabel()
+        self.facts = ElidedLabel() if is_low else QtWidgets.QLabel()
         paint_text(self.facts, "muted")
-        self.tabs = QTabBar(expanding=False, drawBase=False)
+        self.tabs = QtWidgets.QTabBar(expanding=False, drawBase=False)
         self.answer = _Answer()
-        self.checks = QVBoxLayout()
-        self._inner = QWidget()
-        self.compare_button = QPushButton(tr("Against the baseline"))
+        self.checks = QtWidgets.QVBoxLayout()
+        self._inner = QtWidgets.QWidget()
+        self.compare_button = QtWidgets.QPushButton(tr("Against the baseline"))
         self.repeat_button = push_button(tr("Next repeat"), self._next_repeat)
         self.step_button = push_button(tr("Step through"), lambda: self.request_step.emit(self.key))
         self.run_button = push_button(tr("Open the run"), lambda: self.request_run.emit(self.key))
         self.edit_button = push_button(tr("Edit prompt"), lambda: self.request_edit.emit(self.key))
-        self.accept_button = QPushButton(tr("Accept answer"))
+        self.accept_button = QtWidgets.QPushButton(tr("Accept answer"))
         self.rating = RatingBar()
         self._lay_out()
         self._connect()
@@ -138,7 +132,9 @@ class CellDetail(FollowsTheme, QWidget):
         for result in outcome.results if outcome is not None else ():
             self._add_check(result)
         if outcome is not None and not outcome.error and not outcome.results:
-            nothing = QLabel(tr("Nothing is checked: the row expects nothing."), wordWrap=True)
+            nothing = QtWidgets.QLabel(
+                tr("Nothing is checked: the row expects nothing."), wordWrap=True
+            )
             paint_text(nothing, "muted")
             self.checks.addWidget(nothing)
         self._inner.updateGeometry()  # else the lines keep the height they had before they wrapped
@@ -226,10 +222,10 @@ class CellDetail(FollowsTheme, QWidget):
 
     def _add_check(self, result: AssertionResult, depth: int = 0) -> None:
         theme = theme_in_use()
-        line = QWidget()
+        line = QtWidgets.QWidget()
         row = row_of(on=line, margins=(10 + 18 * depth, 6, 10, 6), spacing=12)
         tone = {"passed": "success", "failed": "error"}.get(result.state, "warning")
-        words = QLabel(
+        words = QtWidgets.QLabel(
             f"{html.escape(result.label)}<br><span style='color:{theme.muted}'>"
             f"{html.escape(self._state_words(result))}</span>",
             wordWrap=True,
@@ -274,7 +270,7 @@ class CellDetail(FollowsTheme, QWidget):
         actions = FlowLayout()
         for button in (self.step_button, self.run_button, self.edit_button, self.accept_button):
             actions.addWidget(button)
-        whole = QWidget()
+        whole = QtWidgets.QWidget()
         column_of(
             head,
             self.facts,
@@ -303,7 +299,7 @@ class CellDetail(FollowsTheme, QWidget):
         column_of(self.checks, 1, on=self._inner, margins=0)
         area = scroll_area(self._inner)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        unseen = QWidget(self, visible=False)
+        unseen = QtWidgets.QWidget(self, visible=False)
         for part in (self.edit_button, self.rating):
             part.setParent(unseen)
         body = row_of((self.answer, 2), (area, 1), spacing=12)

@@ -2,39 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import (
-    QAbstractItemModel,
-    QEvent,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    QPointF,
-    QRect,
-    QRectF,
-    QSize,
-    Qt,
-)
-from PySide6.QtGui import (
-    QColor,
-    QFont,
-    QKeyEvent,
-    QPainter,
-    QPen,
-    QPolygonF,
-    QResizeEvent,
-    QTextCharFormat,
-    QTextLayout,
-)
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QHeaderView,
-    QPlainTextEdit,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QTableView,
-    QWidget,
-)
+from PySide6 import QtCore, QtGui, QtWidgets
 
 from studio.application.experiments.grid import DotState, GridCell
 from studio.application.words import tr
@@ -48,6 +16,8 @@ from studio.viewmodels.experiments.grid_model import (
     ShownAnswer,
 )
 
+_EditTrigger = QtWidgets.QAbstractItemView.EditTrigger
+_ScrollHint = QtWidgets.QAbstractItemView.ScrollHint
 _ROW_HEIGHT, _GROUP_HEIGHT = 60, 28
 _HEAD_HEIGHT = 44
 _LINES = 3
@@ -73,13 +43,13 @@ _MEASURED = 50
 _LONGEST = 2_000
 """Characters of a text that are painted."""
 
-_ACROSS = Qt.Orientation.Horizontal
-_Index = QModelIndex | QPersistentModelIndex
+_ACROSS = QtCore.Qt.Orientation.Horizontal
+_Index = QtCore.QModelIndex | QtCore.QPersistentModelIndex
 
 
 def paint_lines(
-    painter: QPainter,
-    room: QRectF,
+    painter: QtGui.QPainter,
+    room: QtCore.QRectF,
     text: str,
     most: int,
     changed: Sequence[tuple[int, int]] = (),
@@ -98,9 +68,9 @@ def paint_lines(
     for number in range(1, most + 1):
         rest, marks = flat[begin:], [(start - begin, end - begin) for start, end in changed]
         if number == most:
-            elide = Qt.TextElideMode.ElideRight
+            elide = QtCore.Qt.TextElideMode.ElideRight
             rest = painter.fontMetrics().elidedText(rest, elide, int(room.width()))
-        layout = QTextLayout(rest, painter.font())
+        layout = QtGui.QTextLayout(rest, painter.font())
         layout.setFormats([_changed_format(max(0, start), end) for start, end in marks if end > 0])
         layout.beginLayout()
         line = layout.createLine()
@@ -108,7 +78,7 @@ def paint_lines(
             break
         line.setLineWidth(room.width())
         layout.endLayout()
-        line.draw(painter, room.topLeft() + QPointF(0, height))
+        line.draw(painter, room.topLeft() + QtCore.QPointF(0, height))
         height += line.height()
         begin += line.textLength()
         if begin >= len(flat):
@@ -116,100 +86,108 @@ def paint_lines(
     return height
 
 
-def _changed_format(start: int, end: int) -> QTextLayout.FormatRange:
+def _changed_format(start: int, end: int) -> QtGui.QTextLayout.FormatRange:
     theme = theme_in_use()
-    mark = QTextLayout.FormatRange()
+    mark = QtGui.QTextLayout.FormatRange()
     mark.start, mark.length = start, end - start
-    tint = QTextCharFormat()
-    tint.setBackground(QColor(blend(theme.accent, theme.surface, SOFT_TINT)))
+    tint = QtGui.QTextCharFormat()
+    tint.setBackground(QtGui.QColor(blend(theme.accent, theme.surface, SOFT_TINT)))
     tint.setFontUnderline(True)
-    tint.setUnderlineColor(QColor(theme.accent))
+    tint.setUnderlineColor(QtGui.QColor(theme.accent))
     mark.format = tint
     return mark
 
 
-class CellDelegate(QStyledItemDelegate):
+class CellDelegate(QtWidgets.QStyledItemDelegate):
     """Paints values and answers in three lines; a value is edited as text of several lines."""
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
+    def sizeHint(self, option: QtWidgets.QStyleOptionViewItem, index: _Index) -> QtCore.QSize:
         """Return a fixed size: all rows have the same height."""
-        return QSize(_FIRST_WIDTH, _ROW_HEIGHT)
+        return QtCore.QSize(_FIRST_WIDTH, _ROW_HEIGHT)
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
+    def paint(
+        self, painter: QtGui.QPainter, option: QtWidgets.QStyleOptionViewItem, index: _Index
+    ) -> None:
         """Paint ground, then a value of the row or a cell."""
         painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        rect = QRect(option.rect)
-        selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
+        rect = QtCore.QRect(option.rect)
+        selected = bool(option.state & QtWidgets.QStyle.StateFlag.State_Selected)
         theme = theme_in_use()
-        painter.fillRect(rect, QColor(theme.selection if selected else theme.surface))
+        painter.fillRect(rect, QtGui.QColor(theme.selection if selected else theme.surface))
         painter.setFont(option.font)
-        room = QRectF(rect).adjusted(_PAD, _TOP, -_PAD, -_TOP)
+        room = QtCore.QRectF(rect).adjusted(_PAD, _TOP, -_PAD, -_TOP)
         cell, group = index.data(CELL_ROLE), index.data(GROUP_ROLE)
         if isinstance(group, RowGroup):
             if not selected:
-                painter.fillRect(rect, QColor(theme.window))
+                painter.fillRect(rect, QtGui.QColor(theme.window))
             self._paint_group(painter, room, group, str(index.data()), index.column())
         elif isinstance(cell, GridCell):
             self._paint_cell(painter, room, cell, index.data(ANSWER_ROLE))
         else:
-            head = str(index.model().headerData(index.column(), Qt.Orientation.Horizontal))
+            head = str(index.model().headerData(index.column(), QtCore.Qt.Orientation.Horizontal))
             is_plain = index.column() == 1 or head.startswith("expected")
-            painter.setPen(QColor(theme.text if is_plain else theme.muted))
+            painter.setPen(QtGui.QColor(theme.text if is_plain else theme.muted))
             paint_lines(painter, room, str(index.data() or ""), _LINES)
-        if option.state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(QPen(QColor(theme.accent), 2))
-            painter.setBrush(Qt.BrushStyle.NoBrush)  # of the cell's last sign
-            painter.drawRect(QRectF(rect).adjusted(1, 1, -1, -1))
+        if option.state & QtWidgets.QStyle.StateFlag.State_HasFocus:
+            painter.setPen(QtGui.QPen(QtGui.QColor(theme.accent), 2))
+            painter.setBrush(QtCore.Qt.BrushStyle.NoBrush)  # of the cell's last sign
+            painter.drawRect(QtCore.QRectF(rect).adjusted(1, 1, -1, -1))
         painter.restore()
 
     def _paint_group(
-        self, painter: QPainter, room: QRectF, group: RowGroup, words: str, column: int
+        self, painter: QtGui.QPainter, room: QtCore.QRectF, group: RowGroup, words: str, column: int
     ) -> None:
         if not column:
             size = int(room.height())
             mark = icon("chevron-right" if group.is_folded else "chevron-down")
-            mark.paint(painter, QRect(int(room.left()), int(room.top()), size, size))
+            mark.paint(painter, QtCore.QRect(int(room.left()), int(room.top()), size, size))
             room = room.adjusted(size + _GAP, 0, 0, 0)
-        painter.setPen(QColor(theme_in_use().text))
+        painter.setPen(QtGui.QColor(theme_in_use().text))
         font = painter.font()
         font.setBold(not column)
         painter.setFont(font)
         paint_lines(painter, room, words, 1)
 
     def _paint_cell(
-        self, painter: QPainter, room: QRectF, cell: GridCell, answer: ShownAnswer | None
+        self,
+        painter: QtGui.QPainter,
+        room: QtCore.QRectF,
+        cell: GridCell,
+        answer: ShownAnswer | None,
     ) -> None:
         theme = theme_in_use()
         line = float(painter.fontMetrics().height())
-        at = QPointF(room.left(), room.top() + (line - _DOT) / 2)
+        at = QtCore.QPointF(room.left(), room.top() + (line - _DOT) / 2)
         is_coming = answer is not None and answer.tone in ("comes", "waits")
         for dot in cell.dots[:_MOST_DOTS]:
             shown = DotState.COMING if is_coming and dot is DotState.WAITING else dot
             paint_dot(painter, at, shown, theme)
-            at += QPointF(_DOT + _GAP, 0)
+            at += QtCore.QPointF(_DOT + _GAP, 0)
         right = room.right()
         if cell.change:
             right -= 16
             _paint_change(painter, right + 10, room.top() + line / 2, won=cell.change == "won")
-        align = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
+        align = int(QtCore.Qt.AlignmentFlag.AlignRight | QtCore.Qt.AlignmentFlag.AlignTop)
         if note := _note_of(cell):
-            painter.setPen(QColor(theme.muted))
+            painter.setPen(QtGui.QColor(theme.muted))
             painter.drawText(
-                QRectF(room.left(), room.top(), right - room.left(), line), align, note
+                QtCore.QRectF(room.left(), room.top(), right - room.left(), line), align, note
             )
             right -= painter.fontMetrics().horizontalAdvance(note) + _GAP
-        first = QRectF(at.x(), room.top(), max(0.0, right - at.x()), line)
+        first = QtCore.QRectF(at.x(), room.top(), max(0.0, right - at.x()), line)
         if answer is None:
             waits = cell.dots and cell.dots[0] is DotState.WAITING
-            painter.setPen(QColor(theme.muted))
+            painter.setPen(QtGui.QColor(theme.muted))
             paint_lines(painter, first, tr("waits") if waits else "", 1)
             return
         failed = answer.tone == "error" or DotState.FAILED in cell.dots
         is_amber = answer.tone in ("error", "waits")
-        painter.setPen(QColor(theme.warning if is_amber else theme.error if failed else theme.text))
+        painter.setPen(
+            QtGui.QColor(theme.warning if is_amber else theme.error if failed else theme.text)
+        )
         paint_lines(painter, first, answer.first, 1, answer.changed)
-        painter.setPen(QColor(theme.muted))
+        painter.setPen(QtGui.QColor(theme.muted))
         gap = len(answer.first) + 1
         marks = [(start - gap, end - gap) for start, end in answer.changed if end > gap]
         paint_lines(painter, room.adjusted(0, line, 0, 0), answer.rest, _LINES - 1, marks)
@@ -217,37 +195,39 @@ class CellDelegate(QStyledItemDelegate):
     # -- editing --------------------------------------------------------------------------------
 
     def createEditor(
-        self, parent: QWidget, option: QStyleOptionViewItem, index: _Index
-    ) -> QPlainTextEdit:
+        self, parent: QtWidgets.QWidget, option: QtWidgets.QStyleOptionViewItem, index: _Index
+    ) -> QtWidgets.QPlainTextEdit:
         """Return a field that keeps the line breaks of a value."""
-        field = QPlainTextEdit(parent)
-        field.setFrameShape(QPlainTextEdit.Shape.NoFrame)
+        field = QtWidgets.QPlainTextEdit(parent)
+        field.setFrameShape(QtWidgets.QPlainTextEdit.Shape.NoFrame)
         field.setTabChangesFocus(True)
         field.setAccessibleName(str(index.model().headerData(index.column(), _ACROSS)))
         return field
 
-    def setEditorData(self, editor: QWidget, index: _Index) -> None:
+    def setEditorData(self, editor: QtWidgets.QWidget, index: _Index) -> None:
         """Show the value, selected."""
-        assert isinstance(editor, QPlainTextEdit)
-        editor.setPlainText(str(index.data(Qt.ItemDataRole.EditRole) or ""))
+        assert isinstance(editor, QtWidgets.QPlainTextEdit)
+        editor.setPlainText(str(index.data(QtCore.Qt.ItemDataRole.EditRole) or ""))
         editor.selectAll()
 
-    def setModelData(self, editor: QWidget, model: QAbstractItemModel, index: _Index) -> None:
+    def setModelData(
+        self, editor: QtWidgets.QWidget, model: QtCore.QAbstractItemModel, index: _Index
+    ) -> None:
         """Give the value back."""
-        assert isinstance(editor, QPlainTextEdit)
+        assert isinstance(editor, QtWidgets.QPlainTextEdit)
         model.setData(index, editor.toPlainText())
 
-    def eventFilter(self, editor: QObject, event: QEvent) -> bool:
+    def eventFilter(self, editor: QtCore.QObject, event: QtCore.QEvent) -> bool:
         """Keep the value on Enter, as a sheet does; Shift+Enter is a line break."""
         if (
-            isinstance(event, QKeyEvent)
-            and isinstance(editor, QWidget)
-            and event.type() == QEvent.Type.KeyPress
-            and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-            and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+            isinstance(event, QtGui.QKeyEvent)
+            and isinstance(editor, QtWidgets.QWidget)
+            and event.type() == QtCore.QEvent.Type.KeyPress
+            and event.key() in (QtCore.Qt.Key.Key_Return, QtCore.Qt.Key.Key_Enter)
+            and not event.modifiers() & QtCore.Qt.KeyboardModifier.ShiftModifier
         ):
             self.commitData.emit(editor)
-            self.closeEditor.emit(editor, QStyledItemDelegate.EndEditHint.NoHint)
+            self.closeEditor.emit(editor, QtWidgets.QStyledItemDelegate.EndEditHint.NoHint)
             return True
         return super().eventFilter(editor, event)
 
@@ -260,16 +240,16 @@ def _note_of(cell: GridCell) -> str:
     return f"{cell.score:.2f}" if is_mean else ""
 
 
-def _paint_change(painter: QPainter, x: float, y: float, *, won: bool) -> None:
+def _paint_change(painter: QtGui.QPainter, x: float, y: float, *, won: bool) -> None:
     theme = theme_in_use()
     tip, foot = (y - 5, y + 4) if won else (y + 5, y - 4)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(QColor(theme.success if won else theme.error))
-    corners = [QPointF(x, tip), QPointF(x - 5.5, foot), QPointF(x + 5.5, foot)]
-    painter.drawPolygon(QPolygonF(corners))
+    painter.setPen(QtCore.Qt.PenStyle.NoPen)
+    painter.setBrush(QtGui.QColor(theme.success if won else theme.error))
+    corners = [QtCore.QPointF(x, tip), QtCore.QPointF(x - 5.5, foot), QtCore.QPointF(x + 5.5, foot)]
+    painter.drawPolygon(QtGui.QPolygonF(corners))
 
 
-def paint_dot(painter: QPainter, at: QPointF, dot: DotState, theme: Theme) -> None:
+def paint_dot(painter: QtGui.QPainter, at: QtCore.QPointF, dot: DotState, theme: Theme) -> None:
     """Paint a repeat's dot: filled if it passes, else a ring; a cross without an answer.
 
     Args:
@@ -278,101 +258,104 @@ def paint_dot(painter: QPainter, at: QPointF, dot: DotState, theme: Theme) -> No
         dot: what is drawn.
         theme: its colors.
     """
-    box = QRectF(at.x(), at.y(), _DOT, _DOT)
-    painter.setBrush(Qt.BrushStyle.NoBrush)
+    box = QtCore.QRectF(at.x(), at.y(), _DOT, _DOT)
+    painter.setBrush(QtCore.Qt.BrushStyle.NoBrush)
     match dot:
         case DotState.PASSED:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(theme.success))
+            painter.setPen(QtCore.Qt.PenStyle.NoPen)
+            painter.setBrush(QtGui.QColor(theme.success))
             painter.drawEllipse(box)
         case DotState.FAILED:
-            painter.setPen(QPen(QColor(theme.error), 1.8))
+            painter.setPen(QtGui.QPen(QtGui.QColor(theme.error), 1.8))
             painter.drawEllipse(box.adjusted(0.9, 0.9, -0.9, -0.9))
         case DotState.ERROR:
-            painter.setPen(QPen(QColor(theme.warning), 2))
+            painter.setPen(QtGui.QPen(QtGui.QColor(theme.warning), 2))
             inner = box.adjusted(1.2, 1.2, -1.2, -1.2)
             painter.drawLine(inner.topLeft(), inner.bottomRight())
             painter.drawLine(inner.topRight(), inner.bottomLeft())
         case DotState.UNDECIDED:
-            painter.setPen(QPen(QColor(theme.warning), 1.8))
+            painter.setPen(QtGui.QPen(QtGui.QColor(theme.warning), 1.8))
             painter.drawRect(box.adjusted(1.2, 1.2, -1.2, -1.2))
         case DotState.COMING:
-            painter.setPen(QPen(QColor(theme.accent), 1.8))
+            painter.setPen(QtGui.QPen(QtGui.QColor(theme.accent), 1.8))
             painter.drawArc(box.adjusted(0.9, 0.9, -0.9, -0.9), 0, 270 * 16)
         case DotState.UNCHECKED:
-            painter.setPen(QPen(QColor(theme.muted), 1.4))
+            painter.setPen(QtGui.QPen(QtGui.QColor(theme.muted), 1.4))
             painter.drawEllipse(box.adjusted(1.6, 1.6, -1.6, -1.6))
         case DotState.NOT_PLANNED:
-            painter.setPen(QPen(QColor(blend(theme.muted, theme.surface, 0.45)), 1.4))
-            painter.drawLine(box.center() - QPointF(2.5, 0), box.center() + QPointF(2.5, 0))
+            painter.setPen(QtGui.QPen(QtGui.QColor(blend(theme.muted, theme.surface, 0.45)), 1.4))
+            painter.drawLine(
+                box.center() - QtCore.QPointF(2.5, 0), box.center() + QtCore.QPointF(2.5, 0)
+            )
         case _:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(blend(theme.muted, theme.surface, 0.45)))
+            painter.setPen(QtCore.Qt.PenStyle.NoPen)
+            painter.setBrush(QtGui.QColor(blend(theme.muted, theme.surface, 0.45)))
             painter.drawEllipse(box.adjusted(2.8, 2.8, -2.8, -2.8))
 
 
-class GridHeader(QHeaderView):
+class GridHeader(QtWidgets.QHeaderView):
     """Names of the columns, and below them which model answers."""
 
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, parent: QtWidgets.QWidget) -> None:
         super().__init__(_ACROSS, parent)
         self.setSectionsClickable(True)
         self.setHighlightSections(False)
         self.setMinimumSectionSize(_NUMBER_WIDTH)
 
-    def sizeHint(self) -> QSize:
+    def sizeHint(self) -> QtCore.QSize:
         """Return the size for two lines."""
-        return QSize(super().sizeHint().width(), _HEAD_HEIGHT)
+        return QtCore.QSize(super().sizeHint().width(), _HEAD_HEIGHT)
 
     def paintSection(  # noqa: N802 - Qt's name
-        self, painter: QPainter, rect: QRect, section: int
+        self, painter: QtGui.QPainter, rect: QtCore.QRect, section: int
     ) -> None:
         """Paint the name, and the second line in a muted color."""
         theme, model = theme_in_use(), self.model()
         painter.save()
-        painter.fillRect(rect, QColor(theme.window))
-        painter.setPen(QColor(theme.border))
+        painter.fillRect(rect, QtGui.QColor(theme.window))
+        painter.setPen(QtGui.QColor(theme.border))
         painter.drawLine(rect.bottomLeft(), rect.bottomRight())
         painter.drawLine(rect.topRight(), rect.bottomRight())
-        bold = QFont(self.font())
+        bold = QtGui.QFont(self.font())
         bold.setBold(True)
         painter.setFont(bold)
-        room = QRectF(rect).adjusted(_PAD, 4, -_PAD, 0)
-        painter.setPen(QColor(theme.text))
+        room = QtCore.QRectF(rect).adjusted(_PAD, 4, -_PAD, 0)
+        painter.setPen(QtGui.QColor(theme.text))
         height = paint_lines(painter, room, str(model.headerData(section, _ACROSS) or ""), 1)
         painter.setFont(self.font())
-        painter.setPen(QColor(theme.muted))
+        painter.setPen(QtGui.QColor(theme.muted))
         words = str(model.headerData(section, _ACROSS, ANSWER_ROLE) or "")
         paint_lines(painter, room.adjusted(0, height, 0, 0), words, 1)
         painter.restore()
 
 
-class _Rows(QTableView):
+class _Rows(QtWidgets.QTableView):
     """A view of the rows; the table is one, and so are the columns that stay at its left."""
 
-    def __init__(self, model: ExperimentGridModel, parent: QWidget | None = None) -> None:
+    def __init__(self, model: ExperimentGridModel, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self._has_groups = False
         # Before there are rows: Qt scrolls to the first one where the mode changes.
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setVerticalScrollMode(QtWidgets.QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollMode(QtWidgets.QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setModel(model)
         self._delegate = CellDelegate(self)
         self.setItemDelegate(self._delegate)
         self.setHorizontalHeader(GridHeader(self))
         self.horizontalHeader().sectionClicked.connect(model.sort_by_column)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QtWidgets.QAbstractItemView.SelectionMode.SingleSelection)
+        self.setSelectionBehavior(QtWidgets.QAbstractItemView.SelectionBehavior.SelectRows)
         self.setTabKeyNavigation(model.is_editable)
         if model.is_editable:
-            triggers = QAbstractItemView.EditTrigger
             self.setEditTriggers(
-                triggers.EditKeyPressed | triggers.AnyKeyPressed | triggers.DoubleClicked
+                _EditTrigger.EditKeyPressed
+                | _EditTrigger.AnyKeyPressed
+                | _EditTrigger.DoubleClicked
             )
         self.setWordWrap(False)
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(_ROW_HEIGHT)
-        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.verticalHeader().setSectionResizeMode(QtWidgets.QHeaderView.ResizeMode.Fixed)
         self.clicked.connect(model.fold)
 
     def fit_groups(self, places: Sequence[int], columns: int) -> None:
@@ -397,10 +380,10 @@ class ExperimentTable(_Rows):
         self.frozen = _Rows(model, self)
         """The number and the values, over the same columns of the table."""
         self.frozen.setSelectionModel(self.selectionModel())
-        self.frozen.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.frozen.setFocusPolicy(QtCore.Qt.FocusPolicy.NoFocus)
         self.frozen.setFocusProxy(self)
-        self.frozen.setFrameShape(QTableView.Shape.NoFrame)
-        off = Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        self.frozen.setFrameShape(QtWidgets.QTableView.Shape.NoFrame)
+        off = QtCore.Qt.ScrollBarPolicy.ScrollBarAlwaysOff
         self.frozen.setVerticalScrollBarPolicy(off)
         self.frozen.setHorizontalScrollBarPolicy(off)
         mine, theirs = self.verticalScrollBar(), self.frozen.verticalScrollBar()
@@ -457,12 +440,12 @@ class ExperimentTable(_Rows):
 
     def edit(  # type: ignore[override]
         self,
-        index: QModelIndex,
-        trigger: QAbstractItemView.EditTrigger = QAbstractItemView.EditTrigger.AllEditTriggers,
-        event: QEvent | None = None,
+        index: QtCore.QModelIndex,
+        trigger: _EditTrigger = _EditTrigger.AllEditTriggers,
+        event: QtCore.QEvent | None = None,
     ) -> bool:
         """Edit a value where it is seen."""
-        cause = event or QEvent(QEvent.Type.None_)
+        cause = event or QtCore.QEvent(QtCore.QEvent.Type.None_)
         if self._is_frozen(index.column()):
             return self.frozen.edit(index, trigger, cause)
         return super().edit(index, trigger, cause)
@@ -470,7 +453,7 @@ class ExperimentTable(_Rows):
     def scrollTo(  # noqa: N802 - Qt's name
         self,
         index: _Index,
-        hint: QAbstractItemView.ScrollHint = QAbstractItemView.ScrollHint.EnsureVisible,
+        hint: _ScrollHint = _ScrollHint.EnsureVisible,
     ) -> None:
         """Bring a cell into sight: values that stay are, and an answer is not below them."""
         bar = self.horizontalScrollBar()
@@ -484,7 +467,7 @@ class ExperimentTable(_Rows):
             hidden = self.frozen.width() - self.visualRect(index).left()
             bar.setValue(bar.value() - max(0, hidden))
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
         """Share the width among the answers, and keep the chosen row in sight."""
         super().resizeEvent(event)
         self._fit_columns()

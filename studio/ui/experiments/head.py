@@ -9,20 +9,8 @@ from functools import partial
 from math import ceil
 from pathlib import Path
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QDialogButtonBox,
-    QFileDialog,
-    QFormLayout,
-    QInputDialog,
-    QLabel,
-    QLineEdit,
-    QMenu,
-    QProgressBar,
-    QPushButton,
-    QWidget,
-)
 
 from studio.application.experiments.charts import ChartKind, chart_of
 from studio.application.experiments.cluster.dispatch import WorkersAddress, WorkersError
@@ -71,22 +59,22 @@ def row_kinds() -> Iterator[tuple[tuple[str, ...], str]]:
         yield (kind,), tr(_KIND_NAMES.get(kind, kind))
 
 
-class ExperimentHead(QWidget):
+class ExperimentHead(QtWidgets.QWidget):
     """Lines of words at the left, the chart at the right where there is room for it."""
 
     def __init__(self, controller: ExperimentController) -> None:
         super().__init__()
         self._controller = controller
         self._is_folded = False
-        self.heading = QLabel()
-        self.more = QLabel()
-        self.status_label = QLabel()
-        self.workers = QLabel()
-        self.progress = QProgressBar()
-        self.pace = QLabel()
+        self.heading = QtWidgets.QLabel()
+        self.more = QtWidgets.QLabel()
+        self.status_label = QtWidgets.QLabel()
+        self.workers = QtWidgets.QLabel()
+        self.progress = QtWidgets.QProgressBar()
+        self.pace = QtWidgets.QLabel()
         self.chart = ExperimentChart()
         self.chart_choice = ComboBox()
-        self.chart_box = QWidget()
+        self.chart_box = QtWidgets.QWidget()
         self._lay_out()
         self.chart_choice.activated.connect(lambda _at: self._show_chart())
         for label in (self.more, self.status_label, self.workers, self.pace):
@@ -197,7 +185,7 @@ class ExperimentHead(QWidget):
         top.addWidget(self.chart_box, 2, Qt.AlignmentFlag.AlignTop)
 
 
-class CasesBar(QWidget):
+class CasesBar(QtWidgets.QWidget):
     """The file of the cases, their columns, and what becomes of them."""
 
     request_table = Signal(CasesTable)  # another file, or other columns
@@ -211,13 +199,13 @@ class CasesBar(QWidget):
         self._table = table
         self.files = ComboBox()
         self.count_label = ElidedLabel()
-        self.save_box = QCheckBox(tr("Run on save"))
-        self.column_button = QPushButton(tr("Column"))
+        self.save_box = QtWidgets.QCheckBox(tr("Run on save"))
+        self.column_button = QtWidgets.QPushButton(tr("Column"))
         self.keep_button = push_button(tr("Keep as experiment"), self.request_experiment)
         self.models: Sequence[str] = ()
         """Connections that a column can be asked of."""
-        self._menu = QMenu(self)
-        self.rows_menu = QMenu(tr("Generate rows"), self)
+        self._menu = QtWidgets.QMenu(self)
+        self.rows_menu = QtWidgets.QMenu(tr("Generate rows"), self)
         """Kinds of rows that a model invents."""
         self._lay_out()
         self.show_table(table, 0)
@@ -243,10 +231,10 @@ class CasesBar(QWidget):
     def ask_cost(self, cost: float) -> None:
         """Ask for the limit of cost that holds from now on."""
         words = tr("These cases cost about {cost}. Up to how many US cents may a run cost?")
-        dialog = QInputDialog(self)
+        dialog = QtWidgets.QInputDialog(self)
         dialog.setLabelText(words.format(cost=money(cost)))
         dialog.setWindowTitle(tr("Cost of the cases"))
-        dialog.setInputMode(QInputDialog.InputMode.IntInput)
+        dialog.setInputMode(QtWidgets.QInputDialog.InputMode.IntInput)
         dialog.setIntMaximum(1_000_000)
         dialog.setIntValue(ceil(100 * cost))
         dialog.setOkButtonText(tr("Run"))
@@ -255,7 +243,7 @@ class CasesBar(QWidget):
         dialog.open()
 
     def _lay_out(self) -> None:
-        title = QLabel(tr("Cases"))
+        title = QtWidgets.QLabel(tr("Cases"))
         title.setProperty("title", True)
         self.files.setAccessibleName(tr("File of cases"))
         self.files.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToContents)
@@ -333,7 +321,7 @@ class CasesBar(QWidget):
         self._change(replace(self._table, judge="" if name == self._table.judge else name))
 
     def _ask_revision(self) -> None:
-        dialog = QInputDialog(self)
+        dialog = QtWidgets.QInputDialog(self)
         dialog.setLabelText(tr("Revision of the prompt (HEAD, a branch, a hash):"))
         dialog.setWindowTitle(tr("Git revision"))
         dialog.setTextValue("HEAD")
@@ -359,15 +347,18 @@ _LOCAL = ("local:2", "local:4")
 class WorkersDialog(ClosingDialog):
     """The address of workers; what cannot be used is refused with its reason."""
 
-    def __init__(self, controller: ExperimentController, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, controller: ExperimentController, parent: QtWidgets.QWidget | None = None
+    ) -> None:
         """Make it."""
         super().__init__(parent, tr("Workers"), (620, 300))
         self.controller = controller
         self.address = ComboBox()
-        self.certificates = QLineEdit()
+        self.certificates = QtWidgets.QLineEdit()
         self.status_label = toned_label("error")
-        self.buttons = QDialogButtonBox(
-            QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
+        self.buttons = QtWidgets.QDialogButtonBox(
+            QtWidgets.QDialogButtonBox.StandardButton.Ok
+            | QtWidgets.QDialogButtonBox.StandardButton.Cancel
         )
         self._lay_out()
         self.buttons.accepted.connect(self._take)
@@ -383,7 +374,7 @@ class WorkersDialog(ClosingDialog):
         if now is not None:
             self.address.setEditText(now.address)
             self.certificates.setText(str(now.certificates or ""))
-        about = QLabel(
+        about = QtWidgets.QLabel(
             tr(
                 "local:4 starts four processes of this machine; tls://host:8786 is a scheduler of "
                 "your own (prompt-studio cluster certificates makes what it needs). Secrets are "
@@ -398,14 +389,14 @@ class WorkersDialog(ClosingDialog):
         paint_text(self.status_label, "error")
         browse = push_button(tr("Choose…"), self._browse)
         line = row_of((self.certificates, 1), browse)
-        form = QFormLayout()
+        form = QtWidgets.QFormLayout()
         form.addRow(tr("Ask on"), self.address)
         form.addRow(tr("Certificates"), line)
         column_of(about, form, self.status_label, 1, self.buttons, on=self, spacing=12)
 
     def _browse(self) -> None:
-        dialog = QFileDialog(self, tr("Folder of the certificates"))
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog = QtWidgets.QFileDialog(self, tr("Folder of the certificates"))
+        dialog.setFileMode(QtWidgets.QFileDialog.FileMode.Directory)
         dialog.fileSelected.connect(self.certificates.setText)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()

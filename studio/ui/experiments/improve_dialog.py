@@ -1,15 +1,7 @@
 """A better section: a search with a budget, or some texts to look at; taken over by hand."""
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QDialogButtonBox,
-    QLabel,
-    QListWidget,
-    QProgressBar,
-    QPushButton,
-    QSplitter,
-    QWidget,
-)
 
 from studio.application.comparison import compare_texts
 from studio.application.experiments.improve.accept import (
@@ -39,7 +31,9 @@ class ImproveDialog(ClosingDialog):
     request_acceptance = Signal(Improvement)  # put its text into the prompt, as one undo
     request_result = Signal(int)  # show the result that holds the unseen rows
 
-    def __init__(self, controller: ImproveController, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, controller: ImproveController, parent: QtWidgets.QWidget | None = None
+    ) -> None:
         """Make it; the controller becomes its own."""
         super().__init__(parent, tr("Improve a section"), (980, 760))
         self.controller = controller
@@ -57,23 +51,23 @@ class ImproveDialog(ClosingDialog):
                 "variant": self.variant,
                 "section": self.section,
                 "model": self.model,
-                "budget": QWidget(),
+                "budget": QtWidgets.QWidget(),
             },
         )
         self.search_button = push_button(tr("Search", "verb"), self._search)
         self.propose_button = push_button(tr("Propose three texts"), self._propose)
-        self.stop_button = QPushButton(tr("Stop"))
-        self.progress = QProgressBar()
+        self.stop_button = QtWidgets.QPushButton(tr("Stop"))
+        self.progress = QtWidgets.QProgressBar()
         self.status_label = StatusLabel("text")
-        self.list = QListWidget()
+        self.list = QtWidgets.QListWidget()
         self.diff = ComparisonView()
         self.chart = ExperimentChart()
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        self.buttons = QtWidgets.QDialogButtonBox(QtWidgets.QDialogButtonBox.StandardButton.Close)
         self.accept_button = self.buttons.addButton(
-            tr("Put into the prompt"), QDialogButtonBox.ButtonRole.ActionRole
+            tr("Put into the prompt"), QtWidgets.QDialogButtonBox.ButtonRole.ActionRole
         )
         self.variants_button = self.buttons.addButton(
-            tr("Add as variants"), QDialogButtonBox.ButtonRole.ActionRole
+            tr("Add as variants"), QtWidgets.QDialogButtonBox.ButtonRole.ActionRole
         )
         self._lay_out()
         self._connect()
@@ -94,7 +88,7 @@ class ImproveDialog(ClosingDialog):
         form = self.form.laid_out()
         bounds = row_of(on=self.form.placed["budget"], margins=0)
         for key, bound in self.budget.widgets.items():
-            bounds.addWidget(QLabel(self.budget.fields[key].label))
+            bounds.addWidget(QtWidgets.QLabel(self.budget.fields[key].label))
             bounds.addWidget(bound)
         bounds.addStretch(1)
         doing = row_of(
@@ -120,12 +114,12 @@ class ImproveDialog(ClosingDialog):
             )
         )
 
-    def _found_part(self) -> QWidget:
+    def _found_part(self) -> QtWidgets.QWidget:
         """Make the part with the texts and their lineage, beside the difference of one."""
-        left = QWidget()
+        left = QtWidgets.QWidget()
         column_of((self.list, 1), self.chart, on=left, margins=0)
         self.chart.hide()
-        split = QSplitter(Qt.Orientation.Horizontal, childrenCollapsible=False)
+        split = QtWidgets.QSplitter(Qt.Orientation.Horizontal, childrenCollapsible=False)
         split.addWidget(left)
         split.addWidget(self.diff)
         split.setStretchFactor(0, 2)

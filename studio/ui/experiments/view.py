@@ -5,16 +5,9 @@ from functools import partial
 from itertools import product
 from pathlib import Path
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import (
-    QApplication,
-    QCheckBox,
-    QFileDialog,
-    QMenu,
-    QPushButton,
-    QWidget,
-)
 
 from studio.application.experiments.exports.forms import FORMS
 from studio.application.experiments.report import ExperimentReport
@@ -54,7 +47,7 @@ _ENDINGS = {
 }
 
 
-class ExperimentView(QWidget):
+class ExperimentView(QtWidgets.QWidget):
     """Shows an experiment; everything that is done to it is the controller's."""
 
     request_step = Signal(CellKey)
@@ -76,18 +69,20 @@ class ExperimentView(QWidget):
         self.bar = CasesBar(controller.cases) if controller.cases is not None else None
         self.head = ExperimentHead(controller)
         self.run_button = push_button(tr("Run", "verb"), self._on_run)
-        self.batch_box = QCheckBox(tr("In batches"))
-        self.again_button = QPushButton(tr("Run the failed again"))
-        self.file_button = QPushButton(tr("Edit file"))
-        self.more_button = QPushButton(tr("More"))
-        self.export_button = QPushButton(tr("Export"))
+        self.batch_box = QtWidgets.QCheckBox(tr("In batches"))
+        self.again_button = QtWidgets.QPushButton(tr("Run the failed again"))
+        self.file_button = QtWidgets.QPushButton(tr("Edit file"))
+        self.more_button = QtWidgets.QPushButton(tr("More"))
+        self.export_button = QtWidgets.QPushButton(tr("Export"))
         self.results = ComboBox()
         self.filters = RowFilters(controller.model)
         self.blind_button = push_button(tr("Compare without names"), self._compare_blind)
         self.more_actions: dict[str, QAction] = {}
         self.table = ExperimentTable(controller.model)
         self.detail = CellDetail(is_low=controller.cases is not None)
-        self.row_button = QPushButton(tr("New row, or paste rows from a sheet, CSV or JSON"))
+        self.row_button = QtWidgets.QPushButton(
+            tr("New row, or paste rows from a sheet, CSV or JSON")
+        )
         self.split = split_of(self._left(), self.detail, stretch=(3, 2))
         self._lay_out()
         self._connect()
@@ -110,7 +105,7 @@ class ExperimentView(QWidget):
         self.results.blockSignals(False)
         self.results.setVisible(self.results.count() > 1)
         grid = controller.model.grid
-        focused = QApplication.focusWidget()
+        focused = QtWidgets.QApplication.focusWidget()
         is_first = grid is not None and self.split.isHidden()
         self.split.setVisible(grid is not None)
         if is_first and focused is not None and self.isAncestorOf(focused):
@@ -228,7 +223,7 @@ class ExperimentView(QWidget):
 
     def _paste(self) -> None:
         """Put one value into the chosen cell, or add rows."""
-        text = QApplication.clipboard().text()
+        text = QtWidgets.QApplication.clipboard().text()
         index = self.table.currentIndex()
         is_value = bool(self.controller.model.flags(index) & Qt.ItemFlag.ItemIsEditable)
         if is_value and not {"\t", "\n"} & set(text.strip()) and text[:1] not in ("[", "{"):
@@ -287,8 +282,8 @@ class ExperimentView(QWidget):
     def _export(self, form: str) -> None:
         name = f"{self.controller.path.stem.removesuffix('.experiment')}.{_ENDINGS[form]}"
         start = str(self.controller.path.with_name(name))
-        dialog = QFileDialog(self, tr("Export the result"), start)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog = QtWidgets.QFileDialog(self, tr("Export the result"), start)
+        dialog.setAcceptMode(QtWidgets.QFileDialog.AcceptMode.AcceptSave)
         dialog.selectFile(name)
         dialog.fileSelected.connect(lambda path: self.controller.export(form, Path(path)))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -332,12 +327,12 @@ class ExperimentView(QWidget):
         self.blind_button.setToolTip(
             tr("Which of two answers is better? The variants are named at the end.")
         )
-        menu = QMenu(self)
+        menu = QtWidgets.QMenu(self)
         for form in FORMS:
             menu.addAction(form.upper()).triggered.connect(lambda *_, form=form: self._export(form))
         self.export_button.setMenu(menu)
         self.more_button.setMenu(self._more_menu())
-        buttons = QWidget()
+        buttons = QtWidgets.QWidget()
         buttons.setLayout(self._buttons())
         parts = (self.head, buttons, (self.split, 1))
         if self.bar is None:
@@ -347,9 +342,9 @@ class ExperimentView(QWidget):
         self.head.fold()
         column_of(self.bar, *parts, on=self, margins=(12, 4, 12, 8), spacing=4)
 
-    def _more_menu(self) -> QMenu:
+    def _more_menu(self) -> QtWidgets.QMenu:
         """Build the menu of the rarer commands."""
-        menu = QMenu(self)
+        menu = QtWidgets.QMenu(self)
         for name, text, act in (
             ("workers", tr("Workers…"), self.request_workers.emit),
             ("improve", tr("Improve a section…"), self.request_improvement.emit),
@@ -377,9 +372,9 @@ class ExperimentView(QWidget):
             buttons.addWidget(each)
         return buttons
 
-    def _left(self) -> QWidget:
+    def _left(self) -> QtWidgets.QWidget:
         """Make the part with the filters above the grid."""
-        left = QWidget()
+        left = QtWidgets.QWidget()
         if self.bar is None:
             column_of(self.filters, (self.table, 1), on=left, margins=0)
             return left

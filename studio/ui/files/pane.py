@@ -7,16 +7,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QSplitter,
-    QStackedWidget,
-    QToolButton,
-    QWidget,
-)
 
 from studio.application.words import tr
 from studio.ui.parts.kit import ElidedLabel, column_of, push_button, row_of, search_line
@@ -30,7 +22,7 @@ _SUFFIXES = frozenset({".prompty", ".md", ".txt", ".json", ".yaml", ".yml", ".py
 _MOST = 2000
 
 
-class FolderSection(QWidget):
+class FolderSection(QtWidgets.QWidget):
     """Shows a folder; one of several can be taken out of the pane."""
 
     request_leave = Signal(Path)  # the folder, which is not to be shown any more
@@ -73,9 +65,9 @@ class FolderSection(QWidget):
         self._name.setToolTip(str(folder))
 
     def _add(
-        self, row: QHBoxLayout, drawing: str, words: str, act: Callable[[], object]
-    ) -> QToolButton:
-        button = QToolButton(self, autoRaise=True)
+        self, row: QtWidgets.QHBoxLayout, drawing: str, words: str, act: Callable[[], object]
+    ) -> QtWidgets.QToolButton:
+        button = QtWidgets.QToolButton(self, autoRaise=True)
         button.setIcon(icon(drawing))
         button.setToolTip(words)
         button.setAccessibleName(words)
@@ -88,7 +80,7 @@ def _ignoring_state(act: Callable[[], object], _checked: bool = False) -> None:
     act()
 
 
-class FilesPane(QStackedWidget):
+class FilesPane(QtWidgets.QStackedWidget):
     """The workspace folders, one below the other: a filter, and a tree of each."""
 
     request_look = Signal(Path)
@@ -96,7 +88,7 @@ class FilesPane(QStackedWidget):
     request_folder = Signal()
     request_this = Signal(Path)  # the folder of the open file
     request_leave = Signal(Path)  # a folder that is not to be shown any more
-    tree_made = Signal(QWidget)  # FilesTree, with each folder that needs one more
+    tree_made = Signal(QtWidgets.QWidget)  # FilesTree, with each folder that needs one more
     roots_changed = Signal(tuple)  # of Path: other folders are shown
 
     def __init__(self) -> None:
@@ -194,24 +186,24 @@ class FilesPane(QStackedWidget):
         return self._sections[place]
 
     @cached_property
-    def filter(self) -> QLineEdit:
+    def filter(self) -> QtWidgets.QLineEdit:
         """Shows only files whose names hold what is typed."""
         return search_line(tr("Filter by name"), tr("Filter files by name"))
 
     @cached_property
-    def _column(self) -> QSplitter:
+    def _column(self) -> QtWidgets.QSplitter:
         """The folders below the filter, made with the first."""
-        column = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
-        head = QWidget()
+        column = QtWidgets.QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
+        head = QtWidgets.QWidget()
         column_of(self.filter, on=head, margins=(12, 0, 8, 8))
-        page = QWidget()
+        page = QtWidgets.QWidget()
         column_of(head, (column, 1), on=page, margins=0, spacing=0)
         self.addWidget(page)
         return column
 
-    def _nothing(self) -> QWidget:
-        page = QWidget()
-        text = QLabel(tr("Open a folder to see its prompts and the files they refer to."))
+    def _nothing(self) -> QtWidgets.QWidget:
+        page = QtWidgets.QWidget()
+        text = QtWidgets.QLabel(tr("Open a folder to see its prompts and the files they refer to."))
         text.setWordWrap(True)
         text.setProperty("tone", "muted")
         self._open = push_button(tr("Open folder…"), self.request_folder)

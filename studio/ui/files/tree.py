@@ -8,25 +8,8 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from PySide6.QtCore import (
-    QDir,
-    QModelIndex,
-    QPersistentModelIndex,
-    QPoint,
-    QRect,
-    QSize,
-    Qt,
-    Signal,
-    SignalInstance,
-)
+from PySide6 import QtCore, QtWidgets
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPalette
-from PySide6.QtWidgets import (
-    QFileSystemModel,
-    QMenu,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QTreeView,
-)
 
 from studio.application.document.revisions import FileState
 from studio.application.words import tr
@@ -83,7 +66,7 @@ class FileMark:
     """Difference of the file from the last commit."""
 
 
-class _Drawings(QStyledItemDelegate):
+class _Drawings(QtWidgets.QStyledItemDelegate):
     """Draws the studio's own icons and the marks of files.
 
     Not an icon provider of the model: Qt asks that one in a thread of its own.
@@ -94,17 +77,19 @@ class _Drawings(QStyledItemDelegate):
         self._tree = tree
 
     def initStyleOption(
-        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+        self,
+        option: QtWidgets.QStyleOptionViewItem,
+        index: QtCore.QModelIndex | QtCore.QPersistentModelIndex,
     ) -> None:
         """Set the drawing of a file or folder, in the theme's colors."""
         super().initStyleOption(option, index)
         model = index.model()
-        if not isinstance(model, QFileSystemModel):
+        if not isinstance(model, QtWidgets.QFileSystemModel):
             return
         suffix = Path(model.fileName(index)).suffix.lower()
-        option.features |= QStyleOptionViewItem.ViewItemFeature.HasDecoration
+        option.features |= QtWidgets.QStyleOptionViewItem.ViewItemFeature.HasDecoration
         option.icon = icon("folder" if model.isDir(index) else _ICONS.get(suffix, "file-text"))
-        option.decorationSize = QSize(16, 16)
+        option.decorationSize = QtCore.QSize(16, 16)
         mark = self._tree.marks.get(Path(model.filePath(index)))
         if mark is None:
             return
@@ -112,7 +97,7 @@ class _Drawings(QStyledItemDelegate):
             option.text = f"{option.text} ●"
         if mark.state is not None:
             room = option.rect.width() - _BESIDE_NAME
-            middle = Qt.TextElideMode.ElideMiddle
+            middle = QtCore.Qt.TextElideMode.ElideMiddle
             option.text = option.fontMetrics.elidedText(option.text, middle, room)
         color = self._tree.color_of(mark.severity)
         if color:
@@ -121,8 +106,8 @@ class _Drawings(QStyledItemDelegate):
     def paint(
         self,
         painter: QPainter,
-        option: QStyleOptionViewItem,
-        index: QModelIndex | QPersistentModelIndex,
+        option: QtWidgets.QStyleOptionViewItem,
+        index: QtCore.QModelIndex | QtCore.QPersistentModelIndex,
     ) -> None:
         """Paint the row, and git's letter at its right end."""
         super().paint(painter, option, index)
@@ -134,23 +119,23 @@ class _Drawings(QStyledItemDelegate):
         painter.setFont(option.font)
         painter.setPen(QColor(theme.warning if mark.state == "M" else theme.success))
         box = option.rect.adjusted(0, 0, -8, 0)
-        at = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        at = QtCore.Qt.AlignmentFlag.AlignRight | QtCore.Qt.AlignmentFlag.AlignVCenter
         painter.drawText(box, at, mark.state)
         painter.restore()
 
 
-class FilesTree(QTreeView):
+class FilesTree(QtWidgets.QTreeView):
     """Shows the files that prompts are made of, and those they refer to."""
 
-    request_look = Signal(Path)  # a file to be looked at
-    request_open = Signal(Path)  # a file to be worked on
-    request_rename = Signal(Path, str)  # a file or folder, and its new name
-    request_duplicate = Signal(Path)
-    request_bin = Signal(Path)  # a file or folder that is to go to the system's bin
-    request_new_file = Signal(Path, str)  # folder, name
-    request_new_folder = Signal(Path, str)
-    request_leave = Signal(Path)  # the folder of the tree, which is not to be shown any more
-    request_show = Signal(Path)  # a file that the system's own file manager is to show
+    request_look = QtCore.Signal(Path)  # a file to be looked at
+    request_open = QtCore.Signal(Path)  # a file to be worked on
+    request_rename = QtCore.Signal(Path, str)  # a file or folder, and its new name
+    request_duplicate = QtCore.Signal(Path)
+    request_bin = QtCore.Signal(Path)  # a file or folder that is to go to the system's bin
+    request_new_file = QtCore.Signal(Path, str)  # folder, name
+    request_new_folder = QtCore.Signal(Path, str)
+    request_leave = QtCore.Signal(Path)  # the folder of the tree, which is not to be shown any more
+    request_show = QtCore.Signal(Path)  # a file that the system's own file manager is to show
 
     def __init__(self) -> None:
         super().__init__()
@@ -162,18 +147,22 @@ class FilesTree(QTreeView):
         self.setIndentation(14)
         self.setUniformRowHeights(True)
         self.setItemDelegate(_Drawings(self))
-        self.setEditTriggers(QTreeView.EditTrigger.NoEditTriggers)
-        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.files = QFileSystemModel(self, nameFilterDisables=False)
-        self.files.setOption(QFileSystemModel.Option.DontUseCustomDirectoryIcons)
-        self.files.setFilter(QDir.Filter.AllDirs | QDir.Filter.Files | QDir.Filter.NoDotAndDotDot)
+        self.setEditTriggers(QtWidgets.QTreeView.EditTrigger.NoEditTriggers)
+        self.setContextMenuPolicy(QtCore.Qt.ContextMenuPolicy.CustomContextMenu)
+        self.files = QtWidgets.QFileSystemModel(self, nameFilterDisables=False)
+        self.files.setOption(QtWidgets.QFileSystemModel.Option.DontUseCustomDirectoryIcons)
+        self.files.setFilter(
+            QtCore.QDir.Filter.AllDirs
+            | QtCore.QDir.Filter.Files
+            | QtCore.QDir.Filter.NoDotAndDotDot
+        )
         self.files.setNameFilters(list(PATTERNS))
         self.setModel(self.files)
         self._expected: Path | None = None
         """File that was created or renamed here and has no row yet."""
         self.files.rowsInserted.connect(self._on_rows)
         self._finding = LatestJob(self, self._unfold)
-        self._unfolded: list[QPersistentModelIndex] = []
+        self._unfolded: list[QtCore.QPersistentModelIndex] = []
         """Folders that the filter opened."""
         for column in (1, 2, 3):
             self.setColumnHidden(column, True)
@@ -192,7 +181,7 @@ class FilesTree(QTreeView):
             },
         )
 
-    def mark_at(self, index: QModelIndex | QPersistentModelIndex) -> FileMark | None:
+    def mark_at(self, index: QtCore.QModelIndex | QtCore.QPersistentModelIndex) -> FileMark | None:
         """Return the marks of a row's file."""
         return self.marks.get(Path(self.files.filePath(index)))
 
@@ -219,7 +208,7 @@ class FilesTree(QTreeView):
             index = self.files.index(str(path.parent))
             while index.isValid() and index != self.rootIndex():
                 if not self.isExpanded(index):
-                    self._unfolded.append(QPersistentModelIndex(index))
+                    self._unfolded.append(QtCore.QPersistentModelIndex(index))
                     self.expand(index)
                 index = index.parent()
 
@@ -247,7 +236,7 @@ class FilesTree(QTreeView):
         """Mark something that was just made or named here, as soon as it has a row."""
         self._expected = path
 
-    def _on_rows(self, parent: QModelIndex, first: int, last: int) -> None:
+    def _on_rows(self, parent: QtCore.QModelIndex, first: int, last: int) -> None:
         path = self._expected
         if path is None or Path(self.files.filePath(parent)) != path.parent:
             return
@@ -258,7 +247,7 @@ class FilesTree(QTreeView):
             self._expected = None
             self.reveal(path)
 
-    def path_at(self, index: QModelIndex) -> Path | None:
+    def path_at(self, index: QtCore.QModelIndex) -> Path | None:
         """Return the path of a row."""
         return Path(self.files.filePath(index)) if index.isValid() else None
 
@@ -278,21 +267,21 @@ class FilesTree(QTreeView):
         first = "folder" if is_folder else "prompt.prompty"
         self._ask(index, first, lambda name: signal.emit(folder, name))
 
-    def _ask(self, index: QModelIndex, name: str, take: Callable[[str], object]) -> None:
+    def _ask(self, index: QtCore.QModelIndex, name: str, take: Callable[[str], object]) -> None:
         field = NameField(self.viewport(), name, take)
         field.setAccessibleName(tr("Name"))
         field.setSelection(0, len(name.partition(".")[0]))
-        place = self.visualRect(index) if index != self.rootIndex() else QRect(4, 4, 0, 24)
+        place = self.visualRect(index) if index != self.rootIndex() else QtCore.QRect(4, 4, 0, 24)
         room = self.viewport().width() - place.left() - 4
         field.setGeometry(place.left() + 20, place.top(), max(80, room - 20), 26)
         field.show()
-        field.setFocus(Qt.FocusReason.PopupFocusReason)
+        field.setFocus(QtCore.Qt.FocusReason.PopupFocusReason)
 
     def _rename(self, path: Path, name: str) -> None:
         if name != path.name:
             self.request_rename.emit(path, name)
 
-    def menu_for(self, index: QModelIndex) -> QMenu:
+    def menu_for(self, index: QtCore.QModelIndex) -> QtWidgets.QMenu:
         """Build the context menu."""
         menu = own_menu(self)
         path = self.path_at(index)
@@ -326,23 +315,23 @@ class FilesTree(QTreeView):
 
     # -- slots ----------------------------------------------------------------------------------
 
-    def _on_menu(self, at: QPoint) -> None:
+    def _on_menu(self, at: QtCore.QPoint) -> None:
         index = self.indexAt(at)
         if index.isValid():
             self.setCurrentIndex(index)
         self.menu_for(index).popup(self.viewport().mapToGlobal(at))
 
-    def _at_current(self, signal: SignalInstance) -> None:
+    def _at_current(self, signal: QtCore.SignalInstance) -> None:
         path = self.path_at(self.currentIndex())
         if path is not None:
             signal.emit(path)
 
-    def _look(self, index: QModelIndex) -> None:
+    def _look(self, index: QtCore.QModelIndex) -> None:
         path = self.path_at(index)
         if path is not None and path.is_file():
             self.request_look.emit(path)
 
-    def _open(self, index: QModelIndex) -> None:
+    def _open(self, index: QtCore.QModelIndex) -> None:
         path = self.path_at(index)
         if path is not None and path.is_file():
             self.request_open.emit(path)

@@ -3,21 +3,9 @@
 from collections.abc import Sequence
 from functools import partial
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QDialog,
-    QGridLayout,
-    QInputDialog,
-    QLabel,
-    QLineEdit,
-    QMenu,
-    QMessageBox,
-    QPushButton,
-    QStackedWidget,
-    QWidget,
-)
 
 from studio.application.history.rows import (
     GROUP_NAMES,
@@ -44,16 +32,16 @@ _MOST_RUNS = 100_000
 _MOST_DAYS = 10_000
 
 
-class RetentionDialog(QDialog):
+class RetentionDialog(QtWidgets.QDialog):
     """Not modal by itself; `open` it."""
 
     chosen = Signal(int, int)  # how many of the newest stay, after how many days runs go; 0: all
 
-    def __init__(self, keep: int, days: int, parent: QWidget | None = None) -> None:
+    def __init__(self, keep: int, days: int, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
-        self.by_count = QCheckBox(tr("Keep only the newest"))
+        self.by_count = QtWidgets.QCheckBox(tr("Keep only the newest"))
         self.count = SpinBox()
-        self.by_age = QCheckBox(tr("Delete runs older than"))
+        self.by_age = QtWidgets.QCheckBox(tr("Delete runs older than"))
         self.days = SpinBox()
         self.setWindowTitle(tr("Keep runs"))
         self._lay_out(keep, days)
@@ -66,7 +54,7 @@ class RetentionDialog(QDialog):
         super().accept()
 
     def _lay_out(self, keep: int, days: int) -> None:
-        grid = QGridLayout()
+        grid = QtWidgets.QGridLayout()
         grid.setSpacing(8)
         for row, (box, field, value, usual, most, unit) in enumerate(
             (
@@ -84,7 +72,7 @@ class RetentionDialog(QDialog):
             grid.addWidget(box, row, 0)
             grid.addWidget(field, row, 1)
         grid.setColumnStretch(0, 1)
-        label = QLabel(
+        label = QtWidgets.QLabel(
             tr(
                 "Runs are deleted now and at every start. Pinned runs and running ones always "
                 "stay. Deleted runs cannot be restored."
@@ -96,7 +84,7 @@ class RetentionDialog(QDialog):
         self.resize(420, 200)
 
 
-class HistoryFooter(QWidget):
+class HistoryFooter(QtWidgets.QWidget):
     """One line; its button asks how long runs are kept."""
 
     request_retention = Signal(int, int)  # how many runs stay, after how many days they go
@@ -107,7 +95,7 @@ class HistoryFooter(QWidget):
         self._size = 0
         self._keep = (0, 0)
         self._answer = kit.ElidedLabel()
-        self.keeping = QPushButton(flat=True)
+        self.keeping = QtWidgets.QPushButton(flat=True)
         self.keeping.setToolTip(tr("Choose how long runs are kept"))
         self.keeping.clicked.connect(self.ask_retention)
         kit.row_of((self._answer, 1), self.keeping, on=self, margins=(12, 2, 8, 2), spacing=16)
@@ -173,12 +161,12 @@ _LIVE_MS = 2_000
 """Interval at which a visible list is read again, because other processes write, too."""
 
 
-class NotesDialog(QDialog):
+class NotesDialog(QtWidgets.QDialog):
     """Of one run, or the tags that several have in common. Not modal by itself; `open` it."""
 
     described = Signal(str, tuple, str)  # id of a run, tags, note
 
-    def __init__(self, runs: Sequence[RunSummary], parent: QWidget | None = None) -> None:
+    def __init__(self, runs: Sequence[RunSummary], parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self._runs = tuple(runs)
         self._common = common_tags(runs)
@@ -207,7 +195,7 @@ class NotesDialog(QDialog):
         form.setSpacing(8)
         if len(self._runs) > 1:
             form.setRowVisible(self.form.widgets["note"], False)
-            hint = QLabel(tr("Tags that all these runs share. Other tags of a run stay."))
+            hint = QtWidgets.QLabel(tr("Tags that all these runs share. Other tags of a run stay."))
             hint.setWordWrap(True)
             form.addRow("", hint)
         kit.lay_out_to_save(self, form)
@@ -219,7 +207,7 @@ def common_tags(runs: Sequence[RunSummary]) -> tuple[str, ...]:
     return tuple(tag for tag in runs[0].tags if all(tag in run.tags for run in runs))
 
 
-class HistoryPane(QWidget):
+class HistoryPane(QtWidgets.QWidget):
     """A filter, the list, and what the chosen run answered."""
 
     request_refresh = Signal()
@@ -241,20 +229,20 @@ class HistoryPane(QWidget):
         self._listed: tuple[RunSummary, ...] = ()
         self.model = HistoryModel(self)
         self.table = RunTable(self.model)
-        self.filter = QLineEdit()
+        self.filter = QtWidgets.QLineEdit()
         self.ends = ComboBox()
         self.groups = ComboBox()
-        self.open_button = QPushButton(tr("Open"))
+        self.open_button = QtWidgets.QPushButton(tr("Open"))
         self.compare_button = kit.push_button(tr("Compare"), self._compare)
         self.notes_button = kit.push_button(tr("Notes…"), self.edit_notes)
-        self.export_button = QPushButton(tr("Export"))
+        self.export_button = QtWidgets.QPushButton(tr("Export"))
         self.import_button = kit.push_button(tr("Import…"), self.request_import)
         self.delete_button = kit.push_button(tr("Delete…"), self._delete)
         self._problem = kit.toned_label("error", wraps=True)
         self._problem.setContentsMargins(8, 0, 8, 0)
         self._problem.hide()
         self._empty = kit.toned_label("muted", tr(_NO_RUNS))
-        self._pages = QStackedWidget()
+        self._pages = QtWidgets.QStackedWidget()
         self.footer = HistoryFooter()
         self._live = repeating_timer(self, self._on_live, _LIVE_MS)
         self._lay_out()
@@ -309,9 +297,9 @@ class HistoryPane(QWidget):
         """Ask once before runs are deleted for good."""
         one, many = tr("the run of “{prompt}”"), tr("{count} runs")
         what = by_count(len(runs), one, many, prompt=runs[0].prompt)
-        button = QMessageBox.StandardButton
-        box = QMessageBox(self, informativeText=tr("This cannot be undone."))
-        box.setIcon(QMessageBox.Icon.NoIcon)
+        button = QtWidgets.QMessageBox.StandardButton
+        box = QtWidgets.QMessageBox(self, informativeText=tr("This cannot be undone."))
+        box.setIcon(QtWidgets.QMessageBox.Icon.NoIcon)
         box.setWindowTitle(tr("Delete from history"))
         box.setText(tr("Delete {what}?").format(what=what))
         box.setStandardButtons(button.Yes | button.Cancel)
@@ -363,7 +351,7 @@ class HistoryPane(QWidget):
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
-    def ask_tag(self, tag: str) -> QInputDialog:
+    def ask_tag(self, tag: str) -> QtWidgets.QInputDialog:
         """Ask for another name of a tag; every run of the list that has it gets the new one."""
         label = tr("Another name for the tag “{tag}”:").format(tag=tag)
         return ask_text(self, tr("Rename a tag"), label, tag, partial(self._rename_tag, tag))
@@ -417,7 +405,7 @@ class HistoryPane(QWidget):
         self.notes_button.setEnabled(False)
         self.notes_button.setToolTip(tr("Tags and a note of your own"))
         self.export_button.setEnabled(False)
-        menu = QMenu(self.export_button)
+        menu = QtWidgets.QMenu(self.export_button)
         fill_form_menu(menu, self._export)
         self.export_button.setMenu(menu)
         self.import_button.setToolTip(tr("Take in runs that were exported as journals"))

@@ -3,25 +3,8 @@
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import (
-    QItemSelection,
-    QItemSelectionModel,
-    QModelIndex,
-    QPersistentModelIndex,
-    QPoint,
-    Qt,
-    Signal,
-)
+from PySide6 import QtCore, QtWidgets
 from PySide6.QtGui import QBrush, QColor, QPalette, QResizeEvent
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QHeaderView,
-    QMenu,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QTableView,
-    QWidget,
-)
 
 from studio.application.history.rows import HEADS
 from studio.application.words import tr
@@ -43,16 +26,18 @@ _LINE, _TWO_LINES = 28, 46
 _WIDTHS = (170, 116, 130, 320, 240, 80, 150, 80, 80, 90, 80, 80, 90, 120, 160)
 
 
-class _EndDelegate(QStyledItemDelegate):
+class _EndDelegate(QtWidgets.QStyledItemDelegate):
     """Colors the end of a run; its words say the same. In a narrow table a run is two lines."""
 
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, parent: QtWidgets.QWidget) -> None:
         super().__init__(parent)
         self.is_narrow = False
         """Whether a run's end, time and model are below its prompt."""
 
     def initStyleOption(
-        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+        self,
+        option: QtWidgets.QStyleOptionViewItem,
+        index: QtCore.QModelIndex | QtCore.QPersistentModelIndex,
     ) -> None:
         """Set the text's color."""
         theme = theme_in_use()
@@ -71,15 +56,15 @@ class _EndDelegate(QStyledItemDelegate):
                 option.palette.setColor(role, QColor(color))
 
 
-class RunTable(QTableView):
+class RunTable(QtWidgets.QTableView):
     """Columns can be dragged, and sorted by a click; a click on a group folds it."""
 
-    request_open = Signal(str)  # id of the run
-    request_pin = Signal(str, bool)  # id, whether it is pinned
-    request_notes = Signal()  # tags and note of what is chosen
-    request_export = Signal(str)  # name of the form for the chosen run
-    request_tag = Signal(str)  # a tag that gets another name
-    request_delete = Signal()  # delete what is chosen
+    request_open = QtCore.Signal(str)  # id of the run
+    request_pin = QtCore.Signal(str, bool)  # id, whether it is pinned
+    request_notes = QtCore.Signal()  # tags and note of what is chosen
+    request_export = QtCore.Signal(str)  # name of the form for the chosen run
+    request_tag = QtCore.Signal(str)  # a tag that gets another name
+    request_delete = QtCore.Signal()  # delete what is chosen
 
     def __init__(self, model: HistoryModel) -> None:
         super().__init__()
@@ -89,9 +74,9 @@ class RunTable(QTableView):
         self.setItemDelegate(self._delegate)
         style_table(self, tr("Runs"), _LINE)
         self.setTabKeyNavigation(False)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.setSelectionBehavior(QtWidgets.QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setVerticalScrollMode(QtWidgets.QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setContextMenuPolicy(QtCore.Qt.ContextMenuPolicy.CustomContextMenu)
         self.setWordWrap(False)
         header = self.horizontalHeader()
         header.setStretchLastSection(False)
@@ -99,7 +84,7 @@ class RunTable(QTableView):
             self.setColumnWidth(column, max(width, header.sectionSizeHint(column)))
         header.setMinimumSectionSize(header.sectionSizeHint(HEADS.index("Question")))
         header.setSectionsMovable(True)
-        header.setSortIndicator(-1, Qt.SortOrder.DescendingOrder)
+        header.setSortIndicator(-1, QtCore.Qt.SortOrder.DescendingOrder)
         header.setSortIndicatorClearable(True)
         self.setSortingEnabled(True)
         self.doubleClicked.connect(self._on_double_click)
@@ -117,7 +102,7 @@ class RunTable(QTableView):
         self._delegate.is_narrow = is_narrow
         for column in range(1, len(HEADS)):
             self.setColumnHidden(column, is_narrow)
-        header, modes = self.horizontalHeader(), QHeaderView.ResizeMode
+        header, modes = self.horizontalHeader(), QtWidgets.QHeaderView.ResizeMode
         header.setSectionResizeMode(0, modes.Stretch if is_narrow else modes.Interactive)
         header.setVisible(not is_narrow)
         height = _TWO_LINES if is_narrow else _LINE
@@ -128,13 +113,13 @@ class RunTable(QTableView):
         """List runs, keeping the chosen ones chosen."""
         chosen = {run.id for run in self.chosen_runs()}
         self._runs.show_runs(runs)
-        again = QItemSelection()
+        again = QtCore.QItemSelection()
         for row, one in enumerate(self._runs.rows):
             if one.group is None and one.run.id in chosen:
                 place = self._runs.index(row, 0)
                 again.select(place, place)
-        how = QItemSelectionModel.SelectionFlag.ClearAndSelect
-        self.selectionModel().select(again, how | QItemSelectionModel.SelectionFlag.Rows)
+        how = QtCore.QItemSelectionModel.SelectionFlag.ClearAndSelect
+        self.selectionModel().select(again, how | QtCore.QItemSelectionModel.SelectionFlag.Rows)
 
     def chosen_runs(self) -> tuple[RunSummary, ...]:
         """Return the chosen runs, from the top."""
@@ -160,20 +145,20 @@ class RunTable(QTableView):
         head = next(row for row, each in enumerate(self._runs.rows) if each.group == group)
         self.setCurrentIndex(self._runs.index(head, at.column()))
 
-    def _on_click(self, index: QModelIndex) -> None:
+    def _on_click(self, index: QtCore.QModelIndex) -> None:
         if index.data(GROUP_ROLE) is not None:
             self._fold()
 
-    def _on_double_click(self, index: QModelIndex) -> None:
+    def _on_double_click(self, index: QtCore.QModelIndex) -> None:
         run = index.data(SUMMARY_ROLE)
         if isinstance(run, RunSummary):
             self.request_open.emit(run.id)
 
-    def _on_menu(self, place: QPoint) -> None:
+    def _on_menu(self, place: QtCore.QPoint) -> None:
         if self.chosen_runs():
             self.menu().popup(self.viewport().mapToGlobal(place))
 
-    def menu(self) -> QMenu:
+    def menu(self) -> QtWidgets.QMenu:
         """Build the menu of the selected runs and the window's actions."""
         menu, chosen = own_menu(self), self.chosen_runs()
         if len(chosen) == 1:

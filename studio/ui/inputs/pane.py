@@ -8,23 +8,9 @@ from functools import partial
 from html import escape
 from pathlib import Path
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QColor, QKeyEvent, QPalette
-from PySide6.QtWidgets import (
-    QFileDialog,
-    QFrame,
-    QHBoxLayout,
-    QInputDialog,
-    QLabel,
-    QLineEdit,
-    QMenu,
-    QPlainTextEdit,
-    QSizePolicy,
-    QStackedWidget,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
 
 from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue, own_count
 from studio.application.words import marked, tr
@@ -46,21 +32,21 @@ from studio.viewmodels.inputs.library import InputLibrary
 _FILTER = marked("Values (*.json *.jsonl *.yaml *.yml *.csv *.tsv);;All files (*)")
 
 
-class SetsButton(QToolButton):
+class SetsButton(QtWidgets.QToolButton):
     """Its text is the set in use; its menu takes, keeps, removes and loads sets."""
 
     request_values = Signal(str)  # name of the set that the values are to be kept as
     request_samples = Signal()  # keep the values in the file
 
-    def __init__(self, library: InputLibrary, parent: QWidget | None = None) -> None:
+    def __init__(self, library: InputLibrary, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self._library = library
-        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.setPopupMode(QtWidgets.QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setAutoRaise(True)
         self.clear = QAction(icon("rotate-ccw"), tr("Clear all: use defaults and samples"), self)
         self.as_json = QAction(icon("braces"), tr("Edit the values as JSON"), self)
         self.as_json.setCheckable(True)
-        self._menu = QMenu(self)
+        self._menu = QtWidgets.QMenu(self)
         self._menu.aboutToShow.connect(self._fill)
         self.setMenu(self._menu)
         library.changed.connect(self.describe)
@@ -112,7 +98,7 @@ class SetsButton(QToolButton):
         )
 
     def _ask_name(self) -> None:
-        dialog = QInputDialog(self)
+        dialog = QtWidgets.QInputDialog(self)
         dialog.setWindowTitle(tr("Save as a set"))
         dialog.setLabelText(
             tr("Name of the set, kept in {file_name}:").format(file_name=self._library.file_name)
@@ -122,7 +108,7 @@ class SetsButton(QToolButton):
         dialog.textValueChanged.connect(partial(self._name_typed, dialog))
         dialog.open()
 
-    def _name_typed(self, dialog: QInputDialog, name: str) -> None:
+    def _name_typed(self, dialog: QtWidgets.QInputDialog, name: str) -> None:
         """Say on the button when a set of this name is there already."""
         is_there = name.strip() in self._library.sets
         dialog.setOkButtonText(
@@ -131,8 +117,8 @@ class SetsButton(QToolButton):
 
     def _ask_file(self) -> None:
         words = tr(_FILTER)
-        dialog = QFileDialog(self, tr("Load values"), self._library.folder, words)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog = QtWidgets.QFileDialog(self, tr("Load values"), self._library.folder, words)
+        dialog.setFileMode(QtWidgets.QFileDialog.FileMode.ExistingFile)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(lambda name: self._library.load(Path(name)))
         dialog.open()
@@ -159,12 +145,12 @@ _MARGIN = 12
 """Pixels between the edge of a field and its text, and a letter's width."""
 
 
-class ValueEditor(QFrame):
+class ValueEditor(QtWidgets.QFrame):
     """A field over the place that shows its value: Enter takes what is written, Esc leaves."""
 
     entered = Signal()  # the user changed the value
 
-    def __init__(self, field: FieldEditor, parent: QWidget) -> None:
+    def __init__(self, field: FieldEditor, parent: QtWidgets.QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.field = field
@@ -176,7 +162,7 @@ class ValueEditor(QFrame):
             field.text.is_sent_by_enter = True
         column_of(field, self._problem, on=self, margins=0, spacing=0)
         field.setFocus()
-        if isinstance(text := field.focusProxy(), QLineEdit | QPlainTextEdit):
+        if isinstance(text := field.focusProxy(), QtWidgets.QLineEdit | QtWidgets.QPlainTextEdit):
             text.selectAll()
 
     def show_over(self, place: QRect) -> None:
@@ -201,7 +187,7 @@ class ValueEditor(QFrame):
         self.close()
 
 
-class InputsPane(FollowsTheme, QWidget):
+class InputsPane(FollowsTheme, QtWidgets.QWidget):
     """A field for each input; what is left absent comes from defaults and samples."""
 
     given_changed = Signal(GivenInputs)  # what the user gave
@@ -212,7 +198,7 @@ class InputsPane(FollowsTheme, QWidget):
     request_height = Signal(int)  # pixels, when other inputs are shown or the form is folded
     request_samples = Signal(Mapping)  # dict: keep these values in the file, as samples
 
-    def __init__(self, parent: QWidget | None = None, memory: Path | None = None) -> None:
+    def __init__(self, parent: QtWidgets.QWidget | None = None, memory: Path | None = None) -> None:
         """Make it.
 
         Args:
@@ -221,8 +207,10 @@ class InputsPane(FollowsTheme, QWidget):
         """
         super().__init__(parent)
         self.setAccessibleName(tr("Inputs"))
-        self._summary = QLabel(textFormat=Qt.TextFormat.RichText)
-        self._summary.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._summary = QtWidgets.QLabel(textFormat=Qt.TextFormat.RichText)
+        self._summary.setSizePolicy(
+            QtWidgets.QSizePolicy.Policy.Ignored, QtWidgets.QSizePolicy.Policy.Preferred
+        )
         self._names: tuple[str, ...] = ()
         self._before: list[tuple[str, FieldValue]] = []
         """Inputs edited over their cards, with the value before, the last one last."""
@@ -241,7 +229,7 @@ class InputsPane(FollowsTheme, QWidget):
         self._raw_page = _page(self.raw, self.raw_problem)
         self._height_wanted = self._later(self._ask_height)
         """Once new fields have the style that their size depends on."""
-        self._stack = QStackedWidget()
+        self._stack = QtWidgets.QStackedWidget()
         for page in (self._scroll, self._raw_page):
             self._stack.addWidget(page)
         self._arrange()
@@ -267,8 +255,8 @@ class InputsPane(FollowsTheme, QWidget):
     def _later(self, act: Callable[[], None]) -> QTimer:
         return single_shot(self, act)
 
-    def _head(self) -> QToolButton:
-        button = QToolButton(autoRaise=True)
+    def _head(self) -> QtWidgets.QToolButton:
+        button = QtWidgets.QToolButton(autoRaise=True)
         button.setCheckable(True)
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         button.setText(tr("Inputs"))
@@ -277,7 +265,7 @@ class InputsPane(FollowsTheme, QWidget):
         return button
 
     def _arrange(self) -> None:
-        bar = self._bar = QHBoxLayout()
+        bar = self._bar = QtWidgets.QHBoxLayout()
         bar.setContentsMargins(4, 4, 8, 4)
         bar.setSpacing(4)
         for button in (self.before, self.after):
@@ -442,14 +430,14 @@ class InputsPane(FollowsTheme, QWidget):
         self.sets.as_json.setEnabled(bool(specs or values))
 
 
-def _height_of(part: QWidget, width: int) -> int:
+def _height_of(part: QtWidgets.QWidget, width: int) -> int:
     """Return the height that a part needs in a width, where its lines wrap."""
     return part.heightForWidth(width) if part.hasHeightForWidth() else part.sizeHint().height()
 
 
-def _page(*parts: QWidget) -> QWidget:
-    page = QWidget()
-    layout = QVBoxLayout(page)
+def _page(*parts: QtWidgets.QWidget) -> QtWidgets.QWidget:
+    page = QtWidgets.QWidget()
+    layout = QtWidgets.QVBoxLayout(page)
     layout.setContentsMargins(12, 4, 12, 12)
     for part in parts:
         layout.addWidget(part)

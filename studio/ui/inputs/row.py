@@ -3,16 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent
-from PySide6.QtWidgets import (
-    QLabel,
-    QMenu,
-    QPushButton,
-    QSizePolicy,
-    QToolButton,
-    QWidget,
-)
 
 from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue
 from studio.application.words import tr
@@ -32,7 +25,7 @@ _NAME_WIDTH = 96
 """Width of the names of rows of one line, in pixels."""
 
 
-class FieldRow(QWidget):
+class FieldRow(QtWidgets.QWidget):
     """Label above or beside the editor; a small button takes the value away again."""
 
     changed = Signal()
@@ -54,30 +47,32 @@ class FieldRow(QWidget):
         self.spec = spec
         self.editor = editor
         self._falls_back = True
-        self._dot = QLabel(self)
+        self._dot = QtWidgets.QLabel(self)
         self._dot.setHidden(not color)
-        self._name = QLabel(spec.name, textFormat=Qt.TextFormat.PlainText)
+        self._name = QtWidgets.QLabel(spec.name, textFormat=Qt.TextFormat.PlainText)
         font = self._name.font()
         font.setWeight(font.Weight.DemiBold)
         self._name.setFont(font)
         self._name.setBuddy(editor)
-        self._type = QLabel(spec.type_name + (tr(", required") if spec.required else ""))
+        self._type = QtWidgets.QLabel(spec.type_name + (tr(", required") if spec.required else ""))
         self._type.setTextFormat(Qt.TextFormat.PlainText)
-        self.state = QLabel()
-        self.reset = QToolButton()
+        self.state = QtWidgets.QLabel()
+        self.reset = QtWidgets.QToolButton()
         self.reset.setIcon(icon("rotate-ccw"))
         self.reset.setIconSize(QSize(12, 12))
         self.reset.setFixedSize(20, 20)
         self.reset.setStyleSheet("QToolButton { padding: 1px; }")
         self.reset.setAccessibleName(tr("Clear {name}").format(name=spec.name))
         self.reset.clicked.connect(self._clear)
-        self.declare = QPushButton(tr("Declare"), self)
+        self.declare = QtWidgets.QPushButton(tr("Declare"), self)
         self.declare.setHidden(spec.declared)
         self.declare.setToolTip(
             tr("Add {name!r} to the inputs of the front matter").format(name=spec.name)
         )
         self.declare.clicked.connect(lambda: self.request_declare.emit(spec.name))
-        self._description = QLabel(spec.description, self, textFormat=Qt.TextFormat.PlainText)
+        self._description = QtWidgets.QLabel(
+            spec.description, self, textFormat=Qt.TextFormat.PlainText
+        )
         self._description.setWordWrap(True)
         self._description.setHidden(not spec.description)
         self._problem = toned_label("error", wraps=True, is_plain=True)
@@ -93,7 +88,7 @@ class FieldRow(QWidget):
         """Show the menu of the input, with the window's actions and their keys."""
         self.menu().popup(event.globalPos())
 
-    def menu(self) -> QMenu:
+    def menu(self) -> QtWidgets.QMenu:
         """Return the menu of a right click beside the field; the field's text has its own."""
         menu = own_menu(self)
         can_clear = self.reset.isVisibleTo(self)
@@ -196,19 +191,21 @@ class GroupWords:
     """Description of its values."""
 
 
-class FieldGroup(FollowsTheme, QWidget):
+class FieldGroup(FollowsTheme, QtWidgets.QWidget):
     """A heading that opens and closes the rows under it; hidden without rows."""
 
-    def __init__(self, words: GroupWords, parent: QWidget) -> None:
+    def __init__(self, words: GroupWords, parent: QtWidgets.QWidget) -> None:
         super().__init__(parent)
         self._words = words
-        self.heading = QToolButton(self, autoRaise=True)
+        self.heading = QtWidgets.QToolButton(self, autoRaise=True)
         self.heading.setCheckable(True)
         self.heading.setIconSize(QSize(14, 14))
         self.heading.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.heading.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.heading.setSizePolicy(
+            QtWidgets.QSizePolicy.Policy.Ignored, QtWidgets.QSizePolicy.Policy.Fixed
+        )
         self.heading.setToolTip(words.tip)
-        self._page = QWidget(self)
+        self._page = QtWidgets.QWidget(self)
         self.rows = column_of(on=self._page, margins=0, spacing=12)
         column_of(self.heading, self._page, on=self, margins=0, spacing=8)
         self._page.hide()

@@ -8,18 +8,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, assert_never
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, Signal, SignalInstance
 from PySide6.QtGui import QDropEvent, QFocusEvent, QKeyEvent, QWheelEvent
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QComboBox,
-    QDoubleSpinBox,
-    QFormLayout,
-    QInputDialog,
-    QLineEdit,
-    QPlainTextEdit,
-    QWidget,
-)
 
 from studio.application.words import tr
 from studio.core.paths import resource_text
@@ -31,8 +22,8 @@ if TYPE_CHECKING:
 
 
 def ask_text(
-    parent: QWidget, title: str, label: str, text: str, take: Callable[[str], object]
-) -> QInputDialog:
+    parent: QtWidgets.QWidget, title: str, label: str, text: str, take: Callable[[str], object]
+) -> QtWidgets.QInputDialog:
     """Open a dialog for one text.
 
     Args:
@@ -42,7 +33,7 @@ def ask_text(
         text: in the field at first.
         take: called with the text that was entered.
     """
-    dialog = QInputDialog(parent)
+    dialog = QtWidgets.QInputDialog(parent)
     dialog.setWindowTitle(title)
     dialog.setLabelText(label)
     dialog.setTextValue(text)
@@ -52,10 +43,10 @@ def ask_text(
     return dialog
 
 
-class ComboBox(QComboBox):
+class ComboBox(QtWidgets.QComboBox):
     """A list of choices that opens to be changed; the wheel never picks another one."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
@@ -64,10 +55,10 @@ class ComboBox(QComboBox):
         event.ignore()
 
 
-class DoubleSpinBox(QDoubleSpinBox):
+class DoubleSpinBox(QtWidgets.QDoubleSpinBox):
     """A number that the wheel changes only while it has the keyboard."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
@@ -94,7 +85,9 @@ class SpinBox(DoubleSpinBox):
 # A form that is made from a table of its fields.
 
 FormValue: TypeAlias = str | float | bool | None
-FormWidget: TypeAlias = QLineEdit | QPlainTextEdit | ComboBox | DoubleSpinBox | QCheckBox
+FormWidget: TypeAlias = (
+    QtWidgets.QLineEdit | QtWidgets.QPlainTextEdit | ComboBox | DoubleSpinBox | QtWidgets.QCheckBox
+)
 Choices: TypeAlias = Sequence[tuple[FormValue, str]]
 """Values of a list with their words."""
 
@@ -102,7 +95,7 @@ _FIELD_HEIGHT = 28
 """Height that lines, lists and numbers share, in pixels."""
 
 _Record = TypeVar("_Record", bound="DataclassInstance")
-_Widget = TypeVar("_Widget", bound=QWidget)
+_Widget = TypeVar("_Widget", bound=QtWidgets.QWidget)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +170,7 @@ def form_fields(section: str) -> Iterator[FormField]:
         yield FormField(**(row | words | {"choices": choices}))
 
 
-class _LeftText(QPlainTextEdit):
+class _LeftText(QtWidgets.QPlainTextEdit):
     """Lines that are written when they are left."""
 
     left = Signal()
@@ -197,7 +190,7 @@ class FieldForm(QObject):
         self,
         section: str,
         *,
-        own: Mapping[str, QWidget] = MappingProxyType({}),
+        own: Mapping[str, QtWidgets.QWidget] = MappingProxyType({}),
         choices: Mapping[str, Choices] = MappingProxyType({}),
         shown: object = None,
     ) -> None:
@@ -214,7 +207,7 @@ class FieldForm(QObject):
         """The rows by key."""
         self.widgets: dict[str, FormWidget] = {}
         """The fields that the form made, by key."""
-        self.placed: dict[str, QWidget] = {}
+        self.placed: dict[str, QtWidgets.QWidget] = {}
         """All fields by key, in order."""
         for key, field in self.fields.items():
             if field.kind != "own":
@@ -236,13 +229,13 @@ class FieldForm(QObject):
     def set_hint(self, key: str, text: str) -> None:
         """Change the text of an empty line, of the first choice or of the least number."""
         match self.widgets[key]:
-            case QLineEdit() | QPlainTextEdit() as line:
+            case QtWidgets.QLineEdit() | QtWidgets.QPlainTextEdit() as line:
                 line.setPlaceholderText(text)
             case ComboBox() as box:
                 box.setItemText(0, text)
             case DoubleSpinBox() as box:
                 box.setSpecialValueText(text)
-            case QCheckBox() as box:
+            case QtWidgets.QCheckBox() as box:
                 box.setText(text)
 
     def text(self, key: str) -> str:
@@ -257,9 +250,9 @@ class FieldForm(QObject):
     def value(self, key: str) -> FormValue:
         """Return the value in a field."""
         match self.widgets[key]:
-            case QLineEdit() as line:
+            case QtWidgets.QLineEdit() as line:
                 return line.text().strip()
-            case QPlainTextEdit() as lines:
+            case QtWidgets.QPlainTextEdit() as lines:
                 return lines.toPlainText()
             case ComboBox() as box:
                 chosen: FormValue = box.currentData()
@@ -267,7 +260,7 @@ class FieldForm(QObject):
             case DoubleSpinBox() as box:
                 number = box.value()
                 return int(number) if self.fields[key].kind == "whole" else number
-            case QCheckBox() as box:
+            case QtWidgets.QCheckBox() as box:
                 return box.isChecked()
             case other:
                 assert_never(other)
@@ -291,22 +284,22 @@ class FieldForm(QObject):
             empty = self.fields[key].empty
             value = values.get(key, empty)
             match widget:
-                case QLineEdit() if str(value) != widget.text():
+                case QtWidgets.QLineEdit() if str(value) != widget.text():
                     widget.setText(str(value))
                     widget.setCursorPosition(0)  # a long text is read from its beginning
-                case QPlainTextEdit():
+                case QtWidgets.QPlainTextEdit():
                     widget.setPlainText(str(value))
                 case ComboBox():
                     widget.setCurrentIndex(max(0, widget.findData(value)))
                 case DoubleSpinBox():
                     numbers = (each for each in (value, empty) if isinstance(each, int | float))
                     widget.setValue(next(numbers))
-                case QCheckBox():
+                case QtWidgets.QCheckBox():
                     widget.setChecked(bool(value))
 
-    def laid_out(self, on: QWidget | None = None) -> QFormLayout:
+    def laid_out(self, on: QtWidgets.QWidget | None = None) -> QtWidgets.QFormLayout:
         """Return a layout with a row for each field, which `on` is given as its layout."""
-        form = QFormLayout() if on is None else QFormLayout(on)
+        form = QtWidgets.QFormLayout() if on is None else QtWidgets.QFormLayout(on)
         for key, widget in self.placed.items():
             form.addRow(self.fields[key].label, widget)
         return form
@@ -316,7 +309,7 @@ class FieldForm(QObject):
         signal: SignalInstance
         match field.kind:
             case "text":
-                widget = QLineEdit(placeholderText=field.hint)
+                widget = QtWidgets.QLineEdit(placeholderText=field.hint)
                 signal = widget.textEdited if field.is_live else widget.editingFinished
             case "lines":
                 widget = _LeftText(placeholderText=field.hint, tabChangesFocus=True)
@@ -327,7 +320,7 @@ class FieldForm(QObject):
                     widget.addItem(words, value)
                 signal = widget.activated
             case "check":
-                widget = QCheckBox(field.hint)
+                widget = QtWidgets.QCheckBox(field.hint)
                 signal = widget.toggled
             case "whole" | "number" | "own":
                 widget = DoubleSpinBox()
@@ -346,10 +339,10 @@ class FieldForm(QObject):
 # A line over a place that asks for a name.
 
 
-class NameField(QLineEdit):
+class NameField(QtWidgets.QLineEdit):
     """Enter takes the name; Esc and a click elsewhere leave everything as it is."""
 
-    def __init__(self, parent: QWidget, name: str, take: Callable[[str], object]) -> None:
+    def __init__(self, parent: QtWidgets.QWidget, name: str, take: Callable[[str], object]) -> None:
         """Make it.
 
         Args:
@@ -390,7 +383,7 @@ class NameField(QLineEdit):
 _MOST_LINES = 4
 
 
-class ChatLine(FollowsTheme, QPlainTextEdit):
+class ChatLine(FollowsTheme, QtWidgets.QPlainTextEdit):
     """Return sends, Shift+Return begins another line; it grows with what is written."""
 
     sent = Signal(str)  # the message
@@ -445,7 +438,10 @@ class FileDrop(QObject):
     """Lets a file be dropped on a widget."""
 
     def __init__(
-        self, widget: QWidget, take: Callable[[Path], object], endings: Collection[str] = ()
+        self,
+        widget: QtWidgets.QWidget,
+        take: Callable[[Path], object],
+        endings: Collection[str] = (),
     ) -> None:
         """Begin to take files.
 

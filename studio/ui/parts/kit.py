@@ -3,18 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, TypeVar
 
+from PySide6 import QtGui
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, SignalInstance
-from PySide6.QtGui import (
-    QColor,
-    QFont,
-    QFontMetrics,
-    QKeyEvent,
-    QKeySequence,
-    QPainter,
-    QPaintEvent,
-    QPen,
-    QResizeEvent,
-)
 from PySide6.QtWidgets import (
     QAbstractButton,
     QBoxLayout,
@@ -47,7 +37,7 @@ class Chip(QAbstractButton):
     def __init__(self, text: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._color = "muted"
-        font = QFont(self.font())
+        font = QtGui.QFont(self.font())
         font.setPointSizeF(max(6.0, font.pointSizeF() * 0.9))
         self.setFont(font)
         self.setText(text)
@@ -71,18 +61,20 @@ class Chip(QAbstractButton):
         wanted = min(self.sizeHint().width(), metrics.averageCharWidth() * 8 + 14)
         return QSize(wanted, metrics.height() + 4)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
         """Paint a rounded ground and the text."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = QtGui.QPainter(self)
+        painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
         box = self.rect().adjusted(0, 0, -1, -1).toRectF().adjusted(0.5, 0.5, 0.5, 0.5)
         theme, color = theme_in_use(), color_of(self._color)
         focused = self.hasFocus()
-        painter.setPen(QPen(QColor(theme.accent), 1.5) if focused else Qt.PenStyle.NoPen)
-        ground = QColor(blend(color, theme.surface, 0.12))
+        painter.setPen(
+            QtGui.QPen(QtGui.QColor(theme.accent), 1.5) if focused else Qt.PenStyle.NoPen
+        )
+        ground = QtGui.QColor(blend(color, theme.surface, 0.12))
         painter.setBrush(ground.darker(106) if self.underMouse() else ground)
         painter.drawRoundedRect(box, 5, 5)
-        painter.setPen(QColor(color))
+        painter.setPen(QtGui.QColor(color))
         room = self.rect().adjusted(7, 0, -7, 0)
         text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, room.width())
         painter.drawText(room, Qt.AlignmentFlag.AlignCenter, text)
@@ -133,12 +125,12 @@ class ElidedLabel(QLabel):
         self.setAccessibleName(text)
         self._elide()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
         """Cut anew."""
         self._elide()
 
     def _elide(self) -> None:
-        metrics = QFontMetrics(self.font())
+        metrics = QtGui.QFontMetrics(self.font())
         shown = metrics.elidedText(self.whole, self._mode, self.width())
         is_cut = shown != self.whole
         self.setText("" if is_cut and len(shown) <= _TOO_FEW else shown)
@@ -171,9 +163,9 @@ class Drawing(QWidget):
         self._icon = icon(name, tone)
         self.update()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
         """Draw it."""
-        painter = QPainter(self)
+        painter = QtGui.QPainter(self)
         self._icon.paint(painter, self.rect())
         painter.end()
 
@@ -602,14 +594,14 @@ class OwnKeys(QObject):
             keys: what each does, by its name ("Ctrl+F").
         """
         super().__init__(widget)
-        self._keys = {QKeySequence(name).toString(): act for name, act in keys.items()}
+        self._keys = {QtGui.QKeySequence(name).toString(): act for name, act in keys.items()}
         widget.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Claim a key of ours, then act on it."""
-        if not isinstance(event, QKeyEvent):
+        if not isinstance(event, QtGui.QKeyEvent):
             return False
-        act = self._keys.get(QKeySequence(event.keyCombination()).toString())
+        act = self._keys.get(QtGui.QKeySequence(event.keyCombination()).toString())
         if act is None:
             return False
         if event.type() == QEvent.Type.ShortcutOverride:

@@ -4,24 +4,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from PySide6 import QtGui
 from PySide6.QtCore import QEvent, QPoint, Qt, QUrl, Signal
-from PySide6.QtGui import (
-    QColor,
-    QCursor,
-    QDesktopServices,
-    QFont,
-    QHelpEvent,
-    QImage,
-    QKeyEvent,
-    QMouseEvent,
-    QResizeEvent,
-    QSyntaxHighlighter,
-    QTextBlockFormat,
-    QTextCharFormat,
-    QTextCursor,
-    QTextDocument,
-    QTextOption,
-)
 from PySide6.QtWidgets import QFrame, QMenu, QPlainTextEdit, QTextBrowser, QWidget
 
 from studio.application.comparison import ComparedPart, LineKind, TextRow
@@ -52,7 +36,7 @@ class ClosedText(QTextBrowser):
 
     def loadResource(self, kind: int, name: QUrl | str) -> object:
         """Return an empty picture for everything: with a text or None, Qt opens the file itself."""
-        nothing = QImage(_NOTHING, _NOTHING, QImage.Format.Format_ARGB32)
+        nothing = QtGui.QImage(_NOTHING, _NOTHING, QtGui.QImage.Format.Format_ARGB32)
         nothing.fill(0)
         return nothing
 
@@ -65,8 +49,8 @@ class ClosedText(QTextBrowser):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction(address.replace("&", "&&")).setEnabled(False)
         words = tr("Open this page in the browser")
-        menu.addAction(words).triggered.connect(lambda: QDesktopServices.openUrl(link))
-        menu.popup(QCursor.pos())
+        menu.addAction(words).triggered.connect(lambda: QtGui.QDesktopServices.openUrl(link))
+        menu.popup(QtGui.QCursor.pos())
 
 
 # A read-only view of JSON (or of other source text), colored.
@@ -89,7 +73,7 @@ class LongText(QPlainTextEdit):
         """Show a text."""
         self._text = text
         mode, wanted = self.wordWrapMode(), wrap_mode(text)
-        if mode not in (wanted, QTextOption.WrapMode.NoWrap):
+        if mode not in (wanted, QtGui.QTextOption.WrapMode.NoWrap):
             super().setPlainText("")  # or what stood here so far would be broken anew, by the other
             self.setWordWrapMode(wanted)
         super().setPlainText(text)
@@ -106,9 +90,11 @@ class LongText(QPlainTextEdit):
             return
         self._text = text
         start, end = common_ends(before, text)
-        cursor = QTextCursor(self.document())
+        cursor = QtGui.QTextCursor(self.document())
         cursor.setPosition(units(before[:start]))
-        cursor.setPosition(units(before[: len(before) - end]), QTextCursor.MoveMode.KeepAnchor)
+        cursor.setPosition(
+            units(before[: len(before) - end]), QtGui.QTextCursor.MoveMode.KeepAnchor
+        )
         cursor.insertText(text[start : len(text) - end])
 
 
@@ -132,10 +118,10 @@ def units(text: str) -> int:
     return len(text) if text.isascii() else len(text) + sum(1 for char in text if char > "\uffff")
 
 
-def wrap_mode(text: str) -> QTextOption.WrapMode:
+def wrap_mode(text: str) -> QtGui.QTextOption.WrapMode:
     """Return the wrap mode of a text."""
     is_long = _LONG_WORD.search(text) is not None
-    mode = QTextOption.WrapMode
+    mode = QtGui.QTextOption.WrapMode
     return mode.WrapAnywhere if is_long else mode.WrapAtWordBoundaryOrAnywhere
 
 
@@ -149,14 +135,14 @@ _JSON_BEGINS = re.compile(r'\s*(?:[{]\s*["}]|\[\s*(?:[\[{"\]\d-]|true|false|null
 _LONGEST_LINE = 20_000
 
 
-class JsonHighlighter(QSyntaxHighlighter):
+class JsonHighlighter(QtGui.QSyntaxHighlighter):
     """Colors keys, strings, numbers and words; a line of JSON is colored by itself."""
 
-    def __init__(self, document: QTextDocument) -> None:
+    def __init__(self, document: QtGui.QTextDocument) -> None:
         super().__init__(document)
         self.is_json = True
         """Whether the text is JSON; words of a sentence have no colors."""
-        self._formats: dict[str, QTextCharFormat] = {}
+        self._formats: dict[str, QtGui.QTextCharFormat] = {}
         self.recolor()
 
     def recolor(self) -> None:
@@ -169,8 +155,8 @@ class JsonHighlighter(QSyntaxHighlighter):
             "word": theme.roles.get("system", theme.accent),
         }
         for kind, color in colors.items():
-            look = QTextCharFormat()
-            look.setForeground(QColor(color))
+            look = QtGui.QTextCharFormat()
+            look.setForeground(QtGui.QColor(color))
             self._formats[kind] = look
         self.rehighlight()
 
@@ -215,7 +201,7 @@ class JsonView(FollowsTheme, LongText):
         if self._highlighter is not None:
             self._highlighter.recolor()
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+    def mouseReleaseEvent(self, event: QtGui.QMouseEvent) -> None:
         """Emit the place of a click that selects nothing."""
         super().mouseReleaseEvent(event)
         signal = {
@@ -229,14 +215,14 @@ class JsonView(FollowsTheme, LongText):
 
     def viewportEvent(self, event: QEvent) -> bool:
         """Show a tooltip for the place under the mouse."""
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QtGui.QHelpEvent):
             cursor = self.cursorForPosition(event.pos())
             if self.cursorRect(cursor).adjusted(-20, 0, 20, 0).contains(event.pos()):
                 self.request_tip.emit(cursor.position(), event.globalPos())
                 return True
         return super().viewportEvent(event)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
         """Enter does at the caret what a click does."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             held = event.modifiers() & Qt.KeyboardModifier.ControlModifier
@@ -251,7 +237,7 @@ class JsonView(FollowsTheme, LongText):
         self.document().documentLayout().documentSizeChanged.connect(self._fit)
         self._fit()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
         """Fit the height: a narrower text is higher."""
         super().resizeEvent(event)
         self._fit()
@@ -315,7 +301,7 @@ class ComparisonView(FollowsTheme, ClosedText):
         self._parts, self._sentence = parts, sentence
         place = self.verticalScrollBar().value()
         self.clear()
-        cursor = QTextCursor(self.document())
+        cursor = QtGui.QTextCursor(self.document())
         cursor.beginEditBlock()
         theme = theme_in_use()
         heading = _paragraph(theme.surface, _SPACE)
@@ -332,10 +318,12 @@ class ComparisonView(FollowsTheme, ClosedText):
                 self._begin(cursor, looks[row.kind].paragraph)
                 _write(cursor, row, looks[row.kind])
         cursor.endEditBlock()
-        self.setTextCursor(QTextCursor(self.document()))  # at the beginning, and in sight there
+        self.setTextCursor(
+            QtGui.QTextCursor(self.document())
+        )  # at the beginning, and in sight there
         self.verticalScrollBar().setValue(place)
 
-    def _begin(self, cursor: QTextCursor, paragraph: QTextBlockFormat) -> None:
+    def _begin(self, cursor: QtGui.QTextCursor, paragraph: QtGui.QTextBlockFormat) -> None:
         if self.document().isEmpty():
             cursor.setBlockFormat(paragraph)
         else:
@@ -349,13 +337,13 @@ class ComparisonView(FollowsTheme, ClosedText):
 class _RowLook:
     """The look of one kind of row."""
 
-    paragraph: QTextBlockFormat
-    number: QTextCharFormat
-    text: QTextCharFormat
-    changed: QTextCharFormat
+    paragraph: QtGui.QTextBlockFormat
+    number: QtGui.QTextCharFormat
+    text: QtGui.QTextCharFormat
+    changed: QtGui.QTextCharFormat
 
 
-def _row_looks(theme: Theme, font: QFont) -> dict[LineKind, _RowLook]:
+def _row_looks(theme: Theme, font: QtGui.QFont) -> dict[LineKind, _RowLook]:
     tones: tuple[tuple[LineKind, str, str], ...] = (
         ("same", theme.text, theme.surface),
         ("gap", theme.muted, theme.raised),
@@ -365,7 +353,7 @@ def _row_looks(theme: Theme, font: QFont) -> dict[LineKind, _RowLook]:
     made: dict[LineKind, _RowLook] = {}
     for kind, color, ground in tones:
         changed = _look(theme.text, font)  # its own color is too pale on that ground
-        changed.setBackground(QColor(blend(color, theme.surface, CHANGED_TINT)))
+        changed.setBackground(QtGui.QColor(blend(color, theme.surface, CHANGED_TINT)))
         changed.setFontUnderline(kind == "added")
         changed.setFontStrikeOut(kind == "removed")
         made[kind] = _RowLook(
@@ -374,7 +362,7 @@ def _row_looks(theme: Theme, font: QFont) -> dict[LineKind, _RowLook]:
     return made
 
 
-def _write(cursor: QTextCursor, row: TextRow, look: _RowLook) -> None:
+def _write(cursor: QtGui.QTextCursor, row: TextRow, look: _RowLook) -> None:
     if row.kind == "gap":
         cursor.insertText(f"   ⋯  {_gap(row)}", look.text)
         return
@@ -384,18 +372,18 @@ def _write(cursor: QTextCursor, row: TextRow, look: _RowLook) -> None:
         cursor.insertText(piece.text, look.changed if piece.is_changed else look.text)
 
 
-def _paragraph(ground: str, space: float = 0.0) -> QTextBlockFormat:
-    look = QTextBlockFormat()
-    look.setBackground(QColor(ground))
+def _paragraph(ground: str, space: float = 0.0) -> QtGui.QTextBlockFormat:
+    look = QtGui.QTextBlockFormat()
+    look.setBackground(QtGui.QColor(ground))
     look.setBottomMargin(space)
     look.setTopMargin(space)
     return look
 
 
-def _title_look(part: ComparedPart, number: int, theme: Theme) -> QTextCharFormat:
+def _title_look(part: ComparedPart, number: int, theme: Theme) -> QtGui.QTextCharFormat:
     is_link = part.span is not None or bool(part.take_back)
     look = _look(theme.accent if is_link else theme.text)
-    look.setFontWeight(QFont.Weight.DemiBold)
+    look.setFontWeight(QtGui.QFont.Weight.DemiBold)
     if is_link:
         look.setAnchor(True)
         look.setAnchorHref(f"part:{number}")
@@ -403,11 +391,11 @@ def _title_look(part: ComparedPart, number: int, theme: Theme) -> QTextCharForma
     return look
 
 
-def _look(color: str, font: QFont | None = None) -> QTextCharFormat:
-    look = QTextCharFormat()
+def _look(color: str, font: QtGui.QFont | None = None) -> QtGui.QTextCharFormat:
+    look = QtGui.QTextCharFormat()
     if font is not None:
         look.setFont(font)
-    look.setForeground(QColor(color))
+    look.setForeground(QtGui.QColor(color))
     return look
 
 

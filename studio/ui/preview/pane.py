@@ -4,20 +4,9 @@ from collections.abc import Sequence
 from functools import partial
 from html import escape
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import (
-    QFrame,
-    QLabel,
-    QListWidget,
-    QListWidgetItem,
-    QMenu,
-    QSplitter,
-    QStackedWidget,
-    QTabBar,
-    QToolButton,
-    QWidget,
-)
 
 from studio.application.document.checked_file import LoadedPart
 from studio.application.preview import diff
@@ -39,14 +28,14 @@ from studio.ui.style.theme import icon
 # The line above the preview: its tabs, and a menu of what is done with the messages.
 
 
-class PreviewBar(QWidget):
+class PreviewBar(QtWidgets.QWidget):
     """Tokens are in the status bar, the price in the toolbar: here are the views alone."""
 
     request_copy = Signal(str)  # form: json, markdown or chat
 
     def __init__(self) -> None:
         super().__init__()
-        self.tabs = QTabBar(expanding=False, drawBase=False)
+        self.tabs = QtWidgets.QTabBar(expanding=False, drawBase=False)
         self.tabs.setAccessibleName(tr("Views of the preview"))
         for title in (tr("Messages"), tr("Request"), tr("Diff")):
             self.tabs.addTab(title)
@@ -56,7 +45,7 @@ class PreviewBar(QWidget):
             tr("Messages changed since the run whose answer is shown: compare with it")
         )
         self.changed.hide()
-        menu = QMenu(self)
+        menu = QtWidgets.QMenu(self)
         for words, form in (
             (tr("Copy as JSON"), "json"),
             (tr("Copy as Markdown"), "markdown"),
@@ -72,7 +61,7 @@ class PreviewBar(QWidget):
         )
         self.more = icon_button("ellipsis", tr("Copy, raw text, probe"))
         self.more.setAutoRaise(True)
-        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.more.setPopupMode(QtWidgets.QToolButton.ToolButtonPopupMode.InstantPopup)
         self.more.setMenu(menu)
         self.more.setStyleSheet("QToolButton::menu-indicator { image: none; }")
         row_of(self.tabs, 1, self.changed, self.more, on=self, margins=(4, 0, 8, 0), spacing=4)
@@ -127,7 +116,7 @@ def _word(text: str) -> str:
     return tr(text) if text in _LOADED_WORDS else text
 
 
-class ProbePanel(QFrame):
+class ProbePanel(QtWidgets.QFrame):
     """One line when all is well; otherwise the holes, each leading to its place."""
 
     place_chosen = Signal(Span)
@@ -137,12 +126,12 @@ class ProbePanel(QFrame):
         self._report: ProbeReport | None = None
         self._is_outdated = False
         self._picture = Drawing("shield-check", 16)
-        self.summary = QLabel(wordWrap=True)
+        self.summary = QtWidgets.QLabel(wordWrap=True)
         close = icon_button("x", tr("Close"), self.hide)
         close.setAccessibleName(tr("Close the probe's report"))
         close.setIconSize(QSize(14, 14))
-        self.list = named(QListWidget(), tr("Holes found by the probe"))
-        self.list.setFrameShape(QFrame.Shape.NoFrame)
+        self.list = named(QtWidgets.QListWidget(), tr("Holes found by the probe"))
+        self.list.setFrameShape(QtWidgets.QFrame.Shape.NoFrame)
         self.list.setWordWrap(True)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.itemActivated.connect(self._activate)
@@ -177,7 +166,7 @@ class ProbePanel(QFrame):
         )
         self.list.clear()
         for hole in report.holes:
-            item = QListWidgetItem(f"{hole.input}: {hole.attack.name}. {hole.change}")
+            item = QtWidgets.QListWidgetItem(f"{hole.input}: {hole.attack.name}. {hole.change}")
             item.setData(Qt.ItemDataRole.UserRole, hole.span)
             item.setToolTip(tr("Tried with:\n{text}").format(text=hole.attack.text))
             self.list.addItem(item)
@@ -186,13 +175,13 @@ class ProbePanel(QFrame):
             rows = min(_MOST_HOLES, self.list.count())
             self.list.setFixedHeight(rows * max(24, self.list.sizeHintForRow(0)) + 4)
 
-    def _activate(self, item: QListWidgetItem) -> None:
+    def _activate(self, item: QtWidgets.QListWidgetItem) -> None:
         span = item.data(Qt.ItemDataRole.UserRole)
         if span is not None:
             self.place_chosen.emit(span)
 
 
-class PreviewPane(QWidget):
+class PreviewPane(QtWidgets.QWidget):
     """Shows a `Preview`; asks for places and inputs, and computes nothing."""
 
     request_reveal = Signal(Span)  # bring this place of the source into view
@@ -220,16 +209,16 @@ class PreviewPane(QWidget):
             tr("Nothing to preview"),
             tr("Open or write a prompt: the messages that the model would get appear here."),
         )
-        self._pages = QStackedWidget()
+        self._pages = QtWidgets.QStackedWidget()
         for page in (self.messages, self.request, self.diff):
             self._pages.addWidget(page)
-        self._stack = QStackedWidget()
+        self._stack = QtWidgets.QStackedWidget()
         self._stack.addWidget(self.empty)
         self._stack.addWidget(self._pages)
         self.loaded = LoadedView()
         self._stack.addWidget(self.loaded)
         self.answer = AnswerCard()
-        self.split = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
+        self.split = QtWidgets.QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
         self._answer_height = 0
         """Height that the user gave the answer, in pixels; 0 if none."""
         self._share_soon = QTimer(self, singleShot=True, interval=0)

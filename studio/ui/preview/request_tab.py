@@ -3,18 +3,9 @@
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLabel,
-    QMenu,
-    QSplitter,
-    QStackedWidget,
-    QToolButton,
-    QToolTip,
-    QWidget,
-)
 
 from studio.application.preview.diff import request_as_curl, request_as_json, request_as_python
 from studio.application.preview.places import ValueSource, source_of
@@ -45,7 +36,7 @@ _LEAST_BESIDE, _LEAST_ALONE = 280, 120
 """Widths of a body in pixels: beside others it must still be readable, and they scroll."""
 
 
-class RequestColumn(QWidget):
+class RequestColumn(QtWidgets.QWidget):
     """The body as JSON; beside others it has its name above it and only counts its remarks."""
 
     def __init__(self, provider: Provider) -> None:
@@ -73,7 +64,7 @@ class RequestColumn(QWidget):
         self.notes.setVisible(bool(words))
 
 
-class RequestTab(QWidget):
+class RequestTab(QtWidgets.QWidget):
     """Combo, copy menu, the body, and what the shape cannot carry."""
 
     request_bodies = Signal(tuple)  # of Provider: the shapes that are seen, from now on
@@ -98,10 +89,10 @@ class RequestTab(QWidget):
         self._change.hide()
         self.copy_button = icon_button("copy", tr("Copy the request"))
         self.copy_button.setText(tr("Copy"))
-        self.copy_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.copy_button.setPopupMode(QtWidgets.QToolButton.ToolButtonPopupMode.InstantPopup)
         self.copy_button.setMenu(self._copy_menu())
         self._columns = {key: self._make_column(key) for key in PROVIDERS}
-        self._beside = QSplitter(childrenCollapsible=False)
+        self._beside = QtWidgets.QSplitter(childrenCollapsible=False)
         for column in self._columns.values():
             self._beside.addWidget(column)
             column.setHidden(column.view is not self.view)
@@ -110,14 +101,14 @@ class RequestTab(QWidget):
             tr("No request yet"),
             tr("Open a prompt to see the exact request it makes."),
         )
-        self._stack = QStackedWidget()
+        self._stack = QtWidgets.QStackedWidget()
         self._stack.addWidget(self._empty)
         self._scroll = scroll_area(self._beside)
         self._stack.addWidget(self._scroll)
         layout = column_of(on=self, margins=0, spacing=0)
-        self.chosen = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
+        self.chosen = QtWidgets.QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         self.chosen.setContentsMargins(12, 0, 12, 8)
-        self.samples = QWidget()
+        self.samples = QtWidgets.QWidget()
         self._chips = FlowLayout(self.samples)
         self.samples.setContentsMargins(12, 0, 12, 8)
         self.samples.hide()
@@ -127,7 +118,7 @@ class RequestTab(QWidget):
         layout.addWidget(self.samples)
         layout.addWidget(self._stack, 1)
 
-    def _make_bar(self) -> QHBoxLayout:
+    def _make_bar(self) -> QtWidgets.QHBoxLayout:
         bar = row_of(self.provider, (self._size, 1), margins=(12, 8, 12, 8), spacing=8)
         self.beside_button = icon_button("panel-right", tr("All request formats side by side"))
         self.beside_button.setCheckable(True)
@@ -217,7 +208,7 @@ class RequestTab(QWidget):
 
     def _tell_place(self, provider: Provider, place: int, point: QPoint) -> None:
         tip = self.source_tip(provider, place)
-        QToolTip.showText(point, plain_tip(tip), self._columns[provider].view)
+        QtWidgets.QToolTip.showText(point, plain_tip(tip), self._columns[provider].view)
 
     def source_tip(self, provider: Provider, place: int) -> str:
         """Return the tooltip of the value at a place of a body, UTF-16 units."""
@@ -269,8 +260,8 @@ class RequestTab(QWidget):
         self._size.setText(size(request.size))
         self._stack.setCurrentWidget(self._scroll)
 
-    def _copy_menu(self) -> QMenu:
-        menu = QMenu(self)
+    def _copy_menu(self) -> QtWidgets.QMenu:
+        menu = QtWidgets.QMenu(self)
         for words, write in (
             (tr("As JSON"), request_as_json),
             (tr("As curl"), request_as_curl),

@@ -1,18 +1,8 @@
 """Runs, or ways through one: two side by side, from the first divergence; several in a table."""
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QKeyEvent
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QCheckBox,
-    QDialog,
-    QGridLayout,
-    QHeaderView,
-    QLabel,
-    QTabBar,
-    QTableView,
-    QWidget,
-)
 
 from studio.application.run.cards.card import StepCard, badge_word
 from studio.application.run.past import compare
@@ -89,13 +79,13 @@ def _words(card: StepCard | None) -> str:
 _TITLE, _ENDING = 220, 200
 
 
-class FiguresTable(FollowsTheme, QWidget):
+class FiguresTable(FollowsTheme, QtWidgets.QWidget):
     """The figures of both branches in one row each: first, second, difference."""
 
     def __init__(self) -> None:
         super().__init__()
         self._comparison: compare.RunComparison | None = None
-        self._grid = QGridLayout(self)
+        self._grid = QtWidgets.QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(24)
         self._grid.setVerticalSpacing(2)
@@ -139,7 +129,7 @@ class FiguresTable(FollowsTheme, QWidget):
         self._grid.setColumnStretch(7, 1)
 
     def _put(self, row: int, column: int, text: str, color: str) -> None:
-        label = kit.ElidedLabel() if column <= 1 and row in (1, 2) else QLabel(text)
+        label = kit.ElidedLabel() if column <= 1 and row in (1, 2) else QtWidgets.QLabel(text)
         if isinstance(label, kit.ElidedLabel):
             label.show_text(text)
         paint_text(label, color)
@@ -150,19 +140,19 @@ _LINES_OPEN = 6
 """Rows of the list that are in sight above the texts."""
 
 
-class RunComparisonDialog(FollowsTheme, QDialog):
+class RunComparisonDialog(FollowsTheme, QtWidgets.QDialog):
     """Shows a `RunComparison`: the steps, and the texts of the chosen one. Not modal."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self._comparison: compare.RunComparison | None = None
-        self.summary = QLabel()
+        self.summary = QtWidgets.QLabel()
         self.model = CompareModel(self)
-        self.table = QTableView()
-        self.only_differences = QCheckBox(tr("Only what differs"))
+        self.table = QtWidgets.QTableView()
+        self.only_differences = QtWidgets.QCheckBox(tr("Only what differs"))
         self.before = kit.push_button(tr("Previous difference"), self.go_before)
         self.next = kit.push_button(tr("Next difference"), self.go_next)
-        self.sides = QTabBar()
+        self.sides = QtWidgets.QTabBar()
         self.figures = FiguresTable()
         self.left = StyledText(tr("The whole text, left"), tr("Nothing on this side."))
         self.right = StyledText(tr("The whole text, right"), tr("Nothing on this side."))
@@ -212,8 +202,8 @@ class RunComparisonDialog(FollowsTheme, QDialog):
             return
         self.model.show_comparison(comparison, only_differences=self.only_differences.isChecked())
         header = self.table.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
-        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Fixed)
+        header.setSectionResizeMode(QtWidgets.QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(1, QtWidgets.QHeaderView.ResizeMode.Fixed)
         header.resizeSection(1, 36)
         self._choose(comparison.first_difference or 0)
 
@@ -223,7 +213,7 @@ class RunComparisonDialog(FollowsTheme, QDialog):
             return
         index = self.model.index(rows.index(row), 0)
         self.table.setCurrentIndex(index)
-        self.table.scrollTo(index, QAbstractItemView.ScrollHint.PositionAtCenter)
+        self.table.scrollTo(index, QtWidgets.QAbstractItemView.ScrollHint.PositionAtCenter)
 
     def _go(self, by: int) -> None:
         comparison, rows = self._comparison, self.model.rows
@@ -260,8 +250,8 @@ class RunComparisonDialog(FollowsTheme, QDialog):
         kit.style_table(table, tr("Comparison"), 28)
         table.setWordWrap(False)
         table.setTabKeyNavigation(False)
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        table.setSelectionBehavior(QtWidgets.QAbstractItemView.SelectionBehavior.SelectRows)
+        table.setSelectionMode(QtWidgets.QAbstractItemView.SelectionMode.SingleSelection)
         table.setMinimumHeight(_LINES_OPEN * 28)
         self.summary.setProperty("title", "true")
         self.summary.setWordWrap(True)
@@ -278,14 +268,14 @@ class RunComparisonDialog(FollowsTheme, QDialog):
         kit.column_of(head, self.figures, (whole, 1), on=self, margins=16, spacing=8)
         self.resize(1080, 680)
 
-    def _lay_out_texts(self, texts: QWidget) -> QWidget:
+    def _lay_out_texts(self, texts: QtWidgets.QWidget) -> QtWidgets.QWidget:
         """Lay out both texts, and above them tabs for what of a step is compared."""
         for words in (tr("Text"), tr("Request body")):
             self.sides.addTab(words)
         self.sides.setDrawBase(False)
         self.sides.setExpanding(False)
         self.sides.setAccessibleName(tr("What is compared of a step"))
-        below = QWidget()
+        below = QtWidgets.QWidget()
         kit.column_of(self.sides, (texts, 1), on=below, margins=0, spacing=0)
         return below
 
@@ -312,23 +302,25 @@ class _OverviewModel(RowTable[compare.OverviewRow]):
         return None
 
 
-class RunOverviewDialog(QDialog):
+class RunOverviewDialog(QtWidgets.QDialog):
     """A column for each side; two chosen columns are compared step by step."""
 
     request_compare = Signal(int, int)  # places of two sides, from 0
 
-    def __init__(self, shown: compare.RunOverview, parent: QWidget | None = None) -> None:
+    def __init__(self, shown: compare.RunOverview, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(tr("Compare {count} runs").format(count=len(shown.sides)))
-        self.table = kit.named(QTableView(wordWrap=True), tr("Figures of the runs"))
+        self.table = kit.named(QtWidgets.QTableView(wordWrap=True), tr("Figures of the runs"))
         self.table.setModel(_OverviewModel(shown, self))
-        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectColumns)
+        self.table.setSelectionBehavior(QtWidgets.QAbstractItemView.SelectionBehavior.SelectColumns)
         self.table.verticalHeader().hide()
-        self.table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        self.table.verticalHeader().setSectionResizeMode(
+            QtWidgets.QHeaderView.ResizeMode.ResizeToContents
+        )
         self.table.setColumnWidth(0, 130)
         for column in range(1, len(shown.sides) + 1):
             self.table.setColumnWidth(column, 220)
-        hint = QLabel(tr("Choose two columns (Ctrl+click) to see them step by step."))
+        hint = QtWidgets.QLabel(tr("Choose two columns (Ctrl+click) to see them step by step."))
         hint.setWordWrap(True)
         self.compare_button = kit.push_button(tr("Compare these two"), self._on_compare)
         self.compare_button.setEnabled(False)

@@ -3,16 +3,8 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from PySide6 import QtGui
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QFont,
-    QMouseEvent,
-    QTextBlockFormat,
-    QTextCharFormat,
-    QTextCursor,
-    QTextOption,
-)
 from PySide6.QtWidgets import QFrame, QTextEdit
 
 from studio.application.run.text import Block, BlockKind, Blocks, Piece, Style
@@ -59,7 +51,7 @@ class StyledText(FollowsTheme, QTextEdit):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setAccessibleName(name)
         self.setPlaceholderText(empty)
-        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.setWordWrapMode(QtGui.QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse
             | Qt.TextInteractionFlag.TextSelectableByKeyboard
@@ -90,10 +82,10 @@ class StyledText(FollowsTheme, QTextEdit):
         same = common_start(self.blocks, blocks)
         if same == len(self.blocks) == len(blocks):
             return
-        cursor = QTextCursor(self.document())
+        cursor = QtGui.QTextCursor(self.document())
         cursor.beginEditBlock()
         if not self._grow(cursor, same, blocks):
-            self.setTextCursor(QTextCursor(self.document()))  # a selection is of the old text
+            self.setTextCursor(QtGui.QTextCursor(self.document()))  # a selection is of the old text
             self._cut(cursor, same)
             for block in blocks[same:]:
                 self._append(cursor, block)
@@ -110,7 +102,7 @@ class StyledText(FollowsTheme, QTextEdit):
         """Scroll to a block, leaving some lines above it."""
         if not 0 <= index < len(self._starts):
             return
-        cursor = QTextCursor(self.document())
+        cursor = QtGui.QTextCursor(self.document())
         cursor.setPosition(self._starts[index])
         top = self.cursorRect(cursor).top() + self.verticalScrollBar().value()
         self.verticalScrollBar().setValue(max(0, top - 3 * self.fontMetrics().height()))
@@ -119,10 +111,10 @@ class StyledText(FollowsTheme, QTextEdit):
         """Select the next place of `text`, going round at the end; False where there is none."""
         if self.find(text):
             return True
-        self.moveCursor(QTextCursor.MoveOperation.Start)
+        self.moveCursor(QtGui.QTextCursor.MoveOperation.Start)
         return bool(text) and self.find(text)
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+    def mouseReleaseEvent(self, event: QtGui.QMouseEvent) -> None:
         """Open a folded run at a click."""
         super().mouseReleaseEvent(event)
         if self.textCursor().hasSelection():
@@ -134,7 +126,7 @@ class StyledText(FollowsTheme, QTextEdit):
                     self.fold_clicked.emit()
                 return
 
-    def _grow(self, cursor: QTextCursor, same: int, blocks: Blocks) -> bool:
+    def _grow(self, cursor: QtGui.QTextCursor, same: int, blocks: Blocks) -> bool:
         """Append text in the common case of a stream: only the last block grew at its end."""
         if same != len(self.blocks) - 1 or same != len(blocks) - 1:
             return False
@@ -147,24 +139,26 @@ class StyledText(FollowsTheme, QTextEdit):
             return False
         if not grown.text.startswith(last.text):
             return False
-        cursor.movePosition(QTextCursor.MoveOperation.End)
+        cursor.movePosition(QtGui.QTextCursor.MoveOperation.End)
         rest = (Piece(grown.text[len(last.text) :], grown.style), *new.pieces[count + 1 :])
         self._insert(cursor, new, rest)
         return True
 
-    def _cut(self, cursor: QTextCursor, same: int) -> None:
+    def _cut(self, cursor: QtGui.QTextCursor, same: int) -> None:
         if same >= len(self._starts):
             return
         # A block's start lies after the paragraph mark that sets it off; the mark goes too.
         cursor.setPosition(max(0, self._starts[same] - 1))
-        cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
+        cursor.movePosition(
+            QtGui.QTextCursor.MoveOperation.End, QtGui.QTextCursor.MoveMode.KeepAnchor
+        )
         cursor.removeSelectedText()
         if not same:
-            cursor.setBlockFormat(QTextBlockFormat())  # the one paragraph that always stays
+            cursor.setBlockFormat(QtGui.QTextBlockFormat())  # the one paragraph that always stays
         del self._starts[same:]
 
-    def _append(self, cursor: QTextCursor, block: Block) -> None:
-        cursor.movePosition(QTextCursor.MoveOperation.End)
+    def _append(self, cursor: QtGui.QTextCursor, block: Block) -> None:
+        cursor.movePosition(QtGui.QTextCursor.MoveOperation.End)
         look = self._block_format(block)
         if self._starts:
             cursor.insertBlock(look)
@@ -173,7 +167,7 @@ class StyledText(FollowsTheme, QTextEdit):
         self._starts.append(cursor.position())
         self._insert(cursor, block, block.pieces)
 
-    def _insert(self, cursor: QTextCursor, block: Block, pieces: tuple[Piece, ...]) -> None:
+    def _insert(self, cursor: QtGui.QTextCursor, block: Block, pieces: tuple[Piece, ...]) -> None:
         for piece in pieces:
             if piece.text:
                 # A tinted block stays one paragraph: between paragraphs the tint has gaps.
@@ -181,9 +175,9 @@ class StyledText(FollowsTheme, QTextEdit):
                 text = text.replace("\n", _LINE) if block.kind in _TINTED else text
                 cursor.insertText(text, self._char_format(block, piece.style))
 
-    def _block_format(self, block: Block) -> QTextBlockFormat:
+    def _block_format(self, block: Block) -> QtGui.QTextBlockFormat:
         theme = theme_in_use()
-        look = QTextBlockFormat()
+        look = QtGui.QTextBlockFormat()
         tints: dict[BlockKind, tuple[str, float]] = {
             "added": (theme.accent, 0.10),
             "removed": (theme.muted, 0.08),
@@ -194,24 +188,24 @@ class StyledText(FollowsTheme, QTextEdit):
         }
         if block.kind in tints:
             color, share = tints[block.kind]
-            look.setBackground(QColor(blend(color, theme.surface, share)))
+            look.setBackground(QtGui.QColor(blend(color, theme.surface, share)))
         if block.kind in ("role", "title"):
             look.setTopMargin(10.0 if self._starts else 0.0)
             look.setBottomMargin(4.0)
         elif block.kind in ("warning", "error", "note", "rule"):
             look.setBottomMargin(2.0)
             look.setTopMargin(4.0 if block.kind == "rule" else 0.0)
-        look.setLineHeight(125.0, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
+        look.setLineHeight(125.0, QtGui.QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
         return look
 
-    def _char_format(self, block: Block, style: Style) -> QTextCharFormat:
-        look = QTextCharFormat()
+    def _char_format(self, block: Block, style: Style) -> QtGui.QTextCharFormat:
+        look = QtGui.QTextCharFormat()
         size = self.font().pointSizeF()
         heading = block.kind in ("role", "title", "warning", "error", "note", "rule", "same")
         look.setFont(ui_font(size) if heading else mono_font(size))
-        look.setForeground(QColor(self._color(block, style)))
+        look.setForeground(QtGui.QColor(self._color(block, style)))
         if style == "strong":
-            look.setFontWeight(QFont.Weight.DemiBold)
+            look.setFontWeight(QtGui.QFont.Weight.DemiBold)
         if style == "ignored":
             look.setFontStrikeOut(True)
         if style in ("reasoning", "thought"):
@@ -221,8 +215,8 @@ class StyledText(FollowsTheme, QTextEdit):
         if style == "changed" and block.kind in ("added", "gone"):
             theme = theme_in_use()
             color = theme.accent if block.kind == "added" else theme.muted
-            look.setForeground(QColor(theme.text))  # the color is too pale on that ground
-            look.setBackground(QColor(blend(color, theme.surface, CHANGED_TINT)))
+            look.setForeground(QtGui.QColor(theme.text))  # the color is too pale on that ground
+            look.setBackground(QtGui.QColor(blend(color, theme.surface, CHANGED_TINT)))
             look.setFontUnderline(block.kind == "added")
             look.setFontStrikeOut(block.kind == "gone")
         return look

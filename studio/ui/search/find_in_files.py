@@ -7,17 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QLineEdit,
-    QMessageBox,
-    QPushButton,
-    QTreeWidget,
-    QTreeWidgetItem,
-    QWidget,
-)
 
 from studio.application.document.files import FileError, read_file, write_file
 from studio.application.words import tr
@@ -38,7 +30,7 @@ _MATCH = Qt.ItemDataRole.UserRole
 _PATH = Qt.ItemDataRole.UserRole + 1
 
 
-class FindInFiles(QWidget):
+class FindInFiles(QtWidgets.QWidget):
     """Stays below while one match after the other is looked at and worked on."""
 
     chosen = Signal(SearchMatch)
@@ -49,7 +41,7 @@ class FindInFiles(QWidget):
         roots: Sequence[Path],
         text: str,
         replacer: FileReplacer,
-        parent: QWidget | None = None,
+        parent: QtWidgets.QWidget | None = None,
         *,
         replace: bool = False,
     ) -> None:
@@ -70,13 +62,17 @@ class FindInFiles(QWidget):
         """Result of a replacement, shown with the next search."""
         self._searching = LatestJob(self, self._show, self._on_failed)
         self._soon = QTimer(self, singleShot=True, interval=_TYPED_MS)
-        self.field = named(QLineEdit(text, self, clearButtonEnabled=True), tr("Find in files"))
-        self.case = QCheckBox(tr("Match case"), self)
-        self.regex = QCheckBox(tr("Pattern"), self)
-        self.new = named(QLineEdit(self, placeholderText=tr("Replace with")), tr("Replace with"))
-        self.replace_all = QPushButton(tr("Replace all…"), self, autoDefault=False)
+        self.field = named(
+            QtWidgets.QLineEdit(text, self, clearButtonEnabled=True), tr("Find in files")
+        )
+        self.case = QtWidgets.QCheckBox(tr("Match case"), self)
+        self.regex = QtWidgets.QCheckBox(tr("Pattern"), self)
+        self.new = named(
+            QtWidgets.QLineEdit(self, placeholderText=tr("Replace with")), tr("Replace with")
+        )
+        self.replace_all = QtWidgets.QPushButton(tr("Replace all…"), self, autoDefault=False)
         self.replace_all.setEnabled(False)
-        self.found = named(QTreeWidget(self), tr("Places found"))
+        self.found = named(QtWidgets.QTreeWidget(self), tr("Places found"))
         self.found.setHeaderHidden(True)
         self.found.setUniformRowHeights(True)
         self.count = toned_label("muted", parent=self)
@@ -139,7 +135,7 @@ class FindInFiles(QWidget):
 
     def _show(self, matches: tuple[SearchMatch, ...]) -> None:
         self.found.clear()
-        files: dict[Path, QTreeWidgetItem] = {}
+        files: dict[Path, QtWidgets.QTreeWidgetItem] = {}
         line = (Path(), 0)
         for match in matches:
             if (match.path, match.line) == line:
@@ -147,12 +143,12 @@ class FindInFiles(QWidget):
             line = (match.path, match.line)
             parent = files.get(match.path)
             if parent is None:
-                parent = QTreeWidgetItem([self._named(match.path)])
+                parent = QtWidgets.QTreeWidgetItem([self._named(match.path)])
                 if self._replacing:
                     parent.setCheckState(0, Qt.CheckState.Checked)
                 parent.setData(0, _PATH, match.path)
                 files[match.path] = parent
-            item = QTreeWidgetItem([f"{match.line}: {match.text.strip()}"])
+            item = QtWidgets.QTreeWidgetItem([f"{match.line}: {match.text.strip()}"])
             item.setData(0, _MATCH, match)
             item.setFont(0, mono_font())
             parent.addChild(item)
@@ -183,7 +179,7 @@ class FindInFiles(QWidget):
             self.found.setFocus()
             self.found.setCurrentItem(place)
 
-    def _choose(self, item: QTreeWidgetItem) -> None:
+    def _choose(self, item: QtWidgets.QTreeWidgetItem) -> None:
         match = item.data(0, _MATCH)
         if isinstance(match, SearchMatch):
             self.chosen.emit(match)
@@ -202,8 +198,8 @@ class FindInFiles(QWidget):
         if not chosen:
             self.count.setText(tr("Tick the files to replace in."))
             return
-        box = QMessageBox(self)
-        box.setIcon(QMessageBox.Icon.NoIcon)
+        box = QtWidgets.QMessageBox(self)
+        box.setIcon(QtWidgets.QMessageBox.Icon.NoIcon)
         box.setWindowTitle(tr("Replace in files"))
         question = tr("Replace in 1 file?") if len(chosen) == 1 else tr("Replace in {count} files?")
         box.setText(question.format(count=len(chosen)))
@@ -213,7 +209,7 @@ class FindInFiles(QWidget):
                 "others are written to disk at once."
             )
         )
-        button = QMessageBox.StandardButton
+        button = QtWidgets.QMessageBox.StandardButton
         box.setStandardButtons(button.Yes | button.Cancel)
         box.button(button.Yes).setText(tr("Replace"))
         if box.exec() == button.Yes:

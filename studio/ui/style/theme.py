@@ -10,19 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from PySide6 import QtGui
 from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, QPoint, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import (
-    QColor,
-    QFont,
-    QFontDatabase,
-    QGuiApplication,
-    QIcon,
-    QIconEngine,
-    QPainter,
-    QPalette,
-    QPen,
-    QPixmap,
-)
 from PySide6.QtWidgets import QAbstractScrollArea, QLabel, QWidget
 
 from studio.core.paths import resource, resource_table, resource_text
@@ -123,14 +112,14 @@ _LATER_FACES = ("Inter-Bold", "Inter-Italic", "Inter-Medium", "JetBrainsMono-Bol
 def _load_fonts() -> None:
     """Register the bundled fonts; without them Qt falls back to the system's."""
     for path in _font_files(later=False):
-        QFontDatabase.addApplicationFont(str(path))
+        QtGui.QFontDatabase.addApplicationFont(str(path))
 
 
 @cache
 def load_other_fonts() -> None:
     """Register the faces that a window's first picture has no use for."""
     for path in _font_files(later=True):
-        QFontDatabase.addApplicationFont(str(path))
+        QtGui.QFontDatabase.addApplicationFont(str(path))
 
 
 def _font_files(*, later: bool) -> list[Path]:
@@ -138,26 +127,26 @@ def _font_files(*, later: bool) -> list[Path]:
     return [path for path in files if (path.stem in _LATER_FACES) == later]
 
 
-def ui_font(size: float = UI_POINTS, family: str = "") -> QFont:
+def ui_font(size: float = UI_POINTS, family: str = "") -> QtGui.QFont:
     """Return the font of the interface, in points; the bundled family where none is named."""
     _load_fonts()
-    font = QFont([*([family] if family else []), _UI_FAMILY, "sans-serif"])
+    font = QtGui.QFont([*([family] if family else []), _UI_FAMILY, "sans-serif"])
     font.setPointSizeF(size)
     return font
 
 
-def mono_font(size: float = _MONO_POINTS, family: str = "") -> QFont:
+def mono_font(size: float = _MONO_POINTS, family: str = "") -> QtGui.QFont:
     """Return the font of text that is source, in points, with ligatures off.
 
     JetBrains Mono draws `---` as one line otherwise.
     """
     _load_fonts()
-    font = QFont([*([family] if family else []), _MONO_FAMILY, "monospace"])
+    font = QtGui.QFont([*([family] if family else []), _MONO_FAMILY, "monospace"])
     font.setPointSizeF(size)
-    font.setStyleHint(QFont.StyleHint.Monospace)
+    font.setStyleHint(QtGui.QFont.StyleHint.Monospace)
     font.setFixedPitch(True)
     for name in ("calt", "liga", "clig"):
-        font.setFeature(QFont.Tag(name), 0)
+        font.setFeature(QtGui.QFont.Tag(name), 0)
     return font
 
 
@@ -176,7 +165,7 @@ _DARK_BELOW = 128
 
 def theme_in_use() -> Theme:
     """Return the theme whose palette the application has; the light one before there is any."""
-    ground = QGuiApplication.palette().color(QPalette.ColorRole.Window)
+    ground = QtGui.QGuiApplication.palette().color(QtGui.QPalette.ColorRole.Window)
     return DARK if ground.lightness() < _DARK_BELOW else LIGHT
 
 
@@ -251,7 +240,7 @@ def is_motion_reduced() -> bool:
         return True
     # A hint of Qt versions after 6.11; without it the system's wish is not known.
     # Both are held: where the first goes, PySide takes the second for gone too.
-    style = QGuiApplication.styleHints()
+    style = QtGui.QGuiApplication.styleHints()
     hints = style.accessibility()
     wish = getattr(hints, "motionPreference", None)
     return wish is not None and "Reduced" in str(wish())
@@ -266,7 +255,7 @@ CHANGED_TINT = 0.28
 
 def blend(color: str, ground: str, share: float) -> str:
     """Return `share` of `color` over `ground`, as `#rrggbb`."""
-    top, under = QColor(color), QColor(ground)
+    top, under = QtGui.QColor(color), QtGui.QColor(ground)
     mixed = (
         round(a * share + b * (1 - share))
         for a, b in (
@@ -288,14 +277,14 @@ def role_color(theme: Theme, role: str) -> str:
     return theme.roles.get(role, theme.muted)
 
 
-def fixed_font(like: QFont) -> QFont:
+def fixed_font(like: QtGui.QFont) -> QtGui.QFont:
     """Return the fixed-pitch font, about as large to the eye as `like`."""
     return mono_font(max(6.0, like.pointSizeF()))
 
 
-def small_font(like: QFont, least: float = 7.5) -> QFont:
+def small_font(like: QtGui.QFont, least: float = 7.5) -> QtGui.QFont:
     """Return the same font one point smaller, of at least `least` points."""
-    font = QFont(like)
+    font = QtGui.QFont(like)
     font.setPointSizeF(max(least, like.pointSizeF() - 1.0))
     return font
 
@@ -321,11 +310,11 @@ def paint_page(view: QAbstractScrollArea) -> None:
 
     Its viewport too: with a style sheet on the application that keeps the colors of its birth.
     """
-    theme, palette, role = theme_in_use(), view.palette(), QPalette.ColorRole
+    theme, palette, role = theme_in_use(), view.palette(), QtGui.QPalette.ColorRole
     for each in (role.Base, role.Window):
-        palette.setColor(each, QColor(theme.surface))
-    palette.setColor(role.Text, QColor(theme.text))
-    palette.setColor(role.PlaceholderText, QColor(theme.muted))
+        palette.setColor(each, QtGui.QColor(theme.surface))
+    palette.setColor(role.Text, QtGui.QColor(theme.text))
+    palette.setColor(role.PlaceholderText, QtGui.QColor(theme.muted))
     view.setPalette(palette)
     view.viewport().setPalette(palette)
 
@@ -333,19 +322,19 @@ def paint_page(view: QAbstractScrollArea) -> None:
 # Paints a rectangle in one color, or the frame of what has the keyboard.
 
 
-def fill(painter: QPainter, room: QRectF, color: str | QColor) -> None:
+def fill(painter: QtGui.QPainter, room: QRectF, color: str | QtGui.QColor) -> None:
     """Paint a rectangle in what the first picture of the window shows.
 
     Not by `fillRect`, which has PySide make the class of gradients, with its 169 ready ones: a
     hundredth of a start.
     """
-    painter.setBackground(QColor(color))
+    painter.setBackground(QtGui.QColor(color))
     painter.eraseRect(room)
 
 
-def paint_focus(painter: QPainter, room: QRect) -> None:
+def paint_focus(painter: QtGui.QPainter, room: QRect) -> None:
     """Paint a thin frame inside what has the keyboard."""
-    painter.setPen(QPen(QColor(theme_in_use().accent), 1.0))
+    painter.setPen(QtGui.QPen(QtGui.QColor(theme_in_use().accent), 1.0))
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.drawRect(QRectF(room).adjusted(0.5, 0.5, -0.5, -0.5))
 
@@ -372,7 +361,7 @@ def _renderer(name: str, color: str) -> QSvgRenderer:
     return QSvgRenderer(QByteArray(svg.encode()))
 
 
-class _Tinted(QIconEngine):
+class _Tinted(QtGui.QIconEngine):
     """Draws one icon in the palette's text color, or in a color of its own."""
 
     def __init__(self, name: str, color: str | None) -> None:
@@ -380,29 +369,33 @@ class _Tinted(QIconEngine):
         self._name = name
         self._color = color
 
-    def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
+    def paint(
+        self, painter: QtGui.QPainter, rect: QRect, mode: QtGui.QIcon.Mode, state: QtGui.QIcon.State
+    ) -> None:
         if _HELD:
             return
-        disabled = mode == QIcon.Mode.Disabled
-        group = QPalette.ColorGroup.Disabled if disabled else QPalette.ColorGroup.Active
-        ink = QGuiApplication.palette().color(group, QPalette.ColorRole.ButtonText)
+        disabled = mode == QtGui.QIcon.Mode.Disabled
+        group = QtGui.QPalette.ColorGroup.Disabled if disabled else QtGui.QPalette.ColorGroup.Active
+        ink = QtGui.QGuiApplication.palette().color(group, QtGui.QPalette.ColorRole.ButtonText)
         color = ink.name() if disabled or self._color is None else color_of(self._color)
         painter.save()
         painter.setOpacity(painter.opacity() * (ink.alphaF() if disabled else 1.0))
         _renderer(self._name, color).render(painter, QRectF(rect))
         painter.restore()
 
-    def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
+    def pixmap(
+        self, size: QSize, mode: QtGui.QIcon.Mode, state: QtGui.QIcon.State
+    ) -> QtGui.QPixmap:
         if size.isEmpty():  # a button that has no room yet, in a layout that is being made
-            return QPixmap()
-        pixmap = QPixmap(size)
+            return QtGui.QPixmap()
+        pixmap = QtGui.QPixmap(size)
         pixmap.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(pixmap)
+        painter = QtGui.QPainter(pixmap)
         self.paint(painter, QRect(QPoint(0, 0), size), mode, state)
         painter.end()
         return pixmap
 
-    def clone(self) -> QIconEngine:
+    def clone(self) -> QtGui.QIconEngine:
         return _Tinted(self._name, self._color)
 
 
@@ -428,7 +421,7 @@ def release_drawings(window: QWidget) -> None:
 
 
 @cache
-def icon(name: str, color: str | None = None) -> QIcon:
+def icon(name: str, color: str | None = None) -> QtGui.QIcon:
     """Return the icon of that name, without `.svg`.
 
     Args:
@@ -441,18 +434,18 @@ def icon(name: str, color: str | None = None) -> QIcon:
     """
     if name not in _names():
         raise FileNotFoundError(f"there is no icon named {name!r} in resources/icons")
-    return QIcon(_Tinted(name, color))
+    return QtGui.QIcon(_Tinted(name, color))
 
 
-def dot(color: str) -> QPixmap:
+def dot(color: str) -> QtGui.QPixmap:
     """Return a dot of eight pixels in the color of an input."""
-    pixmap = QPixmap(16, 16)
+    pixmap = QtGui.QPixmap(16, 16)
     pixmap.setDevicePixelRatio(2)
     pixmap.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(pixmap)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter = QtGui.QPainter(pixmap)
+    painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(QColor(color))
+    painter.setBrush(QtGui.QColor(color))
     painter.drawEllipse(0, 0, 8, 8)
     painter.end()
     return pixmap

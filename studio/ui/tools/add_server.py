@@ -3,20 +3,9 @@
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QHeaderView,
-    QLabel,
-    QListWidget,
-    QListWidgetItem,
-    QPushButton,
-    QTreeWidget,
-    QTreeWidgetItem,
-    QWidget,
-)
 
 from studio.application.tools import pasted_server
 from studio.application.words import tr
@@ -42,7 +31,7 @@ _EXAMPLES = {
 _SHOWN_ROWS = 6
 
 
-class AddServerDialog(QDialog):
+class AddServerDialog(QtWidgets.QDialog):
     """Emits what is to be tried and written; starts nothing itself."""
 
     request_try = Signal(tuple)  # tuple[PastedServer, ...]
@@ -54,7 +43,7 @@ class AddServerDialog(QDialog):
         self,
         known: Sequence[pasted_server.PastedServer],
         problems: Sequence[str],
-        parent: QWidget,
+        parent: QtWidgets.QWidget,
         places: Sequence[ServerPlace] = ("own",),
         edited: tuple[str, JsonObject] | None = None,
     ) -> None:
@@ -86,8 +75,8 @@ class AddServerDialog(QDialog):
             lines = self.form.widgets[key]
             lines.setFont(fixed_font(self.font()))
             lines.setFixedHeight(lines.fontMetrics().lineSpacing() * _LINES + 14)
-        self.tools = named(QListWidget(self), tr("Tools of the server"))
-        self.others = named(QListWidget(self), tr("Servers of other programs"))
+        self.tools = named(QtWidgets.QListWidget(self), tr("Tools of the server"))
+        self.others = named(QtWidgets.QListWidget(self), tr("Servers of other programs"))
         for server in self._known:
             line = f"{server.name}   {server.program}   {server.shown}"
             self._add_row(self.others, line, Qt.CheckState.Unchecked)
@@ -96,10 +85,14 @@ class AddServerDialog(QDialog):
         self.remark = toned_label(
             "warning", "\n".join(problems), parent=self, wraps=True, is_plain=True
         )
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
-        self.add_button = self.buttons.addButton("", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.buttons = QtWidgets.QDialogButtonBox(
+            QtWidgets.QDialogButtonBox.StandardButton.Cancel, self
+        )
+        self.add_button = self.buttons.addButton(
+            "", QtWidgets.QDialogButtonBox.ButtonRole.AcceptRole
+        )
         self.remove_button = self.buttons.addButton(
-            tr("Remove"), QDialogButtonBox.ButtonRole.DestructiveRole
+            tr("Remove"), QtWidgets.QDialogButtonBox.ButtonRole.DestructiveRole
         )
         self._arrange()
         self._fill()
@@ -132,15 +125,17 @@ class AddServerDialog(QDialog):
         self.tools.setVisible(True)
         self.add_button.setText(tr("Save") if self._edited else tr("Add"))
 
-    def _add_row(self, rows: QListWidget, words: str, state: Qt.CheckState) -> QListWidgetItem:
-        item = QListWidgetItem(reveal(words, lines=False), rows)
+    def _add_row(
+        self, rows: QtWidgets.QListWidget, words: str, state: Qt.CheckState
+    ) -> QtWidgets.QListWidgetItem:
+        item = QtWidgets.QListWidgetItem(reveal(words, lines=False), rows)
         item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
         item.setCheckState(state)
         return item
 
     def _arrange(self) -> None:
-        title = QLabel(tr("Or import from other programs:"), self)
-        nothing = QLabel(
+        title = QtWidgets.QLabel(tr("Or import from other programs:"), self)
+        nothing = QtWidgets.QLabel(
             tr("None found of Claude Desktop, Claude Code, VS Code, Cursor and Windsurf."), self
         )
         paint_text(nothing, "muted")
@@ -232,7 +227,7 @@ class AddServerDialog(QDialog):
             for each in servers
         )
 
-    def _ticked(self, rows: QListWidget) -> list[int]:
+    def _ticked(self, rows: QtWidgets.QListWidget) -> list[int]:
         return [
             row
             for row in range(rows.count())
@@ -258,7 +253,7 @@ _WIDTH, _HEIGHT = 760, 560
 _NAME_WIDTH = 300
 
 
-class OperationTree(QTreeWidget):
+class OperationTree(QtWidgets.QTreeWidget):
     """Groups with their operations; Space ticks all that are selected."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -277,28 +272,30 @@ class OperationsDialog(ClosingDialog):
 
     chosen = Signal(frozenset)  # names of the tools that are wanted
 
-    def __init__(self, label: str, rows: Sequence[OperationRow], parent: QWidget) -> None:
+    def __init__(self, label: str, rows: Sequence[OperationRow], parent: QtWidgets.QWidget) -> None:
         super().__init__(parent, tr("Operations of {label}").format(label=label), (_WIDTH, _HEIGHT))
         self._rows = {row.name: row for row in rows}
         self._searched = {row.name: _searched(row) for row in rows}
-        self._items: dict[str, QTreeWidgetItem] = {}
+        self._items: dict[str, QtWidgets.QTreeWidgetItem] = {}
         self.search = search_line(tr("Search operations"), parent=self)
         self.tree = OperationTree(self)
         self.tree.setAccessibleName(tr("Operations by group"))
         self.tree.setHeaderLabels([tr("Operation"), tr("Method"), tr("Path"), tr("Tokens")])
-        self.tree.setSelectionMode(QTreeWidget.SelectionMode.ExtendedSelection)
+        self.tree.setSelectionMode(QtWidgets.QTreeWidget.SelectionMode.ExtendedSelection)
         self.tree.headerItem().setToolTip(
             3, tr("A fourth of the characters. The status bar counts as the chosen model does.")
         )
         self.tree.setUniformRowHeights(True)
         self.tree.ensurePolished()  # a height that is asked for before is kept, without padding
         self._fill(rows)
-        self.meter = QLabel(self, wordWrap=True)
-        self.all_button = QPushButton(tr("Select all listed"), self, autoDefault=False)
-        self.none_button = QPushButton(tr("Clear all listed"), self, autoDefault=False)
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
+        self.meter = QtWidgets.QLabel(self, wordWrap=True)
+        self.all_button = QtWidgets.QPushButton(tr("Select all listed"), self, autoDefault=False)
+        self.none_button = QtWidgets.QPushButton(tr("Clear all listed"), self, autoDefault=False)
+        self.buttons = QtWidgets.QDialogButtonBox(
+            QtWidgets.QDialogButtonBox.StandardButton.Cancel, self
+        )
         self.write_button = self.buttons.addButton(
-            tr("Write into the prompt"), QDialogButtonBox.ButtonRole.AcceptRole
+            tr("Write into the prompt"), QtWidgets.QDialogButtonBox.ButtonRole.AcceptRole
         )
         self._arrange()
         self.search.textChanged.connect(self._filter)
@@ -320,7 +317,7 @@ class OperationsDialog(ClosingDialog):
         )
 
     def _fill(self, rows: Sequence[OperationRow]) -> None:
-        groups: dict[str, list[QTreeWidgetItem]] = {}
+        groups: dict[str, list[QtWidgets.QTreeWidgetItem]] = {}
         for row in rows:
             cells = [row.name, row.method, row.path]
             item = _Item([*(reveal(text, lines=False) for text in cells), f"{row.tokens:,}"])
@@ -346,7 +343,7 @@ class OperationsDialog(ClosingDialog):
         self.tree.sortByColumn(0, Qt.SortOrder.AscendingOrder)
         header = self.tree.header()
         header.setStretchLastSection(False)
-        header.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(2, QtWidgets.QHeaderView.ResizeMode.Stretch)
         self.tree.setColumnWidth(0, _NAME_WIDTH)
         if len(groups) == 1:
             self.tree.expandAll()
@@ -407,10 +404,10 @@ def _searched(row: OperationRow) -> str:
     return f"{row.name} {row.identifier} {row.method} {row.path} {tags} {row.summary}".lower()
 
 
-class _Item(QTreeWidgetItem):
+class _Item(QtWidgets.QTreeWidgetItem):
     """Sorted by the number where a column has numbers."""
 
-    def __lt__(self, other: QTreeWidgetItem) -> bool:
+    def __lt__(self, other: QtWidgets.QTreeWidgetItem) -> bool:
         column = self.treeWidget().sortColumn()
         own, others = self.text(column), other.text(column)
         if column == 3 and own and others:

@@ -6,21 +6,9 @@ A JSON schema as a tree: name, and below its type what it means.
 import json
 from collections.abc import Mapping, Sequence
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QResizeEvent, QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import (
-    QFrame,
-    QHeaderView,
-    QLabel,
-    QPlainTextEdit,
-    QScrollArea,
-    QStackedWidget,
-    QToolButton,
-    QTreeWidget,
-    QTreeWidgetItem,
-    QVBoxLayout,
-    QWidget,
-)
 
 from studio.application.inputs.fields import FieldSpec, schema_fields, show_value
 from studio.application.tools.rows import APPROVAL_WORDS, STATE_WORDS
@@ -47,19 +35,19 @@ _ROOM_FOR_WORDS = 396
 """Width, in pixels, from which the buttons beside the name have words."""
 
 
-class ChangeNote(FollowsTheme, QWidget):
+class ChangeNote(FollowsTheme, QtWidgets.QWidget):
     """A note on the difference to the allowed tool, and a button that allows it; else hidden."""
 
     allowed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self._change: ToolChange | None = None
         self.words = kit.toned_label("warning", parent=self, wraps=True, is_plain=True)
         self.button = kit.push_button(tr("Allow as it is"), self.allowed, parent=self)
         self.button.setToolTip(tr("It then asks only as its approval says"))
         self.difference = kit.named(
-            QPlainTextEdit(self, readOnly=True), tr("How the tool has changed")
+            QtWidgets.QPlainTextEdit(self, readOnly=True), tr("How the tool has changed")
         )
         self.difference.setFont(fixed_font(self.font()))
         row = kit.row_of((self.words, 1), spacing=8)
@@ -111,7 +99,7 @@ class ChangeNote(FollowsTheme, QWidget):
             block = block.next()
 
 
-class ToolHead(QWidget):
+class ToolHead(QtWidgets.QWidget):
     """Name, state and buttons; below them its description and what is wrong with it."""
 
     request_definition = Signal(ToolEntry)
@@ -123,7 +111,7 @@ class ToolHead(QWidget):
         super().__init__()
         self._entry: ToolEntry | None = None
         self._insertable = True
-        self._name = QLabel(textFormat=Qt.TextFormat.PlainText)
+        self._name = QtWidgets.QLabel(textFormat=Qt.TextFormat.PlainText)
         font = self._name.font()
         font.setPointSizeF(font.pointSizeF() * 1.15)
         font.setWeight(font.Weight.DemiBold)
@@ -136,9 +124,9 @@ class ToolHead(QWidget):
         self._effects.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._effects.setEnabled(False)
         self._effects.setToolTip(tr("It changes something outside; it asks before its first call"))
-        self.declare = QToolButton(self)
+        self.declare = QtWidgets.QToolButton(self)
         self.declare.clicked.connect(self._declare)
-        self.definition = QToolButton(self)
+        self.definition = QtWidgets.QToolButton(self)
         self.definition.setText(tr("Definition"))
         self.definition.setIcon(icon("arrow-up-right"))
         self.definition.setAccessibleName(tr("Go to where the tool is defined"))
@@ -215,7 +203,7 @@ class ToolHead(QWidget):
         )
 
 
-class SchemaTree(FollowsTheme, QTreeWidget):
+class SchemaTree(FollowsTheme, QtWidgets.QTreeWidget):
     """The arguments of a tool; nested ones under their parents."""
 
     def __init__(self) -> None:
@@ -228,9 +216,9 @@ class SchemaTree(FollowsTheme, QTreeWidget):
         header = self.header()
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft)
         header.setStretchLastSection(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFrameShape(QtWidgets.QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(0, QtWidgets.QHeaderView.ResizeMode.ResizeToContents)
         # Texts are broken for the new width.
         header.sectionResized.connect(lambda: self.scheduleDelayedItemsLayout())  # noqa: PLW0108 - it has three arguments
         self.follow_theme()
@@ -243,17 +231,17 @@ class SchemaTree(FollowsTheme, QTreeWidget):
         self.setRootIsDecorated(any(spec.properties or spec.items for spec in fields))
         self._add(None, fields)
         if not fields:
-            self.addTopLevelItem(QTreeWidgetItem([tr("Takes no arguments")]))
+            self.addTopLevelItem(QtWidgets.QTreeWidgetItem([tr("Takes no arguments")]))
         self.expandAll()
 
     def recolor(self) -> None:
         """Take the colors of the theme in use."""
         self.show_schema(self._schema)
 
-    def _add(self, parent: QTreeWidgetItem | None, fields: Sequence[FieldSpec]) -> None:
+    def _add(self, parent: QtWidgets.QTreeWidgetItem | None, fields: Sequence[FieldSpec]) -> None:
         for spec in fields:
             words = "\n".join(filter(None, (_type_text(spec), _description(spec))))
-            item = QTreeWidgetItem([spec.name or "item", words])
+            item = QtWidgets.QTreeWidgetItem([spec.name or "item", words])
             item.setTextAlignment(0, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
             font = QFont(self.font())
             font.setWeight(QFont.Weight.DemiBold if spec.required else QFont.Weight.Normal)
@@ -294,7 +282,7 @@ def _description(spec: FieldSpec) -> str:
     return "\n".join(note.rstrip(".") for note in notes if note)
 
 
-class FormsPage(FollowsTheme, QScrollArea):
+class FormsPage(FollowsTheme, QtWidgets.QScrollArea):
     """One title and one text a form; a form that is not sent says why."""
 
     def __init__(self) -> None:
@@ -302,7 +290,7 @@ class FormsPage(FollowsTheme, QScrollArea):
         self._entry: ToolEntry | None = None
         self.views: dict[str, JsonView] = {}
         """The texts, by the form's title."""
-        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFrameShape(QtWidgets.QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
         self.follow_theme()
 
@@ -311,7 +299,7 @@ class FormsPage(FollowsTheme, QScrollArea):
         theme = theme_in_use()
         self._entry = entry
         self.views = {}
-        page = QWidget()
+        page = QtWidgets.QWidget()
         column = kit.column_of(on=page, margins=12, spacing=8)
         for form in tool_forms(entry.spec):
             self._add(page, column, form.title, theme.muted)
@@ -335,13 +323,15 @@ class FormsPage(FollowsTheme, QScrollArea):
         if self._entry is not None:
             self.show_entry(self._entry)
 
-    def _add(self, page: QWidget, column: QVBoxLayout, text: str, color: str) -> None:
-        label = QLabel(text, page, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
+    def _add(
+        self, page: QtWidgets.QWidget, column: QtWidgets.QVBoxLayout, text: str, color: str
+    ) -> None:
+        label = QtWidgets.QLabel(text, page, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         paint_text(label, color)
         column.addWidget(label)
 
 
-class ToolDetail(QWidget):
+class ToolDetail(QtWidgets.QWidget):
     """Head with the switches, tabs below."""
 
     request_change = Signal(ToolId, Mapping)  # tool, fields of its entry to set
@@ -372,7 +362,7 @@ class ToolDetail(QWidget):
         self._returns_title = kit.toned_label("muted", tr("Answer"))
         self.forms = FormsPage()
         self.options = kit.named(JsonView(), tr("Options as JSON, values put in"))
-        self._pages = QStackedWidget()
+        self._pages = QtWidgets.QStackedWidget()
         self._arrange()
         self._connect()
 
@@ -381,7 +371,7 @@ class ToolDetail(QWidget):
         switches.addWidget(_pair(self._approval_label, self.approval))
         switches.addWidget(_pair(*self.mock.chooser))
         top = kit.column_of(self.head, switches, self.mock, margins=(12, 8, 12, 8), spacing=8)
-        schema = QWidget()
+        schema = QtWidgets.QWidget()
         kit.column_of(
             (self.schema_text, 2), self._returns_title, (self.returns_text, 1), on=schema, margins=0
         )
@@ -429,9 +419,9 @@ class ToolDetail(QWidget):
             self.request_change.emit(self.entry.id, {"mock": self.mock.mock})
 
 
-def _pair(label: QWidget, switch: QWidget) -> QWidget:
+def _pair(label: QtWidgets.QWidget, switch: QtWidgets.QWidget) -> QtWidgets.QWidget:
     """Return a label that stays beside its switch when the row is broken."""
-    page = QWidget()
+    page = QtWidgets.QWidget()
     kit.row_of(label, switch, on=page, margins=(0, 0, 8, 0), spacing=8)
     return page
 

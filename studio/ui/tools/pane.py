@@ -6,17 +6,9 @@ Asking before a stranger's files may start, reach or read something: what exactl
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import (
-    QDialog,
-    QHBoxLayout,
-    QLabel,
-    QPlainTextEdit,
-    QSplitter,
-    QStackedWidget,
-    QWidget,
-)
 
 from studio.application.tools.saved_calls import ToolRecording
 from studio.application.words import marked, tr
@@ -46,10 +38,12 @@ _TITLES = {
 _MOST_LINES = 14
 
 
-class ConsentDialog(QDialog):
+class ConsentDialog(QtWidgets.QDialog):
     """A question with all that a yes covers; no is the default, and closing it is a no."""
 
-    def __init__(self, title: str, words: str, covered: str, yes: str, parent: QWidget) -> None:
+    def __init__(
+        self, title: str, words: str, covered: str, yes: str, parent: QtWidgets.QWidget
+    ) -> None:
         """Make a dialog.
 
         Args:
@@ -63,14 +57,14 @@ class ConsentDialog(QDialog):
         self.setWindowTitle(title)
         self.setMinimumWidth(560)
         picture = Drawing("shield-check", 32, "warning")
-        self.words = QLabel(words)
-        self.covered = QPlainTextEdit(covered, readOnly=True, tabChangesFocus=True)
+        self.words = QtWidgets.QLabel(words)
+        self.covered = QtWidgets.QPlainTextEdit(covered, readOnly=True, tabChangesFocus=True)
         self.covered.setFont(fixed_font(self.font()))
         self.covered.setAccessibleName(tr("What it covers"))
         rows = min(max(covered.count("\n") + 1, 2), _MOST_LINES)
         height = QFontMetrics(self.covered.font()).lineSpacing() * rows
         self.covered.setMinimumHeight(height + 18)
-        self.warning = QLabel(tr("Agree only if you know who wrote the folder's files."))
+        self.warning = QtWidgets.QLabel(tr("Agree only if you know who wrote the folder's files."))
         for label in (self.words, self.warning):
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setWordWrap(True)
@@ -80,9 +74,9 @@ class ConsentDialog(QDialog):
         self._arrange(picture)
         self.refuse.setFocus()
 
-    def _arrange(self, picture: QWidget) -> None:
+    def _arrange(self, picture: QtWidgets.QWidget) -> None:
         column = column_of(self.words, (self.covered, 1), self.warning, spacing=12)
-        top = QHBoxLayout()
+        top = QtWidgets.QHBoxLayout()
         top.setSpacing(16)
         top.addWidget(picture, 0, Qt.AlignmentFlag.AlignTop)
         top.addLayout(column, 1)
@@ -133,7 +127,7 @@ _LOW = 600
 """Height of the pane, in pixels, below which the table and one tool take turns."""
 
 
-class ToolsPane(QWidget):
+class ToolsPane(QtWidgets.QWidget):
     """Shows a `ToolRegistry`; asks for changes, calls, trust."""
 
     request_change = Signal(ToolId, Mapping)  # tool, fields of its entry to set
@@ -169,8 +163,8 @@ class ToolsPane(QWidget):
         self.empty = EmptyState("wrench", *why_no_tools(()))
         self.banners = SourceBanners(self)
         self.readings = ReadingBars(self)
-        self._splitter = QSplitter(Qt.Orientation.Vertical)
-        self._stack = QStackedWidget()
+        self._splitter = QtWidgets.QSplitter(Qt.Orientation.Vertical)
+        self._stack = QtWidgets.QStackedWidget()
         self._arrange()
         self._connect()
         self.show_registry(self.registry)

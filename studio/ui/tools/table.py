@@ -3,23 +3,8 @@
 from collections.abc import Iterable, Mapping
 from functools import partial
 
-from PySide6.QtCore import (
-    QItemSelectionModel,
-    QModelIndex,
-    QPersistentModelIndex,
-    QSize,
-    Qt,
-    Signal,
-)
+from PySide6 import QtCore, QtWidgets
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QHeaderView,
-    QMenu,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QTreeView,
-)
 
 from studio.application.tools.rows import APPROVAL_WORDS, column_head
 from studio.application.words import tr
@@ -40,27 +25,31 @@ _WIDEST_PATH = 260
 _WIDEST_NAME = 260
 
 
-class _MarkDelegate(QStyledItemDelegate):
+class _MarkDelegate(QtWidgets.QStyledItemDelegate):
     """Draws an icon beside the name of a tool whose texts the user should look at."""
 
     def initStyleOption(
-        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+        self,
+        option: QtWidgets.QStyleOptionViewItem,
+        index: QtCore.QModelIndex | QtCore.QPersistentModelIndex,
     ) -> None:
         """Add the icon."""
         super().initStyleOption(option, index)
         if index.data(MARK):
-            option.features |= QStyleOptionViewItem.ViewItemFeature.HasDecoration
+            option.features |= QtWidgets.QStyleOptionViewItem.ViewItemFeature.HasDecoration
             option.icon = icon("triangle-alert", "warning")
-            option.decorationSize = QSize(_MARK_SIZE, _MARK_SIZE)
+            option.decorationSize = QtCore.QSize(_MARK_SIZE, _MARK_SIZE)
 
 
-class ToolTable(QTreeView):
+class ToolTable(QtWidgets.QTreeView):
     """Reports which tool is chosen, and which is to be shown whole."""
 
-    chosen = Signal(ToolEntry)  # ToolEntry of the current row
-    entered = Signal(ToolEntry)  # ToolEntry that was clicked, or opened with Enter
-    request_enabled = Signal(ToolId, bool)  # tool, whether the model is to be offered it
-    request_changes = Signal(tuple, Mapping)  # tuple[ToolId, ...], fields of their entries to set
+    chosen = QtCore.Signal(ToolEntry)  # ToolEntry of the current row
+    entered = QtCore.Signal(ToolEntry)  # ToolEntry that was clicked, or opened with Enter
+    request_enabled = QtCore.Signal(ToolId, bool)  # tool, whether the model is to be offered it
+    request_changes = QtCore.Signal(
+        tuple, Mapping
+    )  # tuple[ToolId, ...], fields of their entries to set
 
     def __init__(self) -> None:
         super().__init__()
@@ -75,18 +64,18 @@ class ToolTable(QTreeView):
         self.setRootIsDecorated(False)
         self.setUniformRowHeights(True)
         self.setAllColumnsShowFocus(True)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setSelectionMode(QtWidgets.QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setMinimumHeight(84)
         header = self.header()
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft)
+        header.setDefaultAlignment(QtCore.Qt.AlignmentFlag.AlignLeft)
         header.setStretchLastSection(False)
         header.setMinimumSectionSize(48)
         header.setResizeContentsPrecision(30)  # rows looked at; all 1,000 of them took 2 s
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(0, QtWidgets.QHeaderView.ResizeMode.Stretch)
         for column in range(1, self.rows.columnCount()):
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
+            header.setSectionResizeMode(column, QtWidgets.QHeaderView.ResizeMode.Interactive)
         header.setSortIndicatorClearable(True)  # a third click: as the registry has them
-        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        header.setSortIndicator(-1, QtCore.Qt.SortOrder.AscendingOrder)
         self.setSortingEnabled(True)
         self.rows.request_enabled.connect(self._on_ticked)
         self.selectionModel().currentChanged.connect(self._on_current)
@@ -99,8 +88,8 @@ class ToolTable(QTreeView):
             # `setCurrentIndex` would add to the selection while Ctrl is held, as for a paste.
             self.selectionModel().setCurrentIndex(
                 self.rows.index(row, 0),
-                QItemSelectionModel.SelectionFlag.ClearAndSelect
-                | QItemSelectionModel.SelectionFlag.Rows,
+                QtCore.QItemSelectionModel.SelectionFlag.ClearAndSelect
+                | QtCore.QItemSelectionModel.SelectionFlag.Rows,
             )
         return row >= 0
 
@@ -153,10 +142,10 @@ class ToolTable(QTreeView):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter shows the tool whole; Space ticks all that are selected as the first is not."""
         selected = self.selected
-        if event.key() == Qt.Key.Key_Space and len(selected) > 1:
+        if event.key() == QtCore.Qt.Key.Key_Space and len(selected) > 1:
             self._change_selected({"enabled": not selected[0].enabled})
             return
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+        if event.key() in (QtCore.Qt.Key.Key_Return, QtCore.Qt.Key.Key_Enter):
             self._enter(self.currentIndex())
             return
         super().keyPressEvent(event)
@@ -166,7 +155,7 @@ class ToolTable(QTreeView):
         if self.selected:
             self.menu().popup(event.globalPos())
 
-    def menu(self) -> QMenu:
+    def menu(self) -> QtWidgets.QMenu:
         """Build the menu of the selected tools, with the window's actions and their keys."""
         menu, chosen = own_menu(self), self.selected
         enter = partial(self._enter, self.currentIndex())
@@ -199,17 +188,17 @@ class ToolTable(QTreeView):
         self._ticked = True
         self.request_enabled.emit(tool, enabled)
 
-    def _on_current(self, current: QModelIndex, _: QModelIndex) -> None:
+    def _on_current(self, current: QtCore.QModelIndex, _: QtCore.QModelIndex) -> None:
         entry = self.rows.entry(current.row()) if current.isValid() else None
         if entry is not None:
             self.chosen.emit(entry)
 
-    def _on_clicked(self, index: QModelIndex) -> None:
+    def _on_clicked(self, index: QtCore.QModelIndex) -> None:
         ticked, self._ticked = self._ticked, False
         if not ticked:  # the click on a box is meant for the box
             self._enter(index)
 
-    def _enter(self, index: QModelIndex) -> None:
+    def _enter(self, index: QtCore.QModelIndex) -> None:
         entry = self.rows.entry(index.row()) if index.isValid() else None
         if entry is not None:
             self.entered.emit(entry)

@@ -5,18 +5,9 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QBuffer, QIODevice, Qt, Signal
 from PySide6.QtGui import QHideEvent, QImageReader, QKeyEvent, QPixmap, QResizeEvent
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QMenu,
-    QScrollArea,
-    QSplitter,
-    QToolButton,
-    QWidget,
-)
 
 from studio.application.tools.saved_calls import SavedCall
 from studio.application.words import marked, tr
@@ -62,26 +53,26 @@ def status_words(outcome: ToolOutcome) -> str:
     return tr(_STATUS_WORDS[outcome.status])
 
 
-class PicturesView(QScrollArea):
+class PicturesView(QtWidgets.QScrollArea):
     """A row of pictures; nothing is fetched from anywhere."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWidgetResizable(True)
-        self.setFrameShape(QScrollArea.Shape.NoFrame)
+        self.setFrameShape(QtWidgets.QScrollArea.Shape.NoFrame)
         self.setAccessibleName(tr("Pictures of the result"))
         self.setFixedHeight(_HEIGHT + 24)
-        self.labels: list[QLabel] = []
+        self.labels: list[QtWidgets.QLabel] = []
         self.show_pictures(())
 
     def show_pictures(self, pictures: Sequence[ToolPicture]) -> None:
         """Show them; without any, nothing is there."""
-        row = QWidget()
-        layout = QHBoxLayout(row)
+        row = QtWidgets.QWidget()
+        layout = QtWidgets.QHBoxLayout(row)
         layout.setContentsMargins(0, 4, 0, 4)
         self.labels = []
         for picture in pictures:
-            label = QLabel(row, textFormat=Qt.TextFormat.PlainText)
+            label = QtWidgets.QLabel(row, textFormat=Qt.TextFormat.PlainText)
             pixmap, size = _pixmap(picture)
             if pixmap is None:
                 label.setText(
@@ -121,14 +112,14 @@ def _pixmap(picture: ToolPicture) -> tuple[QPixmap | None, str]:
     return QPixmap.fromImage(image), f"{whole.width()} × {whole.height()}, {size}"
 
 
-class ToolAnswer(QScrollArea):
+class ToolAnswer(QtWidgets.QScrollArea):
     """Shows one outcome; of a running call, its output so far."""
 
     def __init__(self) -> None:
         super().__init__()
         self.result = named(JsonView(), tr("Result of the call"))
         self.result.setMinimumHeight(_LEAST_RESULT)
-        self.head = QLabel(
+        self.head = QtWidgets.QLabel(
             textFormat=Qt.TextFormat.PlainText,
             wordWrap=True,
             textInteractionFlags=Qt.TextInteractionFlag.TextSelectableByMouse,
@@ -138,7 +129,7 @@ class ToolAnswer(QScrollArea):
         self.printed = fixed_text(tr("What the tool printed"), has_frame=False)
         self.printed.setMaximumHeight(110)
         self._printed_title = toned_label("muted", tr("Printed by the tool"))
-        page = QWidget()
+        page = QtWidgets.QWidget()
         column_of(
             (self.result, 1),
             self.pictures,
@@ -149,7 +140,7 @@ class ToolAnswer(QScrollArea):
             margins=12,
             spacing=8,
         )
-        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFrameShape(QtWidgets.QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
         self.setWidget(page)
         paint_text(self.head, "muted")
@@ -184,7 +175,7 @@ _MOST_LISTED = 20
 """Saved calls of a tool that its menu lists."""
 
 
-class SavedCallsButton(QToolButton):
+class SavedCallsButton(QtWidgets.QToolButton):
     """A menu that is filled when it opens: the calls of a tool, and what is done with them."""
 
     request_saved = Signal()  # the saved calls are wanted
@@ -198,10 +189,10 @@ class SavedCallsButton(QToolButton):
         self.setIcon(icon("save"))
         self.setToolTip(words)
         self.setAccessibleName(words)
-        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.setPopupMode(QtWidgets.QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setStyleSheet("QToolButton::menu-indicator { image: none; }")
         self._can_save = False
-        self._menu = QMenu(self)
+        self._menu = QtWidgets.QMenu(self)
         self._menu.aboutToShow.connect(self._open)
         self.setMenu(self._menu)
         self.show_calls(())
@@ -228,7 +219,7 @@ class SavedCallsButton(QToolButton):
         self.request_saved.emit()
 
 
-class TryPanel(QWidget):
+class TryPanel(QtWidgets.QWidget):
     """A form, a button, and what came of it; each tool keeps its own values and result."""
 
     request_try = Signal(ToolId, Mapping)  # tool, arguments
@@ -263,9 +254,9 @@ class TryPanel(QWidget):
         self.saved.request_calls.connect(
             lambda: self.request_calls.emit(self._entry.id if self._entry else ToolId())
         )
-        self.status = QLabel(wordWrap=True)
+        self.status = QtWidgets.QLabel(wordWrap=True)
         self.form.value_changed.connect(self._on_values)
-        self._splitter = QSplitter(Qt.Orientation.Vertical)
+        self._splitter = QtWidgets.QSplitter(Qt.Orientation.Vertical)
         self._arrange()
         self._clock = repeating_timer(self, self._tick, 100)
         paint_text(self._request_title, "muted")
@@ -274,7 +265,7 @@ class TryPanel(QWidget):
     def _make_request(self) -> None:
         self.request = named(JsonView(self, colored=False), tr("The request that will be sent"))
         self.request.grow(12)
-        self._request_title = QLabel(tr("Request that will be sent"), self)
+        self._request_title = QtWidgets.QLabel(tr("Request that will be sent"), self)
         self._request_timer = single_shot(self, self._ask_request, 150)
 
     def _make_history(self) -> None:
@@ -288,10 +279,10 @@ class TryPanel(QWidget):
         self.again_button.setToolTip(tr("Call the tool with the arguments of this call"))
 
     def _arrange(self) -> None:
-        page = QWidget()
+        page = QtWidgets.QWidget()
         column_of(self.form, self._request_title, self.request, 1, on=page, margins=12, spacing=12)
         area = scroll_area(page, parent=self)
-        self._beside = QWidget()
+        self._beside = QtWidgets.QWidget()
         past = row_of((self.history, 1), self.again_button, margins=(12, 8, 12, 0), spacing=8)
         column_of(past, (self.answer, 1), on=self._beside, margins=0, spacing=0)
         self._splitter.addWidget(area)

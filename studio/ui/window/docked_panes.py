@@ -3,19 +3,9 @@
 from collections.abc import Iterable, Iterator
 from functools import partial
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QContextMenuEvent, QMouseEvent
-from PySide6.QtWidgets import (
-    QApplication,
-    QDockWidget,
-    QLabel,
-    QMainWindow,
-    QMenu,
-    QTabBar,
-    QTabWidget,
-    QToolButton,
-    QWidget,
-)
 from shiboken6 import isValid
 
 from studio.application.words import marked, tr
@@ -52,25 +42,25 @@ _HEAD_HEIGHT = 36
 _HEAD_MARK = 16
 
 
-class DockHead(QWidget):
+class DockHead(QtWidgets.QWidget):
     """A replacement of Qt's title bar, whose buttons are too small to be hit."""
 
     request_maximize = Signal()
     request_close = Signal()
 
-    def __init__(self, dock: QDockWidget, title: str) -> None:
+    def __init__(self, dock: QtWidgets.QDockWidget, title: str) -> None:
         super().__init__(dock)
         self._dock = dock
         self._bare = False
         self.setObjectName("dockHead")
-        label = QLabel(title)
+        label = QtWidgets.QLabel(title)
         label.setProperty("title", True)
         row = row_of((label, 1), on=self, margins=(12, 0, 4, 0), spacing=0)
         for drawing, tip, act in (
             ("external-link", tr("In a window of its own"), self._float),
             ("x", tr("Close"), self.request_close.emit),
         ):
-            button = QToolButton(autoRaise=True)
+            button = QtWidgets.QToolButton(autoRaise=True)
             button.setIcon(icon(drawing))
             button.setIconSize(QSize(_HEAD_MARK, _HEAD_MARK))
             button.setToolTip(tip)
@@ -82,7 +72,7 @@ class DockHead(QWidget):
         """Set whether a tab says the name already."""
         if bare != self._bare:
             self._bare = bare
-            for child in self.findChildren(QWidget):
+            for child in self.findChildren(QtWidgets.QWidget):
                 child.setVisible(not bare)
             self.updateGeometry()
 
@@ -98,7 +88,7 @@ class DockHead(QWidget):
         """Show the menu of the pane."""
         self.menu().popup(event.globalPos())
 
-    def menu(self) -> QMenu:
+    def menu(self) -> QtWidgets.QMenu:
         """Build the context menu."""
         menu = own_menu(self)
         window = self._dock.parentWidget() or self
@@ -118,14 +108,17 @@ class DockHead(QWidget):
         self._dock.setFloating(True)
 
 
-class OwnHead(QWidget):
+class OwnHead(QtWidgets.QWidget):
     """An empty head for a pane whose first row has its title."""
 
     request_maximize = Signal()
 
-    def watch(self, pane: QWidget) -> None:
+    def watch(self, pane: QtWidgets.QWidget) -> None:
         """Handle a double click on the pane's first row as one on other heads."""
-        for each in (pane, *pane.findChildren(QTabBar)):  # which keep their clicks for themselves
+        for each in (
+            pane,
+            *pane.findChildren(QtWidgets.QTabBar),
+        ):  # which keep their clicks for themselves
             each.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -149,13 +142,15 @@ class DockedPanes(QObject):
     request_close = Signal(str)  # the name of a pane
     toggled = Signal(str, bool)  # the name of a pane that a menu showed or hid, and which
 
-    def __init__(self, window: QMainWindow) -> None:
+    def __init__(self, window: QtWidgets.QMainWindow) -> None:
         super().__init__(window)
         self._window = window
-        self._docks: dict[str, QDockWidget] = {}
-        self._heads: dict[str, QWidget] = {}
+        self._docks: dict[str, QtWidgets.QDockWidget] = {}
+        self._heads: dict[str, QtWidgets.QWidget] = {}
         window.setDockNestingEnabled(True)
-        window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
+        window.setTabPosition(
+            Qt.DockWidgetArea.AllDockWidgetAreas, QtWidgets.QTabWidget.TabPosition.North
+        )
         window.setDocumentMode(True)
         window.setCorner(Qt.Corner.BottomLeftCorner, _LEFT)
         window.setCorner(Qt.Corner.BottomRightCorner, _RIGHT)
@@ -163,14 +158,14 @@ class DockedPanes(QObject):
 
     # -- the panes ------------------------------------------------------------------------------
 
-    def add(self, panes: dict[str, QWidget | None]) -> None:
+    def add(self, panes: dict[str, QtWidgets.QWidget | None]) -> None:
         """Dock the panes that there are."""
         for name, words, area in PLACES:
             title = tr(words)
             pane = panes.get(name)
             if pane is None:
                 continue
-            dock = QDockWidget(title, self._window)
+            dock = QtWidgets.QDockWidget(title, self._window)
             dock.setObjectName(f"dock.{name}")
             dock.setAccessibleName(title)
             dock.dockLocationChanged.connect(self.show_titles_soon)
@@ -188,7 +183,7 @@ class DockedPanes(QObject):
             # Only known so far: a kept layout places it, or `arrange` once the window has its size.
             self._window.addDockWidget(area, dock)
 
-    def fill(self, panes: dict[str, QWidget]) -> None:
+    def fill(self, panes: dict[str, QtWidgets.QWidget]) -> None:
         """Put panes into docks that held their places."""
         for name, pane in panes.items():
             room = self._docks[name].widget()
@@ -198,7 +193,7 @@ class DockedPanes(QObject):
 
     def arrange(self) -> None:
         """Put every dock in its first place, without a width of its own yet."""
-        last: dict[Qt.DockWidgetArea, QDockWidget] = {}
+        last: dict[Qt.DockWidgetArea, QtWidgets.QDockWidget] = {}
         for name, _, area in PLACES:
             dock = self._docks.get(name)
             if dock is None:
@@ -220,7 +215,7 @@ class DockedPanes(QObject):
 
     # -- where they are -------------------------------------------------------------------------
 
-    def __getitem__(self, name: str) -> QDockWidget:
+    def __getitem__(self, name: str) -> QtWidgets.QDockWidget:
         return self._docks[name]
 
     def __contains__(self, name: str) -> bool:
@@ -251,7 +246,7 @@ class DockedPanes(QObject):
         dock = self._docks.get(name)
         return dock is not None and not dock.isHidden() and not self._is_behind(dock)
 
-    def name_at(self, widget: QWidget | None) -> str:
+    def name_at(self, widget: QtWidgets.QWidget | None) -> str:
         """Return the pane that a widget is in; empty for none."""
         if widget is None:
             return ""
@@ -291,7 +286,7 @@ class DockedPanes(QObject):
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _put(self, name: str, pane: QWidget) -> None:
+    def _put(self, name: str, pane: QtWidgets.QWidget) -> None:
         if name in (RUN, CASES):
             pane.setMinimumWidth(LEAST_RUN)
         self._docks[name].setWidget(pane)
@@ -299,12 +294,12 @@ class DockedPanes(QObject):
         if isinstance(head, OwnHead):
             head.watch(pane)
 
-    def _place(self, dock: QDockWidget) -> PanePlace:
+    def _place(self, dock: QtWidgets.QDockWidget) -> PanePlace:
         if dock.isFloating():
             return PanePlace.WINDOW
         return _PLACES.get(self._window.dockWidgetArea(dock), PanePlace.TOP)
 
-    def _is_behind(self, dock: QDockWidget) -> bool:
+    def _is_behind(self, dock: QtWidgets.QDockWidget) -> bool:
         """Return whether it is a tab that another one covers."""
         return bool(self._window.tabifiedDockWidgets(dock)) and dock.visibleRegion().isEmpty()
 
@@ -322,12 +317,12 @@ class DockedPanes(QObject):
             if isinstance(head, DockHead):
                 head.set_bare(tabbed)
             is_tool = dock.isFloating() and dock.windowType() == Qt.WindowType.Tool
-            if is_tool and not QApplication.mouseButtons():  # else it is still dragged
+            if is_tool and not QtWidgets.QApplication.mouseButtons():  # else it is still dragged
                 _as_window(dock)
         self.changed.emit()
 
 
-def _as_window(dock: QDockWidget) -> None:
+def _as_window(dock: QtWidgets.QDockWidget) -> None:
     """Make the separate window of a pane one that can be maximized and be behind others."""
     dock.setWindowFlags(Qt.WindowType.Window)
     dock.show()

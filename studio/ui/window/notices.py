@@ -7,19 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, QTimer
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QMainWindow,
-    QPushButton,
-    QSizePolicy,
-    QSystemTrayIcon,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
 
 from studio.application.words import tr
 from studio.ui.parts.kit import Drawing, column_of, push_button
@@ -48,10 +37,10 @@ _MOST_SHARE = 0.4
 _SHOWN_MS = 20_000
 
 
-class NoticeArea(QWidget):
+class NoticeArea(QtWidgets.QWidget):
     """A pile of cards over the editor's lower right corner; each can be closed by hand."""
 
-    def __init__(self, window: QWidget, messages: Notifications) -> None:
+    def __init__(self, window: QtWidgets.QWidget, messages: Notifications) -> None:
         super().__init__(window)
         self._window = window
         self._cards: list[_Card] = []
@@ -137,8 +126,12 @@ class NoticeArea(QWidget):
     def _inside(self) -> QRect:
         return self._window.rect().adjusted(0, 0, 0, -_STATUS_LINE)
 
-    def _center(self) -> QWidget | None:
-        return self._window.centralWidget() if isinstance(self._window, QMainWindow) else None
+    def _center(self) -> QtWidgets.QWidget | None:
+        return (
+            self._window.centralWidget()
+            if isinstance(self._window, QtWidgets.QMainWindow)
+            else None
+        )
 
     def _share_room(self, width: int) -> list[int]:
         """Show the newest notices that there is room for; gives the heights of what is shown."""
@@ -173,24 +166,26 @@ class NoticeArea(QWidget):
         return super().eventFilter(watched, event)
 
 
-class _Card(QFrame):
-    def __init__(self, notice: Notification, parent: QWidget) -> None:
+class _Card(QtWidgets.QFrame):
+    def __init__(self, notice: Notification, parent: QtWidgets.QWidget) -> None:
         super().__init__(parent)
         self.notice = notice
         self.setObjectName("notice")
         self.setProperty("weight", notice.weight)
         self.setAccessibleName(f"{notice.weight}: {notice.what}")
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
-        what = QLabel(notice.what, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
+        self.setSizePolicy(
+            QtWidgets.QSizePolicy.Policy.Preferred, QtWidgets.QSizePolicy.Policy.Minimum
+        )
+        what = QtWidgets.QLabel(notice.what, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         what.setProperty("title", True)
-        self.close_button = QToolButton()
+        self.close_button = QtWidgets.QToolButton()
         self.close_button.setIcon(icon("x"))
         self.close_button.setAccessibleName(tr("Close this notice"))
         self.finished = QTimer(self, singleShot=True)
         seconds = _SECONDS.get(notice.weight, 0)
         if seconds and not notice.offers:
             self.finished.start(seconds * 1000)
-        top = QHBoxLayout()
+        top = QtWidgets.QHBoxLayout()
         top.setSpacing(12)
         top.addWidget(Drawing(*_MARKS[notice.weight]), 0, Qt.AlignmentFlag.AlignTop)
         top.addWidget(what, 1)
@@ -198,17 +193,17 @@ class _Card(QFrame):
         box = column_of(top, on=self, margins=(12, 8, 8, 8), spacing=4)
         for text in (notice.hint, notice.where):
             if text:
-                label = QLabel(text, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
+                label = QtWidgets.QLabel(text, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
                 label.setProperty("tone", "muted")
                 label.setContentsMargins(28, 0, 0, 0)
                 box.addWidget(label)
         self.offers = self._add_offers(box)
 
-    def _add_offers(self, box: QVBoxLayout) -> list[QPushButton]:
-        buttons: list[QPushButton] = []
+    def _add_offers(self, box: QtWidgets.QVBoxLayout) -> list[QtWidgets.QPushButton]:
+        buttons: list[QtWidgets.QPushButton] = []
         from studio.ui.parts.kit import FlowLayout
 
-        row, flow = QHBoxLayout(), FlowLayout()
+        row, flow = QtWidgets.QHBoxLayout(), FlowLayout()
         row.setContentsMargins(28, 4, 0, 0)
         row.addLayout(flow, 1)
         for offer in self.notice.offers:
@@ -223,21 +218,23 @@ class _Card(QFrame):
 class DesktopNotice(QObject):
     """Notifies by the desktop's tray, which exists only while there is a notice."""
 
-    def __init__(self, window: QWidget) -> None:
+    def __init__(self, window: QtWidgets.QWidget) -> None:
         super().__init__(window)
         self._window = window
-        self._tray: QSystemTrayIcon | None = None
+        self._tray: QtWidgets.QSystemTrayIcon | None = None
         self._over = single_shot(self, self._hide)
 
     def tell(self, head: str, text: str) -> bool:
         """Show a notice; returns whether the desktop took it while the window was not in front."""
-        if self._window.isActiveWindow() or not QSystemTrayIcon.isSystemTrayAvailable():
+        if self._window.isActiveWindow() or not QtWidgets.QSystemTrayIcon.isSystemTrayAvailable():
             return False
         if self._tray is None:
-            self._tray = QSystemTrayIcon(self._window.windowIcon(), self)
+            self._tray = QtWidgets.QSystemTrayIcon(self._window.windowIcon(), self)
             self._tray.messageClicked.connect(self._show_window)
         self._tray.show()
-        self._tray.showMessage(head, text, QSystemTrayIcon.MessageIcon.Information, _SHOWN_MS)
+        self._tray.showMessage(
+            head, text, QtWidgets.QSystemTrayIcon.MessageIcon.Information, _SHOWN_MS
+        )
         self._over.start(_SHOWN_MS)
         return True
 

@@ -3,20 +3,9 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QIcon, QKeyEvent, QPainter, QPalette, QPixmap
-from PySide6.QtWidgets import (
-    QFrame,
-    QGraphicsDropShadowEffect,
-    QLabel,
-    QLineEdit,
-    QListWidget,
-    QListWidgetItem,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QWidget,
-)
 
 from studio.application.words import tr
 from studio.core.text.naming import score
@@ -52,21 +41,21 @@ class PaletteItem:
     """Points beside those of the text, for what is looked for more often."""
 
 
-class CommandPalette(QFrame):
+class CommandPalette(QtWidgets.QFrame):
     """Floats over the window; typing filters, Enter chooses, Esc leaves."""
 
     closed = Signal()
 
-    def __init__(self, window: QWidget) -> None:
+    def __init__(self, window: QtWidgets.QWidget) -> None:
         super().__init__(window)
         self._window = window
         self.setObjectName("palette")
         self._choices: Sequence[PaletteItem] = ()
         self._make: Callable[[str], Sequence[PaletteItem]] | None = None
         """Builds the choices for typed text, if they are not given."""
-        self._before: QWidget | None = None
-        self._field = named(QLineEdit(), tr("Search"))
-        self._list = named(QListWidget(), tr("Results"))
+        self._before: QtWidgets.QWidget | None = None
+        self._field = named(QtWidgets.QLineEdit(), tr("Search"))
+        self._list = named(QtWidgets.QListWidget(), tr("Results"))
         self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._list.setItemDelegate(_Rows(self._list))
         self._list.setUniformItemSizes(True)
@@ -75,11 +64,11 @@ class CommandPalette(QFrame):
         blank = QPixmap(16, 16)
         blank.fill(Qt.GlobalColor.transparent)
         self._no_icon = QIcon(blank)
-        self._empty = QLabel()
+        self._empty = QtWidgets.QLabel()
         self._empty.setProperty("tone", "muted")
         self._empty.setContentsMargins(8, 8, 8, 8)
         column_of(self._field, self._list, self._empty, on=self, margins=8, spacing=8)
-        shadow = QGraphicsDropShadowEffect(self)
+        shadow = QtWidgets.QGraphicsDropShadowEffect(self)
         shadow.setBlurRadius(28)
         shadow.setOffset(0, 6)
         shadow.setColor(Qt.GlobalColor.black)
@@ -124,7 +113,7 @@ class CommandPalette(QFrame):
         ranked.sort(key=lambda each: each[:3])
         self._list.clear()
         for _, _, _, choice in ranked[:200]:
-            item = QListWidgetItem(choice.text)
+            item = QtWidgets.QListWidgetItem(choice.text)
             item.setIcon(choice.icon if choice.icon is not None else self._no_icon)
             item.setData(Qt.ItemDataRole.UserRole, choice)
             item.setToolTip(choice.detail)
@@ -145,7 +134,7 @@ class CommandPalette(QFrame):
         self.adjustSize()
         self.resize(width, self.sizeHint().height())
 
-    def _choose(self, item: QListWidgetItem | None = None) -> None:
+    def _choose(self, item: QtWidgets.QListWidgetItem | None = None) -> None:
         chosen = item or self._list.currentItem()
         if chosen is None or not chosen.flags() & Qt.ItemFlag.ItemIsEnabled:
             return
@@ -198,14 +187,16 @@ def detail_room(row: QRect, text_width: int) -> QRect:
     return row.adjusted(min(row.width() - 10, text_width + _BEFORE_DETAIL), 0, -10, 0)
 
 
-class _Rows(QStyledItemDelegate):
+class _Rows(QtWidgets.QStyledItemDelegate):
     """Rows with a detail at the right."""
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: object) -> QSize:
+    def sizeHint(self, option: QtWidgets.QStyleOptionViewItem, index: object) -> QSize:
         """Return the same height for all."""
         return QSize(200, _ROW)
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: object) -> None:
+    def paint(
+        self, painter: QPainter, option: QtWidgets.QStyleOptionViewItem, index: object
+    ) -> None:
         """Paint the text, then the detail in a quieter color."""
         super().paint(painter, option, index)  # type: ignore[arg-type]
         choice: PaletteItem = index.data(Qt.ItemDataRole.UserRole)  # type: ignore[attr-defined]
@@ -214,7 +205,7 @@ class _Rows(QStyledItemDelegate):
         painter.save()
         muted = option.palette.color(QPalette.ColorRole.PlaceholderText)
         painter.setPen(muted)
-        chosen = option.state & QStyle.StateFlag.State_Selected
+        chosen = option.state & QtWidgets.QStyle.StateFlag.State_Selected
         if chosen:
             painter.setPen(option.palette.color(QPalette.ColorRole.Text))
         room = detail_room(option.rect, option.fontMetrics.horizontalAdvance(choice.text))

@@ -4,20 +4,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import (
-    QBoxLayout,
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QLayout,
-    QPushButton,
-    QScrollArea,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
 
 from studio.application.words import tr
 from studio.ui.base.menus import ON_WELCOME, open_menu
@@ -28,7 +17,7 @@ _CARDS = 3
 _TWO_COLUMNS = 720
 
 
-class WelcomePage(QScrollArea):
+class WelcomePage(QtWidgets.QScrollArea):
     """Every way to begin."""
 
     request_example = Signal(Path)  # Path of the bundled example
@@ -44,26 +33,26 @@ class WelcomePage(QScrollArea):
         """
         super().__init__()
         self.setObjectName("welcome")
-        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFrameShape(QtWidgets.QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
         self.setAccessibleName(tr("Welcome"))
         self._keys_of = keys_of
         self._names: tuple[str, ...] = ()
-        self._recent = QVBoxLayout()
+        self._recent = QtWidgets.QVBoxLayout()
         self._recent.setSpacing(0)
-        self._columns = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._columns = QtWidgets.QBoxLayout(QtWidgets.QBoxLayout.Direction.LeftToRight)
         self._columns.setSpacing(48)
 
     def _build(self) -> None:
         """Make the page; only when it is first shown, since most starts open a file."""
-        inside = QWidget(maximumWidth=1000)
+        inside = QtWidgets.QWidget(maximumWidth=1000)
         column = column_of(self._head(), on=inside, margins=(24, 40, 24, 24), spacing=0)
         column.addSpacing(32)
         self._columns.addLayout(self._ways(), 2)
         self._columns.addLayout(self._examples(), 3)
         column.addLayout(self._columns)
         column.addStretch(1)
-        outside = QWidget()
+        outside = QtWidgets.QWidget()
         row_of(1, (inside, 100), 1, on=outside, margins=0)
         self.setWidget(outside)
         self._fill_recent()
@@ -80,7 +69,7 @@ class WelcomePage(QScrollArea):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Use two columns where there is room for them."""
-        direction = QBoxLayout.Direction
+        direction = QtWidgets.QBoxLayout.Direction
         wide = event.size().width() >= _TWO_COLUMNS
         self._columns.setDirection(direction.LeftToRight if wide else direction.TopToBottom)
         super().resizeEvent(event)
@@ -102,21 +91,21 @@ class WelcomePage(QScrollArea):
 
     # -- parts of the page ----------------------------------------------------------------------
 
-    def _head(self) -> QLayout:
-        title = QLabel("Prompt Studio")
+    def _head(self) -> QtWidgets.QLayout:
+        title = QtWidgets.QLabel("Prompt Studio")
         title.setProperty("scale", "display")
         intro = _muted(
             tr("Write prompts and agents as files. See what the model gets. Step through the run.")
         )
         words = column_of(title, intro, spacing=4)
-        row = QHBoxLayout()
+        row = QtWidgets.QHBoxLayout()
         row.setSpacing(16)
         row.addWidget(Drawing("prompt-studio", 48), 0, Qt.AlignmentFlag.AlignTop)
         row.addLayout(words, 1)
         return row
 
-    def _ways(self) -> QVBoxLayout:
-        box = QVBoxLayout()
+    def _ways(self) -> QtWidgets.QVBoxLayout:
+        box = QtWidgets.QVBoxLayout()
         box.setSpacing(0)
         actions = (
             (tr("New prompt"), "file-plus", "", "file.new"),
@@ -150,13 +139,13 @@ class WelcomePage(QScrollArea):
         box.addStretch(1)
         return box
 
-    def _examples(self) -> QVBoxLayout:
+    def _examples(self) -> QtWidgets.QVBoxLayout:
         from studio.ui.window.examples import ExampleCard, bundled, icon_of
 
-        box = QVBoxLayout()
+        box = QtWidgets.QVBoxLayout()
         box.setSpacing(0)
         examples = bundled("examples")
-        parts: list[QWidget] = []
+        parts: list[QtWidgets.QWidget] = []
         for example in examples[:_CARDS]:
             card = ExampleCard(example)
             card.clicked.connect(partial(self._open_example, example.path))
@@ -177,11 +166,16 @@ class WelcomePage(QScrollArea):
         return box
 
     def _section(
-        self, box: QVBoxLayout, title: str, parts: Sequence[QWidget], *, between: int = 0
+        self,
+        box: QtWidgets.QVBoxLayout,
+        title: str,
+        parts: Sequence[QtWidgets.QWidget],
+        *,
+        between: int = 0,
     ) -> None:
         if box.count():
             box.addSpacing(24)
-        heading = QLabel(title, wordWrap=True)
+        heading = QtWidgets.QLabel(title, wordWrap=True)
         heading.setProperty("title", True)
         heading.setProperty("tone", "muted")
         box.addWidget(heading)
@@ -193,40 +187,42 @@ class WelcomePage(QScrollArea):
     def _open_example(self, path: Path, _checked: bool = False) -> None:
         self.request_example.emit(path)
 
-    def _action_line(self, text: str, drawing: str, tip: str, action: str) -> QPushButton:
+    def _action_line(self, text: str, drawing: str, tip: str, action: str) -> QtWidgets.QPushButton:
         act = partial(self.request_action.emit, action)
         return self._line(text, drawing, tip, act, self._keys_of(action))
 
     def _line(
         self, text: str, drawing: str, tip: str, act: Callable[[], None], keys: str = ""
-    ) -> QPushButton:
+    ) -> QtWidgets.QPushButton:
         button = push_button(text, drawing=drawing, tip=f"{text}: {tip}" if tip else text)
         button.setObjectName("line")
         button.setMinimumHeight(32)
         # A long name is cut at the side of a narrow window, and never makes the page wider.
-        button.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        button.setSizePolicy(
+            QtWidgets.QSizePolicy.Policy.Ignored, QtWidgets.QSizePolicy.Policy.Fixed
+        )
         button.setCursor(Qt.CursorShape.PointingHandCursor)
         button.clicked.connect(lambda _checked: act())
         if keys:
             row = row_of(1, on=button, margins=(0, 0, 8, 0))
-            cap = QLabel(keys)
+            cap = QtWidgets.QLabel(keys)
             cap.setObjectName("keycap")
             cap.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
             row.addWidget(cap, 0, Qt.AlignmentFlag.AlignVCenter)
         return button
 
 
-def _muted(text: str) -> QLabel:
-    label = QLabel(text, wordWrap=True)
+def _muted(text: str) -> QtWidgets.QLabel:
+    label = QtWidgets.QLabel(text, wordWrap=True)
     label.setProperty("tone", "muted")
     return label
 
 
-def _promise(title: str, text: str) -> QFrame:
+def _promise(title: str, text: str) -> QtWidgets.QFrame:
     """Return a box with a shield on what the user can rely on."""
-    box = QFrame()
+    box = QtWidgets.QFrame()
     box.setObjectName("promise")
-    name = QLabel(title)
+    name = QtWidgets.QLabel(title)
     name.setProperty("title", True)
     words = column_of(name, _muted(text), spacing=4)
     row_of(Drawing("shield-check"), (words, 1), on=box, margins=(16, 12, 16, 12), spacing=16)

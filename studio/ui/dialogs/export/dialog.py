@@ -4,20 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QFont, QGuiApplication
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QDialog,
-    QFileDialog,
-    QFrame,
-    QLabel,
-    QLineEdit,
-    QListWidget,
-    QListWidgetItem,
-    QPushButton,
-    QWidget,
-)
 
 from studio.application.comparison import ComparedPart
 from studio.application.exchange.export import targets
@@ -52,7 +41,7 @@ _HEADINGS = (
 """The groups of the forms, in the words that are translated."""
 
 
-class FormList(FollowsTheme, QListWidget):
+class FormList(FollowsTheme, QtWidgets.QListWidget):
     """Headings cannot be chosen; the arrow keys jump over them."""
 
     target_chosen = Signal(ExportTarget)
@@ -62,9 +51,9 @@ class FormList(FollowsTheme, QListWidget):
         self.setAccessibleName(tr("Forms"))
         self.setIconSize(QSize(16, 16))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._headings: list[QListWidgetItem] = []
+        self._headings: list[QtWidgets.QListWidgetItem] = []
         for group in list(dict.fromkeys(target.group for target in targets)):
-            heading = QListWidgetItem(tr(group))
+            heading = QtWidgets.QListWidgetItem(tr(group))
             heading.setFlags(Qt.ItemFlag.NoItemFlags)
             font = self.font()
             font.setWeight(QFont.Weight.DemiBold)
@@ -74,7 +63,7 @@ class FormList(FollowsTheme, QListWidget):
             self._headings.append(heading)
             for target in targets:
                 if target.group == group:
-                    item = QListWidgetItem(target.label)
+                    item = QtWidgets.QListWidgetItem(target.label)
                     item.setData(_TARGET, target)
                     item.setToolTip(target.about)
                     item.setSizeHint(QSize(0, 28))
@@ -104,14 +93,14 @@ class FormList(FollowsTheme, QListWidget):
                 self.setCurrentRow(row)
 
 
-class ErrorConsents(QWidget):
+class ErrorConsents(QtWidgets.QWidget):
     """Hidden while there is no error that the user could accept."""
 
     changed = Signal()
 
     def __init__(self) -> None:
         super().__init__()
-        self.boxes: dict[str, QCheckBox] = {}
+        self.boxes: dict[str, QtWidgets.QCheckBox] = {}
         """The boxes by the code of their errors."""
         self._column = kit.column_of(on=self, margins=0, spacing=2)
         self.hide()
@@ -129,7 +118,7 @@ class ErrorConsents(QWidget):
         self.boxes = {}
         for code, problem in errors.items():
             words = tr("Write it although: {message}").format(message=one_line(problem.message, 90))
-            box = QCheckBox(words.replace("&", "&&"))
+            box = QtWidgets.QCheckBox(words.replace("&", "&&"))
             box.setToolTip(code)
             box.toggled.connect(lambda _: self.changed.emit())
             self._column.addWidget(box)
@@ -137,18 +126,20 @@ class ErrorConsents(QWidget):
         self.setVisible(bool(errors))
 
 
-class ExportFooter(QWidget):
+class ExportFooter(QtWidgets.QWidget):
     """A name is taken from the prompt's folder; the button says what it will do."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
         self._folder = folder
         self._suffix = ""
-        self.place = kit.named(QLineEdit(placeholderText=tr("File to write")), tr("File to write"))
+        self.place = kit.named(
+            QtWidgets.QLineEdit(placeholderText=tr("File to write")), tr("File to write")
+        )
         self.browse = self._button(tr("Browse…"))
         self.copy = self._button(tr("Copy"))
         self.leave = self._button(tr("Close"))
-        self.save = QPushButton(tr("Export"), default=True)
+        self.save = QtWidgets.QPushButton(tr("Export"), default=True)
         self.save.setProperty("primary", True)
         kit.row_of(
             (self.place, 1),
@@ -181,13 +172,15 @@ class ExportFooter(QWidget):
         self.save.setEnabled(may_write and path is not None)
         self.copy.setEnabled(may_copy)
 
-    def _button(self, text: str) -> QPushButton:
-        return QPushButton(text, autoDefault=False)
+    def _button(self, text: str) -> QtWidgets.QPushButton:
+        return QtWidgets.QPushButton(text, autoDefault=False)
 
     def _ask_where(self) -> None:
         start = str(self.path or self._folder)
-        options = QFileDialog.Option.DontConfirmOverwrite  # the button and the difference say it
-        name, _ = QFileDialog.getSaveFileName(
+        options = (
+            QtWidgets.QFileDialog.Option.DontConfirmOverwrite
+        )  # the button and the difference say it
+        name, _ = QtWidgets.QFileDialog.getSaveFileName(
             self, tr("Export"), start, f"*{self._suffix}", options=options
         )
         if name:
@@ -198,13 +191,13 @@ _WAIT = 250
 """Delay before a running check is announced, in milliseconds."""
 
 
-class ExportDialog(QDialog):
+class ExportDialog(QtWidgets.QDialog):
     """Nothing is written before the user chose where, and agreed to what is lost."""
 
     request_fix = Signal(Fix)  # edits to the prompt in the editor
 
     def __init__(
-        self, source: ExportSource, title: str, messages: Notifications, parent: QWidget
+        self, source: ExportSource, title: str, messages: Notifications, parent: QtWidgets.QWidget
     ) -> None:
         """Open it.
 
@@ -268,7 +261,7 @@ class ExportDialog(QDialog):
 
     def _make_parts(self) -> None:
         self.forms = FormList(targets())
-        self.heading = QLabel()
+        self.heading = QtWidgets.QLabel()
         self.heading.setProperty("title", True)
         self.about = kit.toned_label("muted", wraps=True)
         self.state = StateLine()
@@ -279,15 +272,15 @@ class ExportDialog(QDialog):
             self.tabs.diff,
             self.tabs.round_trips,
         )
-        self.consent = QCheckBox()
+        self.consent = QtWidgets.QCheckBox()
         self.errors = ErrorConsents()
         self.footer = ExportFooter(self._folder)
         self.place, self.copy, self.save = self.footer.place, self.footer.copy, self.footer.save
 
     def _lay_out(self) -> None:
-        frame = QFrame(frameShape=QFrame.Shape.StyledPanel)
+        frame = QtWidgets.QFrame(frameShape=QtWidgets.QFrame.Shape.StyledPanel)
         kit.column_of(self.tabs, on=frame, margins=0)
-        right = QWidget()
+        right = QtWidgets.QWidget()
         kit.column_of(
             self.heading,
             self.about,

@@ -2,20 +2,8 @@
 
 from collections.abc import Sequence
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QListWidget,
-    QListWidgetItem,
-    QPushButton,
-    QScrollArea,
-    QSizePolicy,
-    QTabWidget,
-    QVBoxLayout,
-    QWidget,
-)
 
 from studio.application.run.words import plural
 from studio.application.words import tr
@@ -33,25 +21,27 @@ _MOST_ROWS = 60
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 2, Severity.HINT: 3}
 
 
-class CheckRow(QWidget):
+class CheckRow(QtWidgets.QWidget):
     """A picture, a sentence, and a button that fixes it."""
 
     fix_chosen = Signal(Fix)
 
     def __init__(self, picture: str, color: str, text: str, fixes: Sequence[Fix] = ()) -> None:
         super().__init__()
-        self.mark = QLabel(pixmap=icon(picture, color).pixmap(16, 16))
-        self.label = QLabel(text, wordWrap=True, textFormat=Qt.TextFormat.PlainText)
+        self.mark = QtWidgets.QLabel(pixmap=icon(picture, color).pixmap(16, 16))
+        self.label = QtWidgets.QLabel(text, wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self.label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._row = row = QHBoxLayout(self)
+        self.label.setSizePolicy(
+            QtWidgets.QSizePolicy.Policy.Ignored, QtWidgets.QSizePolicy.Policy.Preferred
+        )
+        self._row = row = QtWidgets.QHBoxLayout(self)
         row.setContentsMargins(8, 4, 8, 4)
         row.setSpacing(8)
         row.addWidget(self.mark, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.label, 1)
-        self.buttons: list[QPushButton] = []
+        self.buttons: list[QtWidgets.QPushButton] = []
         for fix in fixes[:2]:
-            button = QPushButton(fix.title, autoDefault=False)
+            button = QtWidgets.QPushButton(fix.title, autoDefault=False)
             button.setToolTip(tr("Change the prompt in the editor; undo works"))
             button.clicked.connect(lambda _=False, each=fix: self.fix_chosen.emit(each))
             row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
@@ -62,7 +52,7 @@ class CheckRow(QWidget):
         return self._row.totalHeightForWidth(width)
 
 
-class CheckList(FollowsTheme, QScrollArea):
+class CheckList(FollowsTheme, QtWidgets.QScrollArea):
     """Errors first, then what is lost or changed, then remarks."""
 
     fix_chosen = Signal(Fix)
@@ -70,11 +60,11 @@ class CheckList(FollowsTheme, QScrollArea):
     def __init__(self) -> None:
         super().__init__()
         self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.StyledPanel)
+        self.setFrameShape(QtWidgets.QFrame.Shape.StyledPanel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName(tr("Checks"))
         self.rows: list[CheckRow] = []
-        self._box = QVBoxLayout()
+        self._box = QtWidgets.QVBoxLayout()
         self._shown: tuple[ExportResult, SourceText] | None = None
         self.follow_theme()
 
@@ -104,7 +94,7 @@ class CheckList(FollowsTheme, QScrollArea):
         for loss in result.losses:
             words = tr("Lost or changed: {what}")
             listed.append((1, CheckRow("minus", theme.warning, words.format(what=loss))))
-        body = QWidget()
+        body = QtWidgets.QWidget()
         self._box = column_of(on=body, margins=(0, 4, 0, 4), spacing=0)
         for _, row in sorted(listed, key=lambda item: item[0])[:_MOST_ROWS]:
             row.fix_chosen.connect(self.fix_chosen)
@@ -143,7 +133,7 @@ def _with_place(problem: Problem, source: SourceText) -> str:
     return tr("Line {line}: {message}").format(line=line, message=problem.message)
 
 
-class ResultTabs(QTabWidget):
+class ResultTabs(QtWidgets.QTabWidget):
     """Result, difference, round trip."""
 
     def __init__(self) -> None:
@@ -151,11 +141,11 @@ class ResultTabs(QTabWidget):
         self.setTabBar(YieldingTabs())
         self.text = fixed_text(tr("What will be written"), has_frame=False, wraps=False)
         self.diff = ComparisonView()
-        self.round_trips = named(QListWidget(), tr("Round trip"))
+        self.round_trips = named(QtWidgets.QListWidget(), tr("Round trip"))
         self.round_trips.setWordWrap(True)
         self.round_trips.setIconSize(QSize(16, 16))
         self._is_judged = False
-        self.ask = QPushButton(tr("Read it in the program itself"), autoDefault=False)
+        self.ask = QtWidgets.QPushButton(tr("Read it in the program itself"), autoDefault=False)
         self.ask.setToolTip(tr("Let the installed package load the file, and compare the messages"))
         self.ask.hide()
         self.setCornerWidget(self.ask)
@@ -189,7 +179,7 @@ class ResultTabs(QTabWidget):
             words = tr("{name}: the same ({messages}, {tools})").format(
                 name=name, messages=plural(item.messages, "message"), tools=tools
             )
-            row = QListWidgetItem(words if item.is_same else f"{name}: {item.difference}")
+            row = QtWidgets.QListWidgetItem(words if item.is_same else f"{name}: {item.difference}")
             row.setData(_IS_SAME, item.is_same)
             self.round_trips.addItem(row)
         if not round_trips:

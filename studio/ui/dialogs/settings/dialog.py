@@ -8,17 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QLocale, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QFontDatabase
-from PySide6.QtWidgets import (
-    QDialogButtonBox,
-    QLineEdit,
-    QListWidget,
-    QListWidgetItem,
-    QPushButton,
-    QStackedWidget,
-    QWidget,
-)
 
 from studio.application.words import tr
 from studio.core.spelling import languages
@@ -31,7 +23,7 @@ from studio.ui.style.theme import icon
 from studio.viewmodels.app.settings import SettingsStore
 
 
-class OwnWords(QLineEdit):
+class OwnWords(QtWidgets.QLineEdit):
     """Words that are none of the dictionary, with spaces between them."""
 
     def __init__(self, store: SettingsStore) -> None:
@@ -58,7 +50,7 @@ class FieldsPage(SettingsPage):
         store: SettingsStore,
         section: str,
         choices: Mapping[str, Choices],
-        own: Mapping[str, QWidget] = MappingProxyType({}),
+        own: Mapping[str, QtWidgets.QWidget] = MappingProxyType({}),
     ) -> None:
         super().__init__(title)
         self._store = store
@@ -71,7 +63,7 @@ class FieldsPage(SettingsPage):
         self._store.set(self.form.written_to(self._store.value, key))
 
 
-def _page(title: str, section: str, widget: QWidget | None = None) -> SettingsPage:
+def _page(title: str, section: str, widget: QtWidgets.QWidget | None = None) -> SettingsPage:
     """Return a page of sentences, with a wide field where it has one row."""
     page = SettingsPage(title)
     for row in form_fields(section):
@@ -97,7 +89,7 @@ def _families(*, is_fixed: bool) -> Choices:
     ]
 
 
-class TrustList(QWidget):
+class TrustList(QtWidgets.QWidget):
     """Folders whose tools may run and whose variables may be read."""
 
     forgotten = Signal(Path)
@@ -105,7 +97,7 @@ class TrustList(QWidget):
     def __init__(self, store: TrustStore) -> None:
         super().__init__()
         self._store = store
-        self.list = kit.named(QListWidget(), tr("Trusted folders"))
+        self.list = kit.named(QtWidgets.QListWidget(), tr("Trusted folders"))
         self.forget = kit.push_button(tr("Stop trusting"), self._forget, takes_enter=False)
         row = kit.row_of(self.forget, 1)
         kit.column_of(self.list, row, on=self, margins=0)
@@ -136,15 +128,15 @@ class SettingsDialog(kit.ClosingDialog):
     request_connections = Signal()
     trust_forgotten = Signal(Path)
 
-    def __init__(self, services: Services, parent: QWidget) -> None:
+    def __init__(self, services: Services, parent: QtWidgets.QWidget) -> None:
         super().__init__(parent, tr("Settings"), (820, 600))
         self._services = services
         self._store = services.settings
         self.search = kit.search_line(tr("Search settings"))
-        self.sections = kit.named(QListWidget(), tr("Pages of the settings"))
+        self.sections = kit.named(QtWidgets.QListWidget(), tr("Pages of the settings"))
         self.sections.setIconSize(QSize(16, 16))
         self.sections.setFixedWidth(180)
-        self._pages = QStackedWidget()
+        self._pages = QtWidgets.QStackedWidget()
         self._nothing = kit.toned_label("muted", tr("No setting matches."))
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         keys = KeysPage(self._store)
@@ -184,13 +176,13 @@ class SettingsDialog(kit.ClosingDialog):
 
     def _lay_out(self) -> None:
         for page, picture in zip(self._all, _PICTURES, strict=True):
-            item = QListWidgetItem(icon(picture), page.title)
+            item = QtWidgets.QListWidgetItem(icon(picture), page.title)
             item.setSizeHint(QSize(0, 32))
             self.sections.addItem(item)
             self._pages.addWidget(page)
         self._pages.addWidget(self._nothing)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        buttons.button(QDialogButtonBox.StandardButton.Close).setAutoDefault(False)
+        buttons = QtWidgets.QDialogButtonBox(QtWidgets.QDialogButtonBox.StandardButton.Close)
+        buttons.button(QtWidgets.QDialogButtonBox.StandardButton.Close).setAutoDefault(False)
         buttons.rejected.connect(self.reject)
         middle = kit.row_of(self.sections, (self._pages, 1), spacing=8)
         kit.column_of(self.search, (middle, 1), buttons, on=self, margins=12, spacing=12)
@@ -226,7 +218,7 @@ class SettingsDialog(kit.ClosingDialog):
     # -- pages ----------------------------------------------------------------------------------
 
     def _connections(self) -> SettingsPage:
-        button = QPushButton(icon("plug"), tr("Open Connections…"), autoDefault=False)
+        button = QtWidgets.QPushButton(icon("plug"), tr("Open Connections…"), autoDefault=False)
         button.clicked.connect(self._go_to_connections)
         return FieldsPage(tr("Connections"), self._store, "models", {}, {"open": button})
 
@@ -243,8 +235,8 @@ class SettingsDialog(kit.ClosingDialog):
             page.add(row.label, f"{row.about}\n{folder}", button)
         return page
 
-    def _folder_button(self, name: str, folder: Path) -> QPushButton:
-        button = QPushButton(icon("folder-open"), tr("Open folder"), autoDefault=False)
+    def _folder_button(self, name: str, folder: Path) -> QtWidgets.QPushButton:
+        button = QtWidgets.QPushButton(icon("folder-open"), tr("Open folder"), autoDefault=False)
         button.setAccessibleName(tr("Open folder: {name}").format(name=name))
         button.clicked.connect(lambda: _open_folder(folder))
         return button

@@ -4,18 +4,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QKeySequence
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QFrame,
-    QKeySequenceEdit,
-    QLabel,
-    QPushButton,
-    QScrollArea,
-    QTreeWidgetItem,
-    QWidget,
-)
 
 from studio.application.words import tr
 from studio.ui.base.menus import ACTIONS, ActionSpec
@@ -26,13 +17,13 @@ from studio.viewmodels.app.settings import SettingsStore
 _FIELD_WIDTH = 320
 
 
-class _Row(QWidget):
+class _Row(QtWidgets.QWidget):
     """A setting: its name, what it does, and its field."""
 
-    def __init__(self, name: str, sentence: str, field: QWidget | None) -> None:
+    def __init__(self, name: str, sentence: str, field: QtWidgets.QWidget | None) -> None:
         super().__init__()
         self.words = f"{name} {sentence}".casefold()
-        title = QLabel(name)
+        title = QtWidgets.QLabel(name)
         title.setProperty("title", True)
         box = kit.column_of(title, on=self, margins=0, spacing=4)
         if sentence:
@@ -44,31 +35,36 @@ class _Row(QWidget):
             if not field.accessibleName():
                 field.setAccessibleName(name)
             title.setBuddy(field)
-            if isinstance(field, QPushButton):  # as wide as its words
+            if isinstance(field, QtWidgets.QPushButton):  # as wide as its words
                 box.addWidget(field, 0, Qt.AlignmentFlag.AlignLeft)
             else:
                 box.addWidget(field)
 
 
-class SettingsPage(QScrollArea):
+class SettingsPage(QtWidgets.QScrollArea):
     """Rows one below the other; it scrolls where there is no room."""
 
     def __init__(self, title: str) -> None:
         super().__init__()
         self.title = title
         self._rows: list[_Row] = []
-        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFrameShape(QtWidgets.QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
         self.setAccessibleName(title)
-        inside = QWidget()
+        inside = QtWidgets.QWidget()
         self._box = kit.column_of(1, on=inside, margins=(20, 8, 20, 16), spacing=16)
         self.setWidget(inside)
 
     def add(
-        self, name: str, sentence: str = "", field: QWidget | None = None, *, wide: bool = False
+        self,
+        name: str,
+        sentence: str = "",
+        field: QtWidgets.QWidget | None = None,
+        *,
+        wide: bool = False,
     ) -> None:
         """Add a setting; a wide field takes the page's whole width."""
-        if field is not None and not wide and not isinstance(field, QAbstractButton):
+        if field is not None and not wide and not isinstance(field, QtWidgets.QAbstractButton):
             field.setMaximumWidth(_FIELD_WIDTH)
         row = _Row(name, sentence, field)
         self._rows.append(row)
@@ -91,7 +87,7 @@ class SettingsPage(QScrollArea):
 _ID = Qt.ItemDataRole.UserRole
 
 
-class KeysPage(FollowsTheme, QWidget):
+class KeysPage(FollowsTheme, QtWidgets.QWidget):
     """A list of actions with their keys, and a field to press others."""
 
     def __init__(self, store: SettingsStore) -> None:
@@ -101,8 +97,8 @@ class KeysPage(FollowsTheme, QWidget):
         self.filter = kit.search_line(tr("Search actions and keys"))
         heads = (tr("Action"), tr("Keys"))
         self.list = kit.row_list(tr("Actions and their keys"), heads, 0, fitted=(1,))
-        self.keys = kit.named(QKeySequenceEdit(maximumSequenceLength=1), tr("New keys"))
-        self.apply_keys = QPushButton(tr("Set"))
+        self.keys = kit.named(QtWidgets.QKeySequenceEdit(maximumSequenceLength=1), tr("New keys"))
+        self.apply_keys = QtWidgets.QPushButton(tr("Set"))
         self.clear_keys = kit.push_button(tr("None"), lambda: self._rebind(""))
         self.reset_keys = kit.push_button(tr("Usual"), lambda: self._rebind(None))
         self.reset_all = kit.push_button(tr("All as usual"), self._reset_all)
@@ -118,7 +114,7 @@ class KeysPage(FollowsTheme, QWidget):
         self.follow_theme()
 
     def _lay_out(self) -> None:
-        row = kit.row_of(QLabel(tr("Keys")), (self.keys, 1))
+        row = kit.row_of(QtWidgets.QLabel(tr("Keys")), (self.keys, 1))
         for button in (self.apply_keys, self.clear_keys, self.reset_keys, self.reset_all):
             button.setAutoDefault(False)
             row.addWidget(button)
@@ -146,7 +142,9 @@ class KeysPage(FollowsTheme, QWidget):
         double = {spec.id for pair in conflicts(own).values() for spec in pair}
         self.list.clear()
         for spec in ACTIONS:
-            item = QTreeWidgetItem([name_of(spec), _shown(own.get(spec.id, spec.shortcut))])
+            item = QtWidgets.QTreeWidgetItem(
+                [name_of(spec), _shown(own.get(spec.id, spec.shortcut))]
+            )
             item.setData(0, _ID, spec.id)
             if spec.id in own:
                 font = item.font(1)
@@ -156,7 +154,7 @@ class KeysPage(FollowsTheme, QWidget):
                 item.setForeground(1, QColor(theme_in_use().error))
             self.list.addTopLevelItem(item)
 
-    def _on_item(self, item: QTreeWidgetItem | None) -> None:
+    def _on_item(self, item: QtWidgets.QTreeWidgetItem | None) -> None:
         if item is not None:
             self.keys.setKeySequence(QKeySequence(item.text(1).split(", ")[0]))
             self._warn()

@@ -9,16 +9,8 @@ from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from PySide6 import QtGui
 from PySide6.QtCore import Signal
-from PySide6.QtGui import (
-    QColor,
-    QFont,
-    QSyntaxHighlighter,
-    QTextBlock,
-    QTextCharFormat,
-    QTextCursor,
-    QTextDocument,
-)
 
 from studio.ui.style.theme import theme_in_use
 from studio.viewmodels.app.jobs import single_shot
@@ -35,7 +27,7 @@ _LONG_LINES = 2_000
 _UNKNOWN = -1  # Qt's word for a block that was never highlighted
 
 
-class Highlighter(QSyntaxHighlighter):
+class Highlighter(QtGui.QSyntaxHighlighter):
     """Runs `lex_line` over blocks.
 
     A change that makes many lines look different (an opened fence) or a long new text is colored
@@ -46,12 +38,12 @@ class Highlighter(QSyntaxHighlighter):
     colored = Signal(int, int)  # first and last line, from 0, colored in the background
     recounted = Signal(int, int)  # the document's revision before and after, its text being as is
 
-    def __init__(self, document: QTextDocument) -> None:
+    def __init__(self, document: QtGui.QTextDocument) -> None:
         self._numbers: dict[State, int] = {}
         self._states: list[State] = []
-        self._formats: dict[str, QTextCharFormat] = {}
+        self._formats: dict[str, QtGui.QTextCharFormat] = {}
         self._deadline = 0.0
-        self._pending: list[QTextCursor] = []
+        self._pending: list[QtGui.QTextCursor] = []
         """In lines to go on from. No `QTextBlock`s: lines may go away in between."""
         self._unread_from: int | None = None
         self._changed_to = -1
@@ -133,7 +125,7 @@ class Highlighter(QSyntaxHighlighter):
         """Stop coloring in the background until the text changes or is shown again."""
         self._timer.stop()
 
-    def state_before(self, block: QTextBlock) -> State:
+    def state_before(self, block: QtGui.QTextBlock) -> State:
         """Return the lexer's state at the start of a line, reading unread lines above it first.
 
         It is a guess where that would be so many that a key had to wait for them.
@@ -158,7 +150,7 @@ class Highlighter(QSyntaxHighlighter):
         self._deadline, self._stop_at = perf_counter() + _SLICE_SECONDS, sys.maxsize
         self.recounted.emit(revision, self.document().revision())
 
-    def show_range(self, first: QTextBlock, last: QTextBlock) -> None:
+    def show_range(self, first: QtGui.QTextBlock, last: QtGui.QTextBlock) -> None:
         """Color the visible lines at once, wherever the slices are."""
         if self._held:
             return
@@ -236,7 +228,7 @@ class Highlighter(QSyntaxHighlighter):
                 start, end = _units(text, start), _units(text, end)
             self.setFormat(start, end - start, made)
 
-    def _put_off(self, block: QTextBlock) -> None:
+    def _put_off(self, block: QtGui.QTextBlock) -> None:
         """Leave a line for a later slice, with the colors that it has."""
         for each in block.layout().formats():  # Qt takes them away before it asks for new ones
             self.setFormat(each.start, each.length, each.format)
@@ -248,7 +240,7 @@ class Highlighter(QSyntaxHighlighter):
                 self._unread_from = number
         else:
             # No state is set, so Qt's walk over the following lines ends here.
-            self._pending.append(QTextCursor(block))
+            self._pending.append(QtGui.QTextCursor(block))
         if not self._held and not self._timer.isActive():
             self._timer.start(0)
 
@@ -281,7 +273,7 @@ class Highlighter(QSyntaxHighlighter):
         if not self.is_done:
             self._timer.start(0)
 
-    def _known_before(self, block: QTextBlock) -> State:
+    def _known_before(self, block: QtGui.QTextBlock) -> State:
         before = block.previous()
         if not before.isValid():
             return self._first
@@ -293,17 +285,17 @@ class Highlighter(QSyntaxHighlighter):
         pending = min((place.blockNumber() for place in self._pending), default=sys.maxsize)
         return min(pending, sys.maxsize if self._unread_from is None else self._unread_from)
 
-    def _take_pending(self, last: int = sys.maxsize) -> QTextBlock | None:
+    def _take_pending(self, last: int = sys.maxsize) -> QtGui.QTextBlock | None:
         """Return the first line that was put off, up to a last one."""
         if not self._pending:
             return None
-        first = min((place.block() for place in self._pending), key=QTextBlock.blockNumber)
+        first = min((place.block() for place in self._pending), key=QtGui.QTextBlock.blockNumber)
         if first.blockNumber() > last:
             return None
         self._pending = [place for place in self._pending if place.block() != first]
         return first
 
-    def _first_unread(self) -> QTextBlock | None:
+    def _first_unread(self) -> QtGui.QTextBlock | None:
         """Return a line that a walk missed because it met lines colored before their turn."""
         if self._unread_from is None:
             return None
@@ -319,10 +311,10 @@ class Highlighter(QSyntaxHighlighter):
     def _make_formats(self, theme: Theme) -> None:
         self._formats = {}
         for style, color in theme.syntax.items():
-            made = QTextCharFormat()
-            made.setForeground(QColor(color))
+            made = QtGui.QTextCharFormat()
+            made.setForeground(QtGui.QColor(color))
             if style in ("role", "heading", "strong"):
-                made.setFontWeight(QFont.Weight.Bold)
+                made.setFontWeight(QtGui.QFont.Weight.Bold)
             if style in ("emphasis", "comment"):
                 made.setFontItalic(True)
             if style == "link":

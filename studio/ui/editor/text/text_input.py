@@ -6,18 +6,8 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from PySide6 import QtGui
 from PySide6.QtCore import QEvent, QMimeData, QObject, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import (
-    QContextMenuEvent,
-    QGuiApplication,
-    QInputMethodEvent,
-    QInputMethodQueryEvent,
-    QKeyEvent,
-    QKeySequence,
-    QMouseEvent,
-    QTextCursor,
-    QWheelEvent,
-)
 from PySide6.QtWidgets import QMenu, QWidget
 
 from studio.ui.base.menus import IN_EDITOR, add_actions, own_menu
@@ -68,13 +58,13 @@ class TextInput(PromptView):
     """Takes files and pictures, where someone set it."""
     snippet: SnippetSession | None = None
     """The snippet that is being filled, once there was one."""
-    take_offer: Callable[[QKeyEvent], bool] | None = None
+    take_offer: Callable[[QtGui.QKeyEvent], bool] | None = None
     """Takes a Tab right behind a word whose completions are about to be offered."""
 
     def __init__(self, parent: QWidget | None = None, prompt: PromptText | None = None) -> None:
         super().__init__(parent, prompt)
         self.carets = Carets(self)
-        self._column: QTextCursor | None = None
+        self._column: QtGui.QTextCursor | None = None
         """Start of a column selection, while the mouse button is held."""
         # Not `event`, nor `inputMethodQuery`: each would go through Python a dozen times with a
         # key, there and back, which took a fifth of the time until the key was painted.
@@ -133,10 +123,10 @@ class TextInput(PromptView):
         """
         if watched is not self:
             return super().eventFilter(watched, event)
-        if isinstance(event, QInputMethodQueryEvent):
+        if isinstance(event, QtGui.QInputMethodQueryEvent):
             return self._tell_places(event)
         if (
-            isinstance(event, QKeyEvent)
+            isinstance(event, QtGui.QKeyEvent)
             and event.type() == QEvent.Type.ShortcutOverride
             and event.modifiers() & _COMMANDS
             and self._is_of_window(event)
@@ -145,7 +135,7 @@ class TextInput(PromptView):
             return True
         return False
 
-    def _tell_places(self, event: QInputMethodQueryEvent) -> bool:
+    def _tell_places(self, event: QtGui.QInputMethodQueryEvent) -> bool:
         """Move the places that Qt tells to the widget's corner: it forgets the gutter.
 
         Without this the list of an input method opens as far left of the caret as the gutter is
@@ -160,16 +150,16 @@ class TextInput(PromptView):
                 event.setValue(each, place.translated(self.viewport().pos()))
         return True
 
-    def _is_of_window(self, event: QKeyEvent) -> bool:
-        pressed = QKeySequence(event.keyCombination())
+    def _is_of_window(self, event: QtGui.QKeyEvent) -> bool:
+        pressed = QtGui.QKeySequence(event.keyCombination())
         return any(
-            pressed.matches(keys) != QKeySequence.SequenceMatch.NoMatch
+            pressed.matches(keys) != QtGui.QKeySequence.SequenceMatch.NoMatch
             for action in self.window().actions()
             if action.isEnabled()
             for keys in action.shortcuts()
         )
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
         """Let the snippet, the carets and the typing rules see the key first."""
         text = event.text()
         types = bool(text) and text.isprintable() and not is_command(event)
@@ -187,14 +177,14 @@ class TextInput(PromptView):
         if types or (text and event.key() == Qt.Key.Key_Backspace and not is_command(event)):
             self.character_typed.emit()
 
-    def _takes_offer(self, event: QKeyEvent) -> bool:
+    def _takes_offer(self, event: QtGui.QKeyEvent) -> bool:
         is_tab = event.key() == Qt.Key.Key_Tab
         return is_tab and self.take_offer is not None and self.take_offer(event)
 
-    def _type_rule(self, event: QKeyEvent, cursor: QTextCursor) -> bool:
+    def _type_rule(self, event: QtGui.QKeyEvent, cursor: QtGui.QTextCursor) -> bool:
         return self._keys.write(event, cursor)
 
-    def _scrolls(self, event: QKeyEvent) -> bool:
+    def _scrolls(self, event: QtGui.QKeyEvent) -> bool:
         """Scroll by a line at Ctrl with Up or Down; the caret stays."""
         by = _ROWS.get(event.key())
         held = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier if by else None
@@ -204,21 +194,21 @@ class TextInput(PromptView):
         bar.setValue(bar.value() + by)
         return True
 
-    def _takes_standard(self, event: QKeyEvent) -> bool:
+    def _takes_standard(self, event: QtGui.QKeyEvent) -> bool:
         """Handle the desktop's other clipboard keys (Shift+Insert) as the usual ones."""
         for keys, act in (
-            (QKeySequence.StandardKey.Copy, self.copy),
-            (QKeySequence.StandardKey.Cut, self.cut),
-            (QKeySequence.StandardKey.Paste, self.paste),
-            (QKeySequence.StandardKey.Undo, self.undo),
-            (QKeySequence.StandardKey.Redo, self.redo),
+            (QtGui.QKeySequence.StandardKey.Copy, self.copy),
+            (QtGui.QKeySequence.StandardKey.Cut, self.cut),
+            (QtGui.QKeySequence.StandardKey.Paste, self.paste),
+            (QtGui.QKeySequence.StandardKey.Undo, self.undo),
+            (QtGui.QKeySequence.StandardKey.Redo, self.redo),
         ):
             if event.matches(keys):
                 act()
                 return True
         return False
 
-    def _indents(self, event: QKeyEvent) -> bool:
+    def _indents(self, event: QtGui.QKeyEvent) -> bool:
         """Indent selected lines at Tab, and unindent lines at Shift+Tab."""
         is_tab = event.key() == Qt.Key.Key_Tab and not event.modifiers()
         if is_tab and any(each.hasSelection() for each in self.carets.all()):
@@ -229,10 +219,10 @@ class TextInput(PromptView):
             return False
         return True
 
-    def _goes_far(self, event: QKeyEvent) -> bool:
+    def _goes_far(self, event: QtGui.QKeyEvent) -> bool:
         return self._goes_home(event) or self._goes_by_word(event)
 
-    def _goes_by_word(self, event: QKeyEvent) -> bool:
+    def _goes_by_word(self, event: QtGui.QKeyEvent) -> bool:
         """Handle the keys that go, select and erase by words."""
         key = word_key(event)
         if key is None or (key.erases and self.isReadOnly()):
@@ -241,32 +231,34 @@ class TextInput(PromptView):
         if key.erases:
             erase_word(cursor, key.by)
         else:
-            mode = QTextCursor.MoveMode
+            mode = QtGui.QTextCursor.MoveMode
             go_by_word(cursor, key.by, mode.KeepAnchor if key.selects else mode.MoveAnchor)
         self.setTextCursor(cursor)
         return True
 
-    def _goes_home(self, event: QKeyEvent) -> bool:
+    def _goes_home(self, event: QtGui.QKeyEvent) -> bool:
         """Go to the first word of the row at Home, and from there to the row's start."""
         held = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if event.key() != Qt.Key.Key_Home or held & ~Qt.KeyboardModifier.ShiftModifier:
             return False
-        mode = QTextCursor.MoveMode
+        mode = QtGui.QTextCursor.MoveMode
         cursor = self.textCursor()
         smart_home(cursor, mode.KeepAnchor if held else mode.MoveAnchor)
         self.setTextCursor(cursor)
         return True
 
-    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
+    def inputMethodEvent(self, event: QtGui.QInputMethodEvent) -> None:
         """Insert the text of an input method at every caret."""
         written = event.commitString()
         if not len(self.carets) or not written or event.replacementLength():
             super().inputMethodEvent(event)
             return
-        super().inputMethodEvent(QInputMethodEvent("", []))  # what was being composed goes
+        super().inputMethodEvent(QtGui.QInputMethodEvent("", []))  # what was being composed goes
         self.carets.edit(lambda cursor: cursor.insertText(written))
         if event.preeditString():
-            super().inputMethodEvent(QInputMethodEvent(event.preeditString(), event.attributes()))
+            super().inputMethodEvent(
+                QtGui.QInputMethodEvent(event.preeditString(), event.attributes())
+            )
 
     def cut(self) -> None:
         """Cut what the carets select; the line where nothing is selected."""
@@ -281,7 +273,7 @@ class TextInput(PromptView):
         """Paste at every caret; whole lines above that of the caret; files and pictures at one."""
         if self.isReadOnly():
             return
-        data = QGuiApplication.clipboard().mimeData()
+        data = QtGui.QGuiApplication.clipboard().mimeData()
         if self.media is not None and data is not None and self.media.wants(data):
             self.carets.drop()
             super().paste()
@@ -315,7 +307,7 @@ class TextInput(PromptView):
         with self.showing_changes():
             self.carets.undo_by(super().redo)
 
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+    def contextMenuEvent(self, event: QtGui.QContextMenuEvent) -> None:
         """Show the window's actions for a prompt; Qt's own menu without any."""
         menu = self.menu()
         if menu.isEmpty():
@@ -333,7 +325,7 @@ class TextInput(PromptView):
             add_actions(menu, self.window(), IN_EDITOR)
         return menu
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
+    def mousePressEvent(self, event: QtGui.QMouseEvent) -> None:
         """Toggle a caret at Alt and a click; a click alone leaves one."""
         self._column = None
         if event.button() == Qt.MouseButton.LeftButton and event.modifiers() == _COLUMN:
@@ -351,7 +343,7 @@ class TextInput(PromptView):
             self.carets.drop()
         super().mousePressEvent(event)
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+    def mouseMoveEvent(self, event: QtGui.QMouseEvent) -> None:
         """Select columns while dragging with Shift and Alt."""
         if self._column is not None and event.buttons() & Qt.MouseButton.LeftButton:
             place = self.cursorForPosition(event.position().toPoint())
@@ -359,7 +351,7 @@ class TextInput(PromptView):
             return
         super().mouseMoveEvent(event)
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+    def mouseReleaseEvent(self, event: QtGui.QMouseEvent) -> None:
         """End a drag; at a click with Ctrl ask for the definition."""
         if self._column is not None:
             self._column = None
@@ -385,7 +377,7 @@ class TextInput(PromptView):
             return
         super().insertFromMimeData(source)
 
-    def wheelEvent(self, event: QWheelEvent) -> None:
+    def wheelEvent(self, event: QtGui.QWheelEvent) -> None:
         """Zoom with Ctrl, scroll otherwise."""
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self.request_zoom.emit(1 if event.angleDelta().y() > 0 else -1)

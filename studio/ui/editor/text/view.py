@@ -5,16 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from PySide6 import QtGui
 from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal
-from PySide6.QtGui import (
-    QCloseEvent,
-    QHideEvent,
-    QPaintEvent,
-    QResizeEvent,
-    QShowEvent,
-    QTextBlock,
-    QTextCursor,
-)
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from studio.application.words import tr
@@ -201,7 +193,7 @@ class PromptEditor(FollowsTheme, TextInput):
 
     # -- events ---------------------------------------------------------------------------------
 
-    def closeEvent(self, event: QCloseEvent) -> None:
+    def closeEvent(self, event: QtGui.QCloseEvent) -> None:
         """Leave nothing to do later."""
         self.rest()
         super().closeEvent(event)
@@ -216,7 +208,7 @@ class PromptEditor(FollowsTheme, TextInput):
         if self.prompt.parent() is self:
             self.prompt.rest()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
         """Keep the gutter as high as the text, and the caret in sight where a bar takes room."""
         was_shown = 0 <= self.cursorRect().bottom() <= event.oldSize().height()
         super().resizeEvent(event)
@@ -226,14 +218,14 @@ class PromptEditor(FollowsTheme, TextInput):
         self.sticky.follow()
         self.prompt.fit_views()
 
-    def showEvent(self, event: QShowEvent) -> None:
+    def showEvent(self, event: QtGui.QShowEvent) -> None:
         """Add the window's actions for texts, and fit the views: two sides may show the text."""
         super().showEvent(event)
         in_text = Qt.ShortcutContext.WidgetShortcut
         self.addActions([e for e in self.window().actions() if e.shortcutContext() == in_text])
         self.prompt.fit_views()
 
-    def hideEvent(self, event: QHideEvent) -> None:
+    def hideEvent(self, event: QtGui.QHideEvent) -> None:
         """Fit the views: another side may have the text for itself now."""
         super().hideEvent(event)
         if not self._is_going:
@@ -244,7 +236,7 @@ class PromptEditor(FollowsTheme, TextInput):
         super().set_wrapped(wrapped)
         self.prompt.fit_views()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
         """Color what is visible, and light the caret's line, before the text is painted."""
         if not self.highlighter.is_done and not self.highlighter.is_done_to(self._lowest_line()):
             blocks = [block for block, _, _ in self.visible_blocks()]
@@ -290,7 +282,7 @@ class PromptEditor(FollowsTheme, TextInput):
         long = self.prompt.document.characterCount() > _LONG_CHARACTERS
         self._caret_timer.start(_LONG_CARET_MS if long else _CARET_MS)
 
-    def _on_line(self, left: QTextBlock, line: QTextBlock) -> None:
+    def _on_line(self, left: QtGui.QTextBlock, line: QtGui.QTextBlock) -> None:
         """Show the line that the caret went to."""
         self.sticky.follow()
         if not line.isVisible():
@@ -328,9 +320,9 @@ class PromptEditor(FollowsTheme, TextInput):
         )
 
 
-def _leave_hidden(cursor: QTextCursor) -> None:
+def _leave_hidden(cursor: QtGui.QTextCursor) -> None:
     while cursor.block().previous().isValid() and not cursor.block().isVisible():
-        cursor.movePosition(QTextCursor.MoveOperation.PreviousBlock)
+        cursor.movePosition(QtGui.QTextCursor.MoveOperation.PreviousBlock)
 
 
 def _fixes_by_line(problems: Sequence[Problem], source: SourceText) -> dict[int, str]:

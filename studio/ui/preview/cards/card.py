@@ -10,21 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import assert_never
 
+from PySide6 import QtGui
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QContextMenuEvent,
-    QFont,
-    QGuiApplication,
-    QImage,
-    QImageReader,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPen,
-    QPixmap,
-)
 from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from studio.application.preview.variables import CUT_CHARACTERS, CUT_LINES, CardData, TextRun
@@ -54,7 +41,7 @@ _THUMB = QSize(160, 120)
 class Picture:
     """The result of reading a picture."""
 
-    image: QImage | None
+    image: QtGui.QImage | None
     """The thumbnail, where it could be made."""
 
     note: str
@@ -96,7 +83,7 @@ def _decode(data: bytes) -> Picture:
     buffer = QBuffer()
     buffer.setData(QByteArray(data))
     buffer.open(QIODevice.OpenModeFlag.ReadOnly)
-    reader = QImageReader(buffer)
+    reader = QtGui.QImageReader(buffer)
     reader.setAutoTransform(True)
     size = reader.size()
     if not size.isValid():
@@ -141,7 +128,7 @@ class MediaView(LinkedPart):
         if picture.image is None:
             return
         scale = self.devicePixelRatioF()
-        pixmap = QPixmap.fromImage(picture.image).scaled(
+        pixmap = QtGui.QPixmap.fromImage(picture.image).scaled(
             _THUMB * scale,
             Qt.AspectRatioMode.KeepAspectRatio,
             Qt.TransformationMode.SmoothTransformation,
@@ -151,7 +138,7 @@ class MediaView(LinkedPart):
         self._picture.show()
 
 
-def paint_card(painter: QPainter, room: QRect, stripe: str, *, strong: bool = False) -> None:
+def paint_card(painter: QtGui.QPainter, room: QRect, stripe: str, *, strong: bool = False) -> None:
     """Paint the ground and border of a card, and a stripe in a color at its left.
 
     Args:
@@ -161,15 +148,15 @@ def paint_card(painter: QPainter, room: QRect, stripe: str, *, strong: bool = Fa
         strong: whether it has the caret or the keyboard.
     """
     theme = theme_in_use()
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
     box = QRectF(room).adjusted(0.75, 0.75, -0.75, -0.75)
-    pen = QPen(QColor(theme.accent if strong else theme.border))
+    pen = QtGui.QPen(QtGui.QColor(theme.accent if strong else theme.border))
     pen.setWidthF(1.5 if strong else 1.0)
     painter.setPen(pen)
-    painter.setBrush(QColor(theme.surface))
+    painter.setBrush(QtGui.QColor(theme.surface))
     painter.drawRoundedRect(box, 6, 6)
     painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(QColor(stripe))
+    painter.setBrush(QtGui.QColor(stripe))
     painter.drawRoundedRect(box.adjusted(5, 9, 8 - box.width(), -9), 2, 2)
 
 
@@ -181,7 +168,7 @@ class ToolCallView(LinkedPart):
         theme = theme_in_use()
         name = QLabel(tr("Calls {name}").format(name=part.name), textFormat=Qt.TextFormat.PlainText)
         font = name.font()
-        font.setWeight(QFont.Weight.DemiBold)
+        font.setWeight(QtGui.QFont.Weight.DemiBold)
         name.setFont(font)
         paint_text(name, role_color(theme, "tool"))
         identifier = toned_label("muted", part.id, is_plain=True)
@@ -281,12 +268,12 @@ class MessageCard(FollowsTheme, QWidget):
             self.is_lit = lit
             self.update()
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+    def mouseReleaseEvent(self, event: QtGui.QMouseEvent) -> None:
         """Go to the message's marker at a click beside the text."""
         if event.button() == Qt.MouseButton.LeftButton:
             self._reveal_marker()
 
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+    def contextMenuEvent(self, event: QtGui.QContextMenuEvent) -> None:
         """Show the menu of a message, with the window's actions."""
         self.menu().popup(event.globalPos())
 
@@ -301,24 +288,24 @@ class MessageCard(FollowsTheme, QWidget):
             add_own(
                 menu,
                 tr("Copy the message"),
-                lambda: QGuiApplication.clipboard().setText(data.message.text),
+                lambda: QtGui.QGuiApplication.clipboard().setText(data.message.text),
                 drawing="copy",
             )
             menu.addSeparator()
         add_actions(menu, self.window(), ON_CARD)
         return menu
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
         """Do at Enter and Space what a click beside the text does."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             self._reveal_marker()
         else:
             super().keyPressEvent(event)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
         """Paint the card's ground, border and stripe in the role's color."""
         strong = self.is_lit or self.hasFocus()
-        paint_card(QPainter(self), self.rect(), self._stripe, strong=strong)
+        paint_card(QtGui.QPainter(self), self.rect(), self._stripe, strong=strong)
 
     def _draw(self, data: CardData) -> None:
         theme = theme_in_use()

@@ -7,18 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from PySide6 import QtGui
 from PySide6.QtCore import QEvent, QRect, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QKeyEvent,
-    QKeySequence,
-    QPainter,
-    QPaintEvent,
-    QPalette,
-    QResizeEvent,
-    QShowEvent,
-    QWheelEvent,
-)
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from studio.application.preview.variables import CardData, same_ends
@@ -168,13 +158,13 @@ class CardColumn(QWidget):
                 self.request_place.emit()
         return super().event(event)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
         """Paint an empty card before there is one."""
         theme = theme_in_use()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QColor(theme.border))
-        painter.setBrush(QColor(theme.surface))
+        painter = QtGui.QPainter(self)
+        painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
+        painter.setPen(QtGui.QColor(theme.border))
+        painter.setBrush(QtGui.QColor(theme.surface))
         seen = event.rect()
         for index in self.near(seen.top(), seen.bottom() + 1):
             slot = self.slots[index]
@@ -320,15 +310,15 @@ class _Veil(QWidget):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.color = QColor(0, 0, 0)
+        self.color = QtGui.QColor(0, 0, 0)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.hide()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
         """Paint the ground's color, half through."""
-        ground = QColor(self.color)
+        ground = QtGui.QColor(self.color)
         ground.setAlphaF(0.55)
-        QPainter(self).fillRect(self.rect(), ground)
+        QtGui.QPainter(self).fillRect(self.rect(), ground)
 
 
 class MessagesView(FollowsTheme, QScrollArea):
@@ -413,9 +403,9 @@ class MessagesView(FollowsTheme, QScrollArea):
     def recolor(self) -> None:
         """Take the colors of the theme in use."""
         theme = theme_in_use()
-        self._veil.color = QColor(theme.window)
+        self._veil.color = QtGui.QColor(theme.window)
         palette = self.palette()
-        palette.setColor(QPalette.ColorRole.Window, QColor(theme.window))
+        palette.setColor(QtGui.QPalette.ColorRole.Window, QtGui.QColor(theme.window))
         self.setPalette(palette)
         self.viewport().setPalette(palette)
 
@@ -432,25 +422,28 @@ class MessagesView(FollowsTheme, QScrollArea):
         if found is not None:
             self._bring(found)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
         """Fit the veil to the viewport, and the heights to the width."""
         super().resizeEvent(event)
         self._veil.setGeometry(self.viewport().rect())
         self._place()
 
-    def showEvent(self, event: QShowEvent) -> None:
+    def showEvent(self, event: QtGui.QShowEvent) -> None:
         """Make what is seen now."""
         super().showEvent(event)
         self._place()
 
-    def wheelEvent(self, event: QWheelEvent) -> None:
+    def wheelEvent(self, event: QtGui.QWheelEvent) -> None:
         """Forget where the caret led: a user who scrolls looks elsewhere."""
         self._goal = None
         super().wheelEvent(event)
 
     def event(self, event: QEvent) -> bool:
         """Take back an edited value at Ctrl+Z, which elsewhere takes back an edit of the text."""
-        if not (isinstance(event, QKeyEvent) and event.matches(QKeySequence.StandardKey.Undo)):
+        if not (
+            isinstance(event, QtGui.QKeyEvent)
+            and event.matches(QtGui.QKeySequence.StandardKey.Undo)
+        ):
             return super().event(event)
         if event.type() == QEvent.Type.KeyPress:
             self.request_undo.emit()

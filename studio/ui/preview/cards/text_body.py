@@ -17,19 +17,8 @@ from functools import cache, partial
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from PySide6 import QtGui
 from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QContextMenuEvent,
-    QFont,
-    QHelpEvent,
-    QKeyEvent,
-    QMouseEvent,
-    QResizeEvent,
-    QTextCharFormat,
-    QTextCursor,
-    QWheelEvent,
-)
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from studio.application.preview.variables import TextRun
@@ -266,21 +255,21 @@ class TextBody(ClosedText):
             self._runs, self._later = tuple(self._later()), None
         return self._runs
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
         """Keep the height equal to the text's own."""
         super().resizeEvent(event)
         self._fit()
 
-    def wheelEvent(self, event: QWheelEvent) -> None:
+    def wheelEvent(self, event: QtGui.QWheelEvent) -> None:
         """Leave scrolling to the whole conversation, not to a single text."""
         event.ignore()
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
+    def mousePressEvent(self, event: QtGui.QMouseEvent) -> None:
         """Remember the start of a click, to tell it from a selection."""
         self._pressed = event.position().toPoint()
         super().mousePressEvent(event)
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+    def mouseReleaseEvent(self, event: QtGui.QMouseEvent) -> None:
         """Go to the source of the clicked text; a drag only selects."""
         super().mouseReleaseEvent(event)
         event.accept()  # the text browser lets it through, and the card would lead elsewhere
@@ -291,12 +280,12 @@ class TextBody(ClosedText):
         if event.button() == Qt.MouseButton.LeftButton and still:
             self._click(place, to_input=_is_control_held(event))
 
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+    def mouseDoubleClickEvent(self, event: QtGui.QMouseEvent) -> None:
         """Edit the value under the pointer where it is; select a word of other text."""
         if not self._edit(self.anchorAt(event.position().toPoint())):
             super().mouseDoubleClickEvent(event)
 
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+    def contextMenuEvent(self, event: QtGui.QContextMenuEvent) -> None:
         """Go to where it was written, copy; then what the card offers."""
         menu = text_menu(self)
         before = menu.actions()[0]
@@ -312,7 +301,7 @@ class TextBody(ClosedText):
         add_actions(menu, self.window(), ON_CARD)
         menu.popup(event.globalPos())
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
         """Edit at Enter the value that Tab went to; Enter does elsewhere what a click does."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             held, cursor = _is_control_held(event), self.textCursor()
@@ -324,7 +313,7 @@ class TextBody(ClosedText):
 
     def event(self, event: QEvent) -> bool:
         """Show on hover which input a value comes from."""
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QtGui.QHelpEvent):
             run = self.run_at(self.viewport().mapFromGlobal(event.globalPos()))
             tip = _tip(run)
             if tip:
@@ -347,11 +336,11 @@ class TextBody(ClosedText):
 
     def _edit(self, anchor: str) -> bool:
         """Ask to edit the value of an anchor over its first line; False where it has no input."""
-        name, cursor = _input_of(self._run_of(anchor)), QTextCursor(self.document())
+        name, cursor = _input_of(self._run_of(anchor)), QtGui.QTextCursor(self.document())
         if not name:
             return False
         while cursor.charFormat().anchorHref() != anchor:
-            if not cursor.movePosition(QTextCursor.MoveOperation.NextCharacter):
+            if not cursor.movePosition(QtGui.QTextCursor.MoveOperation.NextCharacter):
                 return False
         place = self.cursorRect(cursor)
         place.setRight(self.viewport().width())
@@ -362,7 +351,7 @@ class TextBody(ClosedText):
     def _click(self, place: QPoint, *, to_input: bool) -> None:
         self._reveal(self.run_at(place), self.cursorForPosition(place), to_input)
 
-    def _reveal(self, run: TextRun | None, cursor: QTextCursor, to_input: bool) -> None:
+    def _reveal(self, run: TextRun | None, cursor: QtGui.QTextCursor, to_input: bool) -> None:
         if run is not None and run.value is not None:
             span = run.value.span
             if run.value.input and (to_input or span is None):
@@ -373,7 +362,7 @@ class TextBody(ClosedText):
         if span is not None:
             self.place_clicked.emit(span)
 
-    def _source_at(self, cursor: QTextCursor) -> Span | None:
+    def _source_at(self, cursor: QtGui.QTextCursor) -> Span | None:
         """Return the place in the source of the text under a cursor."""
         runs = self._newest()
         text = SourceText("".join(run.text for run in runs))
@@ -402,19 +391,19 @@ class TextBody(ClosedText):
         document = self.document()
         document.clear()
         document.setDefaultFont(fixed_font(self.font()))
-        cursor = QTextCursor(document)
+        cursor = QtGui.QTextCursor(document)
         cursor.beginEditBlock()
         for index, run in enumerate(self._runs):
             cursor.insertText(run.text.replace("\r\n", "\n"), self._raw_format(theme, index, run))
         cursor.endEditBlock()
 
-    def _raw_format(self, theme: Theme, index: int, run: TextRun) -> QTextCharFormat:
-        look = QTextCharFormat()
-        look.setForeground(QColor(theme.text))
+    def _raw_format(self, theme: Theme, index: int, run: TextRun) -> QtGui.QTextCharFormat:
+        look = QtGui.QTextCharFormat()
+        look.setForeground(QtGui.QColor(theme.text))
         if run.value is not None or run.is_new:
             style = _value_style(theme, self._colors, run)
-            look.setForeground(QColor(style.color))
-            look.setBackground(QColor(style.tint))
+            look.setForeground(QtGui.QColor(style.color))
+            look.setBackground(QtGui.QColor(style.tint))
             look.setFontUnderline(style.is_new)
             look.setFontItalic(style.is_sample)
         if run.value is not None:
@@ -444,7 +433,7 @@ def _value_style(theme: Theme, colors: dict[str, int], run: TextRun) -> ValueSty
     return ValueStyle(color, tint, is_sample=is_sample)
 
 
-def _is_control_held(event: QKeyEvent | QMouseEvent) -> bool:
+def _is_control_held(event: QtGui.QKeyEvent | QtGui.QMouseEvent) -> bool:
     return bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
 
 
@@ -466,7 +455,7 @@ def _tip(run: TextRun | None) -> str:
     return tr("Value of the input {input!r}; a double click edits it").format(input=run.value.input)
 
 
-def _line_of_block(cursor: QTextCursor) -> int | None:
+def _line_of_block(cursor: QtGui.QTextCursor) -> int | None:
     """Return the line of the text that the block under a cursor was made from."""
     block = cursor.block()
     extra = 0
@@ -483,7 +472,7 @@ def _line_of_block(cursor: QTextCursor) -> int | None:
 
 
 def _style_sheet(theme: Theme, points: float) -> str:
-    mono = fixed_font(QFont()).family()
+    mono = fixed_font(QtGui.QFont()).family()
     panel = blend(theme.raised, theme.surface, 0.75)
     h1, h2 = f"{1.3 * points}pt", f"{1.2 * points}pt"
     return f"""
@@ -516,7 +505,7 @@ class LinkedPart(QWidget):
         super().__init__()
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+    def mouseReleaseEvent(self, event: QtGui.QMouseEvent) -> None:
         """Go to the source at a click."""
         if event.button() == Qt.MouseButton.LeftButton:
             self.clicked.emit()

@@ -4,22 +4,8 @@ import time
 from dataclasses import replace
 from functools import partial
 
+from PySide6 import QtGui
 from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleEvent,
-    QContextMenuEvent,
-    QFocusEvent,
-    QFontMetricsF,
-    QHelpEvent,
-    QHideEvent,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPainterPath,
-    QPaintEvent,
-    QShowEvent,
-)
 from PySide6.QtWidgets import QMenu, QSizePolicy, QToolTip, QWidget
 
 from studio.application.run.diagram import NODES, PLACE_OF_NODE, DiagramState, Node
@@ -101,8 +87,8 @@ class LoopDiagram(QWidget):
         self._run_clock()
         self.setAccessibleDescription(state.sentence)
         if spoken:
-            QAccessible.updateAccessibility(
-                QAccessibleEvent(self, QAccessible.Event.DescriptionChanged)
+            QtGui.QAccessible.updateAccessibility(
+                QtGui.QAccessibleEvent(self, QtGui.QAccessible.Event.DescriptionChanged)
             )
         self.update()
 
@@ -133,12 +119,12 @@ class LoopDiagram(QWidget):
             return
         self.clock.start(_CLOCK_MS if is_motion_reduced() else _MOTION_MS)
 
-    def showEvent(self, event: QShowEvent) -> None:
+    def showEvent(self, event: QtGui.QShowEvent) -> None:
         """Resume the animation."""
         super().showEvent(event)
         self._run_clock()
 
-    def hideEvent(self, event: QHideEvent) -> None:
+    def hideEvent(self, event: QtGui.QHideEvent) -> None:
         """Stop the clock while out of sight."""
         super().hideEvent(event)
         self.clock.stop()
@@ -155,20 +141,20 @@ class LoopDiagram(QWidget):
         """Return a wide size, as high as the nodes with the paths above and below."""
         if self._compact:
             return QSize(960, self.minimumSizeHint().height())
-        text = QFontMetricsF(self.font()).height()
+        text = QtGui.QFontMetricsF(self.font()).height()
         return QSize(960, round(height_of(text, self.state.nodes)))
 
     def minimumSizeHint(self) -> QSize:
         """Return the smallest size in which labels fit and something of the loop is left."""
-        text = QFontMetricsF(self.font()).height()
+        text = QtGui.QFontMetricsF(self.font()).height()
         return QSize(420, round(text + 20))
 
     # Painting -------------------------------------------------------------------------------------
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
         """Paint arcs, arrows and nodes."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = QtGui.QPainter(self)
+        painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
         focused = self._focused if self.hasFocus() else None
         drawing = DiagramDrawing(
             self.state,
@@ -191,11 +177,11 @@ class LoopDiagram(QWidget):
     def _lay_out(self) -> DiagramLayout:
         size = self.size()
         if self._layout is None or self._layout.size != (size.width(), size.height()):
-            metrics = QFontMetricsF(node_font(self.font()))
+            metrics = QtGui.QFontMetricsF(node_font(self.font()))
             widths = {node: metrics.horizontalAdvance(label_of(node)) for node in NODES}
             if self._compact:
                 row = lay_out(size.width(), size.height(), widths, metrics.height(), 0)
-                self._layout = replace(row, loop=QPainterPath(), leave=QPainterPath())
+                self._layout = replace(row, loop=QtGui.QPainterPath(), leave=QtGui.QPainterPath())
             elif rows := _drawn_rows(self.state):
                 self._layout = lay_out_with_lanes(
                     size.width(),
@@ -212,7 +198,7 @@ class LoopDiagram(QWidget):
 
     # Mouse and keys -------------------------------------------------------------------------------
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
+    def mousePressEvent(self, event: QtGui.QMouseEvent) -> None:
         """Show a node's tab at a click; toggle its breakpoint at a click with Ctrl."""
         if event.button() != Qt.MouseButton.LeftButton:
             return
@@ -230,9 +216,9 @@ class LoopDiagram(QWidget):
         self._choose(node, wants_break)
         self.update()
 
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+    def contextMenuEvent(self, event: QtGui.QContextMenuEvent) -> None:
         """Offer the breakpoint of a node, and to run to it."""
-        by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
+        by_key = event.reason() == QtGui.QContextMenuEvent.Reason.Keyboard
         node = self._focused if by_key else self._node_at(QPointF(event.pos()))
         if node is None or node not in PLACE_OF_NODE:
             return
@@ -255,13 +241,13 @@ class LoopDiagram(QWidget):
         add_actions(menu, self.window(), ON_RUN)
         return menu
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+    def mouseMoveEvent(self, event: QtGui.QMouseEvent) -> None:
         """Show that nodes can be clicked."""
         at = event.position()
         over = self._node_at(at) is not None or self._lane_at(at) is not None
         self.setCursor(Qt.CursorShape.PointingHandCursor if over else Qt.CursorShape.ArrowCursor)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
         """Move along the loop at the arrow keys; show the tab at Return."""
         step = {Qt.Key.Key_Right: 1, Qt.Key.Key_Left: -1}.get(Qt.Key(event.key()), 0)
         down = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()), 0)
@@ -293,7 +279,7 @@ class LoopDiagram(QWidget):
             words = ", ".join(filter(None, (lane.tool, lane.words)))
         self.setAccessibleDescription(words)
 
-    def focusInEvent(self, event: QFocusEvent) -> None:
+    def focusInEvent(self, event: QtGui.QFocusEvent) -> None:
         """Begin at the active node of the run."""
         self._focused = self.state.live or "prompt"
         super().focusInEvent(event)
@@ -301,7 +287,7 @@ class LoopDiagram(QWidget):
 
     def event(self, event: QEvent) -> bool:
         """Say what a node is when the pointer rests on it."""
-        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+        if isinstance(event, QtGui.QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             node = self._node_at(QPointF(event.pos()))
             text = "" if node is None else tip_of(node)
             notes = dict(self.state.notes)

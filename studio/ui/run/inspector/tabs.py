@@ -2,25 +2,9 @@
 
 from collections.abc import Sequence
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QKeySequence, QPalette, QResizeEvent, QShortcut
-from PySide6.QtWidgets import (
-    QAbstractItemDelegate,
-    QAbstractItemView,
-    QApplication,
-    QHeaderView,
-    QLabel,
-    QLineEdit,
-    QSizePolicy,
-    QStackedWidget,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QTableView,
-    QTableWidget,
-    QTableWidgetItem,
-    QToolButton,
-    QWidget,
-)
 
 from studio.application.run.cards.timeline import Tab
 from studio.application.run.debugging.console import HINT, WatchRow, names_for
@@ -68,7 +52,7 @@ _ALWAYS = frozenset((1, 2))
 """Columns that are seen whatever is in them: tokens in and out."""
 
 
-class UsageTable(QTableView):
+class UsageTable(QtWidgets.QTableView):
     """Shows `UsageRow` values; the row of the step that is looked at is the chosen one."""
 
     step_chosen = Signal(int)  # number of the step of a row that was clicked or gone to
@@ -78,10 +62,10 @@ class UsageTable(QTableView):
         self._model = _UsageModel(self)
         self.setModel(self._model)
         style_table(self, tr("Usage"), 26)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionBehavior(QtWidgets.QAbstractItemView.SelectionBehavior.SelectRows)
         header = self.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Fixed)
+        header.setSectionResizeMode(QtWidgets.QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(0, QtWidgets.QHeaderView.ResizeMode.Fixed)
         self._is_showing = False
         self.selectionModel().currentRowChanged.connect(self._on_row)
 
@@ -134,17 +118,19 @@ _EMPTY: dict[Tab, str] = {
 }
 
 
-class Inspector(FollowsTheme, QWidget):
+class Inspector(FollowsTheme, QtWidgets.QWidget):
     """Shows an `InspectorView`; asks for another when a tab is chosen."""
 
     tab_chosen = Signal(str)  # Tab
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self.view = InspectorView()
         """View that is shown."""
         self._tabs = YieldingTabs(fits_itself=False)
-        self._tabs.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self._tabs.setSizePolicy(
+            QtWidgets.QSizePolicy.Policy.Maximum, QtWidgets.QSizePolicy.Policy.Fixed
+        )
         self._tabs.setAccessibleName(tr("Sides of the step"))
         for _, name in TABS:
             self._tabs.addTab(tr(name))
@@ -154,11 +140,11 @@ class Inspector(FollowsTheme, QWidget):
         self.usage = UsageTable()
         self.watch = WatchTable()
         self._summary = ElidedLabel()
-        self._legend = QLabel()
-        self.only_changes = QToolButton()
-        self.search = QLineEdit()
-        self._copy = QToolButton()
-        self._stack = QStackedWidget()
+        self._legend = QtWidgets.QLabel()
+        self.only_changes = QtWidgets.QToolButton()
+        self.search = QtWidgets.QLineEdit()
+        self._copy = QtWidgets.QToolButton()
+        self._stack = QtWidgets.QStackedWidget()
         self._lay_out()
         self._connect()
         self._show_tab("messages")
@@ -273,7 +259,7 @@ class Inspector(FollowsTheme, QWidget):
         self.search.setPalette(palette)
 
     def _on_copy(self) -> None:
-        QApplication.clipboard().setText(whole_text(self.view.blocks))
+        QtWidgets.QApplication.clipboard().setText(whole_text(self.view.blocks))
 
     def _connect(self) -> None:
         self._tabs.currentChanged.connect(self._on_tab)
@@ -321,17 +307,17 @@ def _index(tab: Tab) -> int:
 _NEW = marked("Add an expression: args.city, tokens.total > 1000 …")
 
 
-class _ExpressionDelegate(QStyledItemDelegate):
+class _ExpressionDelegate(QtWidgets.QStyledItemDelegate):
     """Completes names while an expression is written."""
 
     names: tuple[str, ...] = ()
 
     def createEditor(
         self,
-        parent: QWidget,
-        option: QStyleOptionViewItem,
+        parent: QtWidgets.QWidget,
+        option: QtWidgets.QStyleOptionViewItem,
         index: QModelIndex | QPersistentModelIndex,
-    ) -> QWidget:
+    ) -> QtWidgets.QWidget:
         """Return a field for the first column; the second one is never written."""
         field = ExpressionField(parent)
         field.setFrame(False)
@@ -345,7 +331,7 @@ class _ExpressionDelegate(QStyledItemDelegate):
         return super().eventFilter(watched, event)
 
 
-class WatchTable(FollowsTheme, QTableWidget):
+class WatchTable(FollowsTheme, QtWidgets.QTableWidget):
     """Written in place; the last row takes a new one, an empty one goes."""
 
     expressions_changed = Signal(tuple)  # expressions, in order
@@ -363,10 +349,10 @@ class WatchTable(FollowsTheme, QTableWidget):
         style_table(self, tr("Watch"), 28)
         self.setToolTip(HINT)
         self.setTabKeyNavigation(False)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setSelectionMode(QtWidgets.QAbstractItemView.SelectionMode.SingleSelection)
         header = self.horizontalHeader()
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(QtWidgets.QHeaderView.ResizeMode.Stretch)
         remove = QShortcut(QKeySequence("Del"), self)
         remove.setContext(Qt.ShortcutContext.WidgetShortcut)
         remove.activated.connect(self._remove)
@@ -392,19 +378,21 @@ class WatchTable(FollowsTheme, QTableWidget):
         if tuple(rows) == self._rows and self.rowCount():
             return
         self._rows = tuple(rows)
-        if self.state() == QAbstractItemView.State.EditingState:
+        if self.state() == QtWidgets.QAbstractItemView.State.EditingState:
             self._is_stale = True  # told again once the editor is closed
         else:
             self._fill()
 
-    def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
+    def closeEditor(
+        self, editor: QtWidgets.QWidget, hint: QtWidgets.QAbstractItemDelegate.EndEditHint
+    ) -> None:
         """Show the values that came while an expression was written."""
         super().closeEditor(editor, hint)
         if self._is_stale:
             self._refill.start()  # not here: Qt still works with the editor and its item
 
     def _on_refill(self) -> None:
-        if self._is_stale and self.state() != QAbstractItemView.State.EditingState:
+        if self._is_stale and self.state() != QtWidgets.QAbstractItemView.State.EditingState:
             self._fill()
 
     def _fill(self) -> None:
@@ -413,14 +401,14 @@ class WatchTable(FollowsTheme, QTableWidget):
         row = self.currentRow()
         self.setRowCount(len(self._rows) + 1)
         for index, one in enumerate(self._rows):
-            value = QTableWidgetItem(one.value)
+            value = QtWidgets.QTableWidgetItem(one.value)
             value.setFlags(value.flags() & ~Qt.ItemFlag.ItemIsEditable)
             value.setToolTip(one.value)
             ink = theme.error if one.is_wrong else theme.text
             value.setForeground(QColor(ink))
-            self.setItem(index, 0, QTableWidgetItem(one.expression))
+            self.setItem(index, 0, QtWidgets.QTableWidgetItem(one.expression))
             self.setItem(index, 1, value)
-        new, rest = (QTableWidgetItem(""), QTableWidgetItem(tr(_NEW)))
+        new, rest = (QtWidgets.QTableWidgetItem(""), QtWidgets.QTableWidgetItem(tr(_NEW)))
         rest.setFlags(Qt.ItemFlag.ItemIsEnabled)
         rest.setForeground(QColor(theme.muted))
         self.setItem(len(self._rows), 0, new)
@@ -429,7 +417,7 @@ class WatchTable(FollowsTheme, QTableWidget):
             self.setCurrentCell(min(row, len(self._rows)), 0)
         self._filling = False
 
-    def _on_changed(self, item: QTableWidgetItem) -> None:
+    def _on_changed(self, item: QtWidgets.QTableWidgetItem) -> None:
         if self._filling or item.column() != 0:
             return
         items = [self.item(row, 0) for row in range(self.rowCount())]

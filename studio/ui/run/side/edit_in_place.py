@@ -6,17 +6,9 @@ Editing all messages of a request: a list at the left, the chosen one's role and
 from collections.abc import Callable, Sequence
 from typing import cast
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QKeySequence, QShortcut, QTextCursor
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QFrame,
-    QListWidget,
-    QListWidgetItem,
-    QPlainTextEdit,
-    QSizePolicy,
-    QWidget,
-)
 
 from studio.application.run.edits import in_place
 from studio.application.words import marked, tr
@@ -30,7 +22,7 @@ from studio.ui.style import theme
 _ROLES: tuple[Role, ...] = ("system", "developer", "user", "assistant", "tool")
 
 
-class MessagesEditor(theme.FollowsTheme, QWidget):
+class MessagesEditor(theme.FollowsTheme, QtWidgets.QWidget):
     """Change, add and remove messages."""
 
     changed = Signal()
@@ -39,8 +31,8 @@ class MessagesEditor(theme.FollowsTheme, QWidget):
         super().__init__()
         self._messages: tuple[Message, ...] = ()
         self._loading = False
-        self._list = kit.named(QListWidget(), tr("Messages"))
-        self._list.setFrameShape(QFrame.Shape.NoFrame)
+        self._list = kit.named(QtWidgets.QListWidget(), tr("Messages"))
+        self._list.setFrameShape(QtWidgets.QFrame.Shape.NoFrame)
         self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._role = kit.named(ComboBox(), tr("Role of the message"))
         self._role.addItems(list(_ROLES))
@@ -48,8 +40,8 @@ class MessagesEditor(theme.FollowsTheme, QWidget):
         self._add.setAccessibleName(tr("Add a message"))
         self._remove = kit.icon_button("trash-2", tr("Remove this message"), self._on_remove)
         self._note = kit.toned_label("muted")
-        self._text = kit.named(QPlainTextEdit(), tr("Text of the message"))
-        self._text.setFrameShape(QFrame.Shape.NoFrame)
+        self._text = kit.named(QtWidgets.QPlainTextEdit(), tr("Text of the message"))
+        self._text.setFrameShape(QtWidgets.QFrame.Shape.NoFrame)
         self._text.setFont(theme.mono_font(self.font().pointSizeF()))
         self._text.document().setDocumentMargin(12)
         self._lay_out()
@@ -78,7 +70,7 @@ class MessagesEditor(theme.FollowsTheme, QWidget):
         self._loading = True
         self._list.clear()
         for index in range(len(self._messages)):
-            self._list.addItem(QListWidgetItem())
+            self._list.addItem(QtWidgets.QListWidgetItem())
             self._label(index)
         self._loading = False
         self._list.setCurrentRow(row)
@@ -134,7 +126,7 @@ class MessagesEditor(theme.FollowsTheme, QWidget):
         head = kit.row_of(
             self._role, (self._note, 1), self._add, self._remove, margins=(8, 0, 8, 4), spacing=8
         )
-        side = QWidget()
+        side = QtWidgets.QWidget()
         kit.column_of(head, (self._text, 1), on=side, margins=0, spacing=0)
         splitter = kit.split_of(self._list, side, stretch=(0, 1), sizes=(220, 500))
         kit.column_of(splitter, on=self, margins=0)
@@ -153,7 +145,7 @@ becomes an example in it, a result becomes the tool's mock. Arguments, reasons a
 this call."""
 
 
-class _TextField(QPlainTextEdit):
+class _TextField(QtWidgets.QPlainTextEdit):
     """Plain text; Tab moves on where no code is written."""
 
     def event(self, event: QEvent) -> bool:
@@ -169,7 +161,7 @@ class _TextField(QPlainTextEdit):
         return super().event(event)
 
 
-class EditInPlace(theme.FollowsTheme, QWidget):
+class EditInPlace(theme.FollowsTheme, QtWidgets.QWidget):
     """One editor for all of them; says at once what is wrong with the text."""
 
     applied = Signal(in_place.EditSpec, in_place.EditResult, str)  # EditSpec, EditResult, AfterEdit
@@ -186,16 +178,18 @@ class EditInPlace(theme.FollowsTheme, QWidget):
         self._title.setProperty("title", "true")
         self._tool = kit.named(ComboBox(), tr("Tool to call"))
         self._tool.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToContents)
-        self._tool.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self._tool.setSizePolicy(
+            QtWidgets.QSizePolicy.Policy.Fixed, QtWidgets.QSizePolicy.Policy.Fixed
+        )
         self.field = _TextField()
         """The text field."""
         self.field.setAccessibleName(tr("What is edited"))
-        self.field.setFrameShape(QFrame.Shape.NoFrame)
+        self.field.setFrameShape(QtWidgets.QFrame.Shape.NoFrame)
         self.field.document().setDocumentMargin(12)
         self._highlighter: JsonHighlighter | None = None
         self._messages = MessagesEditor()
-        self._is_error = QCheckBox(tr("It reports a failure"))
-        self.also_file = QCheckBox()
+        self._is_error = QtWidgets.QCheckBox(tr("It reports a failure"))
+        self.also_file = QtWidgets.QCheckBox()
         self._only_here = kit.toned_label("muted", tr("This run only"))
         self._hint = kit.toned_label("muted")
         self._problem = kit.toned_label("error")

@@ -5,18 +5,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Literal
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QRectF, Qt, QVariantAnimation, Signal
 from PySide6.QtGui import QColor, QFont, QIcon, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent
-from PySide6.QtWidgets import (
-    QApplication,
-    QLabel,
-    QMenu,
-    QPushButton,
-    QSizePolicy,
-    QStackedWidget,
-    QToolButton,
-    QWidget,
-)
 
 from studio.application.run.debugging.console import names_for
 from studio.application.run.displayed_run import RunView
@@ -52,7 +43,7 @@ _CAP = 15
 """Pixels of a figure's key cap."""
 
 
-class ActionBar(FollowsTheme, QWidget):
+class ActionBar(FollowsTheme, QtWidgets.QWidget):
     """A tinted strip with a question and its buttons; hidden while nothing is asked."""
 
     offer_taken = Signal(Offer)
@@ -61,18 +52,18 @@ class ActionBar(FollowsTheme, QWidget):
         super().__init__()
         self._offers = Offers()
         self._is_terse = False
-        self._focus_went_to: QWidget | None = None
+        self._focus_went_to: QtWidgets.QWidget | None = None
         """Widget that got the keyboard after the bar was hidden."""
-        self._title = QLabel(wordWrap=True)
+        self._title = QtWidgets.QLabel(wordWrap=True)
         self._title.setProperty("title", "true")
         self._title.setContentsMargins(0, 4, 8, 4)
-        self._detail = QLabel(wordWrap=True)
+        self._detail = QtWidgets.QLabel(wordWrap=True)
         self._detail.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.buttons: list[QPushButton] = []
+        self.buttons: list[QtWidgets.QPushButton] = []
         """The buttons of all choices, in order; those without room are in the menu."""
         self.more = kit.icon_button("ellipsis", tr("More choices"))
-        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.more.setMenu(QMenu(self.more, toolTipsVisible=True))
+        self.more.setPopupMode(QtWidgets.QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.more.setMenu(QtWidgets.QMenu(self.more, toolTipsVisible=True))
         self.more.setStyleSheet("QToolButton::menu-indicator { image: none; }")
         self._row = kit.row_of((self._title, 1), self.more, spacing=_GAP)
         self._flash = QVariantAnimation(self, startValue=1.0, endValue=0.0, duration=_FLASH_MS)
@@ -82,7 +73,9 @@ class ActionBar(FollowsTheme, QWidget):
             self._row, self._detail, on=self, margins=(_SIDES[0], 4, _SIDES[1], 4), spacing=2
         )
         # Not the layout's least width: choices without room go into the menu.
-        policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        policy = QtWidgets.QSizePolicy(
+            QtWidgets.QSizePolicy.Policy.Ignored, QtWidgets.QSizePolicy.Policy.Minimum
+        )
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
         self.setAccessibleName(tr("What to do at this pause"))
@@ -99,7 +92,7 @@ class ActionBar(FollowsTheme, QWidget):
         if offers == self._offers:
             return
         self._offers = offers
-        focused = QApplication.focusWidget()
+        focused = QtWidgets.QApplication.focusWidget()
         had_focus = focused is not None and (
             self.isAncestorOf(focused) or focused is self._focus_went_to
         )
@@ -114,7 +107,7 @@ class ActionBar(FollowsTheme, QWidget):
         if had_focus and self.buttons:
             self.buttons[0].setFocus()
         elif had_focus:
-            self._focus_went_to = QApplication.focusWidget()
+            self._focus_went_to = QtWidgets.QApplication.focusWidget()
         self.update()
 
     def point_out(self) -> None:
@@ -196,9 +189,9 @@ class ActionBar(FollowsTheme, QWidget):
             action = menu.addAction(offer.label, partial(self.offer_taken.emit, offer))
             action.setToolTip(offer.tip)
 
-    def _button(self, number: int, offer: Offer) -> QPushButton:
+    def _button(self, number: int, offer: Offer) -> QtWidgets.QPushButton:
         theme = theme_in_use()
-        button = QPushButton(offer.label, self)
+        button = QtWidgets.QPushButton(offer.label, self)
         ink = theme.on_accent if offer.is_primary else theme.muted
         button.setIcon(_figure(number, ink, self.font(), self.devicePixelRatioF()))
         keys = f"{number}, {offer.key}" if offer.key else f"{number}"
@@ -238,17 +231,19 @@ _MOST_KEPT = 20
 _MOST_LINES = 7
 
 
-class RunningCall(FollowsTheme, QWidget):
+class RunningCall(FollowsTheme, QtWidgets.QWidget):
     """One call: its tool, its clock, the last line that it printed."""
 
-    def __init__(self, tool: str, began: float, parent: QWidget) -> None:
+    def __init__(self, tool: str, began: float, parent: QtWidgets.QWidget) -> None:
         """Take the tool and when it was asked for, in seconds since 1970."""
         super().__init__(parent)
         self._began = began
-        self.title = QLabel(reveal(tool, lines=False), self, textFormat=Qt.TextFormat.PlainText)
-        self.clock = QLabel(self)
+        self.title = QtWidgets.QLabel(
+            reveal(tool, lines=False), self, textFormat=Qt.TextFormat.PlainText
+        )
+        self.clock = QtWidgets.QLabel(self)
         self.output_label = kit.ElidedLabel(self)
-        self.stop_button = QPushButton(tr("Stop this call"), self)
+        self.stop_button = QtWidgets.QPushButton(tr("Stop this call"), self)
         self.stop_button.setToolTip(
             tr("The model is informed; the other calls and the run continue")
         )
@@ -282,7 +277,7 @@ class RunningCall(FollowsTheme, QWidget):
             paint_text(label, "muted")
 
 
-class RunningCalls(QWidget):
+class RunningCalls(QtWidgets.QWidget):
     """A row for each call; hidden while none is under way."""
 
     command_given = Signal(tuple)  # Commands for the run
@@ -334,7 +329,7 @@ class RunningCalls(QWidget):
             row.tick()
 
 
-class HttpRequestView(QWidget):
+class HttpRequestView(QtWidgets.QWidget):
     """Hidden while there is no request."""
 
     def __init__(self) -> None:
@@ -362,7 +357,7 @@ _HIGH, _STATE, _STATE_LOW = 660, 232, 200
 """Height from which on the state has the larger of its two usual heights."""
 
 
-class SidePanel(QWidget):
+class SidePanel(QtWidgets.QWidget):
     """One question at a time: while something is written, the offers give way to the editor."""
 
     command_given = Signal(tuple)  # Commands for the run
@@ -379,12 +374,12 @@ class SidePanel(QWidget):
         self.state_panel = StatePanel()
         self._is_folded: bool | None = None
         self._is_dragged = False
-        self._pages = QStackedWidget()
+        self._pages = QtWidgets.QStackedWidget()
         self._pages.addWidget(self.inspector)
         self._pages.addWidget(self.editor)
         # Said outright: a stack is as high as its highest page wants to be, and docks are low.
         self._pages.setMinimumHeight(_LOWEST)
-        above = QWidget()
+        above = QtWidgets.QWidget()
         kit.column_of(
             self.actions_bar,
             self.request,

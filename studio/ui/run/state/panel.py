@@ -5,22 +5,9 @@ The Console: what was said while a run went, and a line that works expressions o
 
 from collections.abc import Mapping, Sequence
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QListWidget,
-    QListWidgetItem,
-    QSplitter,
-    QStackedWidget,
-    QTabBar,
-    QToolButton,
-    QToolTip,
-    QVBoxLayout,
-    QWidget,
-)
 
 from studio.application.run.breakpoints import BreakpointSet, describe
 from studio.application.run.cursor import RunCursor
@@ -74,7 +61,7 @@ class _Input(ExpressionField):
         super().keyPressEvent(event)
 
 
-class Console(FollowsTheme, QWidget):
+class Console(FollowsTheme, QtWidgets.QWidget):
     """Lines of the run with those of the user's own between them, in the order that they came."""
 
     line_chosen = Signal(int, object)  # iteration and row of the call that a line is of
@@ -82,12 +69,12 @@ class Console(FollowsTheme, QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._taken: tuple[ConsoleLine, ...] = ()
-        self.list = named(QListWidget(), tr("Console"))
+        self.list = named(QtWidgets.QListWidget(), tr("Console"))
         self.field = _Input()
-        self.list.setFrameShape(QFrame.Shape.NoFrame)
+        self.list.setFrameShape(QtWidgets.QFrame.Shape.NoFrame)
         self.list.setWordWrap(True)
-        self.list.setLayoutMode(QListWidget.LayoutMode.Batched)
-        self.list.setResizeMode(QListWidget.ResizeMode.Adjust)
+        self.list.setLayoutMode(QtWidgets.QListWidget.LayoutMode.Batched)
+        self.list.setResizeMode(QtWidgets.QListWidget.ResizeMode.Adjust)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setFont(fixed_font(self.font()))
         self.field.setFont(fixed_font(self.font()))
@@ -125,7 +112,7 @@ class Console(FollowsTheme, QWidget):
     def add(self, lines: Sequence[ConsoleLine]) -> None:
         """Put lines at the end, and show the last one."""
         for line in lines:
-            item = QListWidgetItem(f"{_SIGNS[line.kind]} {line.text}")
+            item = QtWidgets.QListWidgetItem(f"{_SIGNS[line.kind]} {line.text}")
             item.setData(_LINE, line)
             where = tr("Iteration {number}").format(number=line.step) if line.step else ""
             item.setToolTip("\n".join(filter(None, (where, line.text))))
@@ -134,7 +121,7 @@ class Console(FollowsTheme, QWidget):
         if lines:
             self.list.scrollToBottom()
 
-    def _paint(self, item: QListWidgetItem) -> None:
+    def _paint(self, item: QtWidgets.QListWidgetItem) -> None:
         theme, line = theme_in_use(), item.data(_LINE)
         inks: dict[ConsoleLineKind, str] = {
             "log": theme.text,
@@ -147,7 +134,7 @@ class Console(FollowsTheme, QWidget):
         }
         item.setForeground(QColor(inks[line.kind]))
 
-    def _on_item(self, item: QListWidgetItem) -> None:
+    def _on_item(self, item: QtWidgets.QListWidgetItem) -> None:
         line = item.data(_LINE)
         if isinstance(line, ConsoleLine) and line.step:
             self.line_chosen.emit(line.step, line.call)
@@ -171,7 +158,7 @@ _NARROWEST = 120
 """Of each half: the inspector above says how narrow the run can be."""
 
 
-class BreakpointList(QListWidget):
+class BreakpointList(QtWidgets.QListWidget):
     """Space switches one, Return opens all of it in the dialog."""
 
     breakpoint_switched = Signal(str, bool)  # id, whether it is on
@@ -184,9 +171,9 @@ class BreakpointList(QListWidget):
         self._filling = False
         self._empty = toned_label("muted", empty, wraps=True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        QVBoxLayout(self).addWidget(self._empty)
+        QtWidgets.QVBoxLayout(self).addWidget(self._empty)
         self.setAccessibleName(tr("Breakpoints"))
-        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFrameShape(QtWidgets.QFrame.Shape.NoFrame)
         self.itemChanged.connect(self._on_item)
 
     def show_breakpoints(self, value: BreakpointSet) -> None:
@@ -208,7 +195,7 @@ class BreakpointList(QListWidget):
         for one in self._set.breakpoints:
             met = self._hits.get(one.id, 0)
             times = tr("   met {count}×").format(count=met) if met else ""
-            item = QListWidgetItem(describe(one) + times)
+            item = QtWidgets.QListWidgetItem(describe(one) + times)
             item.setData(BREAKPOINT_ID, one.id)
             item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
             item.setCheckState(Qt.CheckState.Checked if one.enabled else Qt.CheckState.Unchecked)
@@ -219,13 +206,13 @@ class BreakpointList(QListWidget):
         self._empty.setVisible(not self.count())
         self._filling = False
 
-    def _on_item(self, item: QListWidgetItem) -> None:
+    def _on_item(self, item: QtWidgets.QListWidgetItem) -> None:
         if not self._filling:
             is_on = item.checkState() == Qt.CheckState.Checked
             self.breakpoint_switched.emit(item.data(BREAKPOINT_ID), is_on)
 
 
-class StatePanel(QWidget):
+class StatePanel(QtWidgets.QWidget):
     """Folds to one line; what comes meanwhile is counted there."""
 
     command_given = Signal(tuple)  # Commands for the run: a value was written over
@@ -238,16 +225,16 @@ class StatePanel(QWidget):
         self._is_dragged = False
         self.is_open = True
         """Whether more than its head is shown."""
-        self.fold = QToolButton()
-        self.tabs = QTabBar()
+        self.fold = QtWidgets.QToolButton()
+        self.tabs = QtWidgets.QTabBar()
         self.variables = VariablesTable()
         self.breakpoints = BreakpointList(
             tr("None yet: F9 in the prompt, or Ctrl and a click on a state.")
         )
         self.console = Console()
-        self._title = QLabel()
-        self._left = QStackedWidget()
-        self._body = QSplitter(Qt.Orientation.Horizontal)
+        self._title = QtWidgets.QLabel()
+        self._left = QtWidgets.QStackedWidget()
+        self._body = QtWidgets.QSplitter(Qt.Orientation.Horizontal)
         self._lay_out()
         self.fold.clicked.connect(self._on_fold)
         self.tabs.currentChanged.connect(self._left.setCurrentIndex)
@@ -334,7 +321,9 @@ class StatePanel(QWidget):
         except ValueError as problem:
             table = self.variables
             place = table.visualRect(table.currentIndex()).bottomLeft()
-            QToolTip.showText(table.viewport().mapToGlobal(place + QPoint(0, 4)), str(problem))
+            QtWidgets.QToolTip.showText(
+                table.viewport().mapToGlobal(place + QPoint(0, 4)), str(problem)
+            )
             table.recolor()  # show the values as they are: what was written was not taken
             return
         self.command_given.emit((command,))
@@ -350,7 +339,7 @@ class StatePanel(QWidget):
         self.fold.setAutoRaise(True)
         self._left.addWidget(self.variables)
         self._left.addWidget(self.breakpoints)
-        first, second = QHBoxLayout(), QHBoxLayout()
+        first, second = QtWidgets.QHBoxLayout(), QtWidgets.QHBoxLayout()
         first.addWidget(self.tabs)
         first.addStretch(1)
         second.addWidget(self._title, 1)
@@ -362,9 +351,9 @@ class StatePanel(QWidget):
         column_of(Separator(), (self._body, 1), on=self, margins=0, spacing=0)
 
 
-def _column(head: QHBoxLayout, body: QWidget) -> QWidget:
+def _column(head: QtWidgets.QHBoxLayout, body: QtWidgets.QWidget) -> QtWidgets.QWidget:
     """Return a head of one line over a body; without the body the head stays where it is."""
-    made, row = QWidget(), QWidget()
+    made, row = QtWidgets.QWidget(), QtWidgets.QWidget()
     made.setMinimumWidth(_NARROWEST)
     row.setFixedHeight(_HEAD - 1)
     head.setContentsMargins(8, 0, 4, 0)

@@ -3,18 +3,9 @@
 import re
 from collections.abc import Sequence
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QEvent, QObject, QStringListModel, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QCompleter,
-    QHeaderView,
-    QLineEdit,
-    QListView,
-    QTableWidget,
-    QTableWidgetItem,
-    QWidget,
-)
 
 from studio.application.run.debugging.variables import RunVariable, with_changes
 from studio.application.words import tr
@@ -26,7 +17,7 @@ _MOST_NAME = 0.38
 """Share of the width that names get: their tip has the whole."""
 
 
-class VariablesTable(FollowsTheme, QTableWidget):
+class VariablesTable(FollowsTheme, QtWidgets.QTableWidget):
     """Two columns, name and value; a changed value has a dot and stronger writing."""
 
     value_written = Signal(RunVariable, str)  # the variable, what was written over it
@@ -40,14 +31,14 @@ class VariablesTable(FollowsTheme, QTableWidget):
         self._filling = False
         style_table(self, tr("Variables"), _ROW)
         self.setTabKeyNavigation(False)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setSelectionMode(QtWidgets.QAbstractItemView.SelectionMode.SingleSelection)
         self.setEditTriggers(
-            QAbstractItemView.EditTrigger.DoubleClicked
-            | QAbstractItemView.EditTrigger.EditKeyPressed
+            QtWidgets.QAbstractItemView.EditTrigger.DoubleClicked
+            | QtWidgets.QAbstractItemView.EditTrigger.EditKeyPressed
         )
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.horizontalHeader().hide()
-        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.horizontalHeader().setSectionResizeMode(QtWidgets.QHeaderView.ResizeMode.Fixed)
         self.horizontalHeader().setStretchLastSection(True)
         self.itemChanged.connect(self._on_changed)
         self.follow_theme()
@@ -77,7 +68,7 @@ class VariablesTable(FollowsTheme, QTableWidget):
         shown = with_changes(tuple(rows), self._before)
         if shown != self.rows:
             self.rows = shown
-            if self.state() != QAbstractItemView.State.EditingState:
+            if self.state() != QtWidgets.QAbstractItemView.State.EditingState:
                 self._fill()
 
     def _fill(self) -> None:
@@ -88,7 +79,7 @@ class VariablesTable(FollowsTheme, QTableWidget):
         strong, code = QFont(self.font()), fixed_font(self.font())
         strong.setWeight(QFont.Weight.DemiBold)
         for index, one in enumerate(self.rows):
-            name = QTableWidgetItem(f"• {one.name}" if one.is_changed else one.name)
+            name = QtWidgets.QTableWidgetItem(f"• {one.name}" if one.is_changed else one.name)
             name.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable)
             name.setForeground(QColor(theme.text if one.is_changed else theme.muted))
             name.setToolTip(one.name)
@@ -96,7 +87,7 @@ class VariablesTable(FollowsTheme, QTableWidget):
                 name.setFont(strong)
                 changed = tr("Changed since the previous moment")
                 name.setToolTip(f"{one.name}\n{changed}")
-            value = QTableWidgetItem(one.value)
+            value = QtWidgets.QTableWidgetItem(one.value)
             value.setFont(code)
             value.setForeground(QColor(self._ink(one)))
             value.setToolTip(one.value)
@@ -121,7 +112,7 @@ class VariablesTable(FollowsTheme, QTableWidget):
             return theme.warning
         return theme.text
 
-    def _on_changed(self, item: QTableWidgetItem) -> None:
+    def _on_changed(self, item: QtWidgets.QTableWidgetItem) -> None:
         if self._filling or item.column() != 1 or item.row() >= len(self.rows):
             return
         row = self.rows[item.row()]
@@ -130,7 +121,7 @@ class VariablesTable(FollowsTheme, QTableWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Edit at F2 and Return; leave digits to the choices of a pause."""
-        editing = self.state() == QAbstractItemView.State.EditingState
+        editing = self.state() == QtWidgets.QAbstractItemView.State.EditingState
         if not editing and event.text().isdigit():
             event.ignore()
             return
@@ -158,17 +149,17 @@ class VariablesTable(FollowsTheme, QTableWidget):
 _NAME = re.compile(r"[A-Za-z_][\w.]*$")
 
 
-class ExpressionField(QLineEdit):
+class ExpressionField(QtWidgets.QLineEdit):
     """Completes the name at the caret; Tab and Return take what the list has chosen."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self._names = QStringListModel(self)
-        self._list = QCompleter(self._names, self)
+        self._list = QtWidgets.QCompleter(self._names, self)
         self._list.setWidget(self)
-        self._list.setCompletionMode(QCompleter.CompletionMode.PopupCompletion)
+        self._list.setCompletionMode(QtWidgets.QCompleter.CompletionMode.PopupCompletion)
         self._list.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-        self._popup = QListView()
+        self._popup = QtWidgets.QListView()
         self._list.setPopup(self._popup)
         for widget in (self, self._popup):
             widget.installEventFilter(self)

@@ -4,16 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TypeAlias
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QApplication,
-    QFrame,
-    QHeaderView,
-    QMenu,
-    QTableView,
-)
 
 from studio.application.run.cards.card import CardList, StepCard
 from studio.application.run.cards.timeline import CardKind, Timeline
@@ -37,7 +30,7 @@ EDIT_OF_CARD: dict[CardKind, tuple[EditKind, str]] = {
 """Kind of edit at a card, with the words of its menu."""
 
 
-class TimelineView(QTableView):
+class TimelineView(QtWidgets.QTableView):
     """Shows a run's cards; follows the run until the user chooses a card.
 
     A table of one column: a list view lays out all of its rows anew at each change, which takes
@@ -67,20 +60,20 @@ class TimelineView(QTableView):
         """Folded parts of the timeline."""
         self.setModel(self._cards)
         self.setItemDelegate(self._delegate)
-        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFrameShape(QtWidgets.QFrame.Shape.NoFrame)
         self.setMouseTracking(True)
         self.setShowGrid(False)
         self.setTabKeyNavigation(False)
         self.setWordWrap(False)
         self.horizontalHeader().hide()
-        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        self.horizontalHeader().setSectionResizeMode(QtWidgets.QHeaderView.ResizeMode.Stretch)
         self.verticalHeader().hide()
-        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.verticalHeader().setSectionResizeMode(QtWidgets.QHeaderView.ResizeMode.Fixed)
         self.verticalHeader().setMinimumSectionSize(1)
         self._set_row_height()
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setVerticalScrollMode(QtWidgets.QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setSelectionMode(QtWidgets.QAbstractItemView.SelectionMode.SingleSelection)
         self.setAccessibleName(tr("Steps of the run"))
         self.setMinimumWidth(220)
         self.selectionModel().currentChanged.connect(self._on_current_changed)
@@ -202,13 +195,13 @@ class TimelineView(QTableView):
         return True
 
     def moveCursor(  # noqa: N802 - Qt's name
-        self, action: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier
+        self, action: QtWidgets.QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier
     ) -> QModelIndex:
         """Go to the first card at Home and to the last at End, as in a list."""
         match action:
-            case QAbstractItemView.CursorAction.MoveHome:
+            case QtWidgets.QAbstractItemView.CursorAction.MoveHome:
                 return self._cards.index(0)
-            case QAbstractItemView.CursorAction.MoveEnd:
+            case QtWidgets.QAbstractItemView.CursorAction.MoveEnd:
                 return self._cards.index(len(self._cards.cards) - 1)
             case _:
                 return super().moveCursor(action, modifiers)
@@ -250,9 +243,9 @@ class TimelineView(QTableView):
         menu.exec(place if by_key else event.globalPos())
         menu.deleteLater()
 
-    def menu_of(self, card: StepCard) -> QMenu:
+    def menu_of(self, card: StepCard) -> QtWidgets.QMenu:
         """Build the menu of a card; each action makes a branch, and the old one is kept."""
-        menu = QMenu(self, toolTipsVisible=True)
+        menu = QtWidgets.QMenu(self, toolTipsVisible=True)
         back = menu.addAction(icon("git-branch"), tr("Go back to here") + tr("\tCtrl+Return"))
         back.triggered.connect(partial(self.request_fork.emit, card))
         again = menu.addAction(
@@ -283,7 +276,7 @@ class TimelineView(QTableView):
         menu.addSeparator()
         copy = menu.addAction(icon("copy"), tr("Copy"))
         copy.triggered.connect(
-            partial(QApplication.clipboard().setText, card.summary or card.title)
+            partial(QtWidgets.QApplication.clipboard().setText, card.summary or card.title)
         )
         menu.addSeparator()
         add_actions(menu, self.window(), ON_RUN)
@@ -345,7 +338,7 @@ def _of_tool(name: str) -> CardFilter:
 class TimelineFolds(QObject):
     """Rows are hidden, never taken away: each keeps its number."""
 
-    def __init__(self, view: QTableView, cards: Callable[[], CardList]) -> None:
+    def __init__(self, view: QtWidgets.QTableView, cards: Callable[[], CardList]) -> None:
         super().__init__(view)
         self._view = view
         self._cards = cards
@@ -400,7 +393,7 @@ class TimelineFolds(QObject):
             self.set_filter(None)
         self.fold(card.step, folded=False)
 
-    def add_to(self, menu: QMenu, step: int) -> None:
+    def add_to(self, menu: QtWidgets.QMenu, step: int) -> None:
         """Offer to fold an iteration, or all of them."""
         folded = self.is_folded(step)
         words = tr("Unfold this iteration") if folded else tr("Fold this iteration")
@@ -410,9 +403,9 @@ class TimelineFolds(QObject):
         menu.addAction(tr("Fold all")).triggered.connect(partial(self.fold_all, folded=True))
         menu.addAction(tr("Unfold all")).triggered.connect(partial(self.fold_all, folded=False))
 
-    def filter_menu(self) -> QMenu:
+    def filter_menu(self) -> QtWidgets.QMenu:
         """Return the menu of which cards are shown: all, errors, edits, or one tool's calls."""
-        menu = QMenu(self._view)
+        menu = QtWidgets.QMenu(self._view)
         cards = self._cards()
         if len(cards) > _MOST_FILTERED:
             menu.addAction(tr("This run is too long to be filtered")).setEnabled(False)

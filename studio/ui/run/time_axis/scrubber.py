@@ -3,17 +3,8 @@
 from collections.abc import Sequence
 from functools import partial
 
+from PySide6 import QtGui
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QHideEvent,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPen,
-    QPolygonF,
-)
 from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
 
 from studio.application.run.cards.card import CardKind, StepCard
@@ -140,18 +131,18 @@ class RunScrubber(QWidget):
 
     # Painting -------------------------------------------------------------------------------------
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
         """Paint the count, the bars, the numbers of the iterations, the time and the cursor."""
         theme = theme_in_use()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.fillRect(self.rect(), QColor(theme.window))
+        painter = QtGui.QPainter(self)
+        painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
+        painter.fillRect(self.rect(), QtGui.QColor(theme.window))
         painter.setFont(small_font(self.font()))
         if not self.cards:
             return
         self._paint_texts(painter)
         first, count, _ = self._window()
-        painter.setPen(QPen(QColor(theme.border), 1.0))
+        painter.setPen(QtGui.QPen(QtGui.QColor(theme.border), 1.0))
         painter.drawLine(QPointF(_LEFT, _BASE + 0.5), QPointF(self.width() - _RIGHT, _BASE + 0.5))
         for row in range(first, first + count):
             self._paint_bar(painter, row)
@@ -160,18 +151,18 @@ class RunScrubber(QWidget):
         if self.hasFocus():
             paint_focus(painter, self.rect())
 
-    def _paint_texts(self, painter: QPainter) -> None:
+    def _paint_texts(self, painter: QtGui.QPainter) -> None:
         theme = theme_in_use()
-        painter.setPen(QColor(theme.text))
+        painter.setPen(QtGui.QColor(theme.text))
         words = tr("{row} of {count}").format(row=f"{self.row + 1:,}", count=f"{len(self.cards):,}")
         left = QRectF(16, 0, _LEFT - 24, _BASE)
         painter.drawText(left, Qt.AlignmentFlag.AlignVCenter, words)
-        painter.setPen(QColor(theme.muted))
+        painter.setPen(QtGui.QColor(theme.muted))
         right = QRectF(self.width() - _RIGHT, 0, _RIGHT - 16, _BASE)
         at = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
         painter.drawText(right, at, duration(self._total))
 
-    def _paint_bar(self, painter: QPainter, row: int) -> None:
+    def _paint_bar(self, painter: QtGui.QPainter, row: int) -> None:
         theme, card = theme_in_use(), self.cards[row]
         box = self.bar_of(row)
         tone = (
@@ -181,47 +172,49 @@ class RunScrubber(QWidget):
         )
         stands_here = card.phase in ("live", "paused")
         painter.setPen(
-            QPen(QColor(tone), 1.2, Qt.PenStyle.DashLine) if stands_here else Qt.PenStyle.NoPen
+            QtGui.QPen(QtGui.QColor(tone), 1.2, Qt.PenStyle.DashLine)
+            if stands_here
+            else Qt.PenStyle.NoPen
         )
         painter.setBrush(
-            Qt.BrushStyle.NoBrush if stands_here else QColor(blend(tone, theme.window, 0.85))
+            Qt.BrushStyle.NoBrush if stands_here else QtGui.QColor(blend(tone, theme.window, 0.85))
         )
         painter.drawRoundedRect(box, 2, 2)
         if "edited" in card.badges or "forked" in card.badges:
-            painter.setPen(QColor(theme.accent))
+            painter.setPen(QtGui.QColor(theme.accent))
             star = QRectF(box.center().x() - 8, box.top() - 14, 16, 14)
             painter.drawText(star, Qt.AlignmentFlag.AlignCenter, "★")
         if card.kind == "prompt":
-            painter.setPen(QColor(theme.muted))
+            painter.setPen(QtGui.QColor(theme.muted))
             label = QRectF(box.left() - 2, _BASE + 1, 48, _HEIGHT - _BASE - 2)
             if card.step == 1 or box.width() > 10 or card.step % 10 == 0:
                 painter.drawText(label, Qt.AlignmentFlag.AlignVCenter, f"{card.step}")
 
-    def _paint_cursor(self, painter: QPainter, box: QRectF) -> None:
+    def _paint_cursor(self, painter: QtGui.QPainter, box: QRectF) -> None:
         x = round(box.center().x()) + 0.5
-        accent = QColor(theme_in_use().accent)
-        painter.setPen(QPen(accent, 2.0))
+        accent = QtGui.QColor(theme_in_use().accent)
+        painter.setPen(QtGui.QPen(accent, 2.0))
         painter.drawLine(QPointF(x, 6), QPointF(x, _BASE + 4))
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(accent)
         flag = ((x - 4, 1), (x + 4, 1), (x + 4, 6), (x, 10), (x - 4, 6))
-        painter.drawPolygon(QPolygonF([QPointF(*each) for each in flag]))
+        painter.drawPolygon(QtGui.QPolygonF([QPointF(*each) for each in flag]))
 
     # Mouse and keys -------------------------------------------------------------------------------
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
+    def mousePressEvent(self, event: QtGui.QMouseEvent) -> None:
         """Go to the bar."""
         if event.button() == Qt.MouseButton.LeftButton and self.cards:
             self.row_chosen.emit(self.row_at(event.position().x()))
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+    def mouseMoveEvent(self, event: QtGui.QMouseEvent) -> None:
         """Move the cursor through the run while dragging."""
         if event.buttons() & Qt.MouseButton.LeftButton and self.cards:
             row = self.row_at(event.position().x())
             if row != self.row:
                 self.row_chosen.emit(row)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
         """Go by one at Left and Right, to the ends at Home and End."""
         last = len(self.cards) - 1
         match event.key():
@@ -310,14 +303,14 @@ class PlayedScrubber(FollowsTheme, QWidget):
         self.button.setToolTip(tr("{words}  (Space at the steps)").format(words=words))
         self.button.setAccessibleName(words)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
         """Play and stop at Space."""
         if event.key() == Qt.Key.Key_Space and self.button.isEnabled():
             self._on_clicked()
         else:
             super().keyPressEvent(event)
 
-    def hideEvent(self, event: QHideEvent) -> None:
+    def hideEvent(self, event: QtGui.QHideEvent) -> None:
         """Stop the animation of a hidden widget."""
         super().hideEvent(event)
         self.stop()

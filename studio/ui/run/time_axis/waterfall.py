@@ -2,19 +2,8 @@
 
 import time
 
+from PySide6 import QtGui
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QFontMetricsF,
-    QHideEvent,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPen,
-    QShowEvent,
-    QWheelEvent,
-)
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from studio.application.run.waterfall import BarTone, Waterfall, WaterfallBar, WaterfallRow
@@ -108,24 +97,24 @@ class WaterfallView(QWidget):
         else:
             self._clock.stop()
 
-    def showEvent(self, event: QShowEvent) -> None:
+    def showEvent(self, event: QtGui.QShowEvent) -> None:
         """Resume the animation."""
         super().showEvent(event)
         self._run_clock()
 
-    def hideEvent(self, event: QHideEvent) -> None:
+    def hideEvent(self, event: QtGui.QHideEvent) -> None:
         """Stop the clock while out of sight."""
         super().hideEvent(event)
         self._clock.stop()
 
     # Painting -------------------------------------------------------------------------------------
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
         """Paint axis, rows, bars and the time that it is now."""
         theme = theme_in_use()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.fillRect(self.rect(), QColor(theme.window))
+        painter = QtGui.QPainter(self)
+        painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
+        painter.fillRect(self.rect(), QtGui.QColor(theme.window))
         now = time.time()
         span = max(self.shown.span(now), 0.001) * 1.08
         self._paint_axis(painter, span)
@@ -134,7 +123,7 @@ class WaterfallView(QWidget):
             self._paint_row(painter, rows[at], self.box_of(at), span, now)
         if self.shown.is_moving:
             x = self._x(now - self.shown.began, span)
-            painter.setPen(QPen(QColor(theme.accent), 1.5))
+            painter.setPen(QtGui.QPen(QtGui.QColor(theme.accent), 1.5))
             painter.drawLine(QPointF(x, _AXIS - 4), QPointF(x, self.height() - 4))
         if self.hasFocus():
             paint_focus(painter, self.rect())
@@ -146,19 +135,19 @@ class WaterfallView(QWidget):
         left = self._names_width()
         return left + (self.width() - left - _RIGHT) * at / span
 
-    def _paint_axis(self, painter: QPainter, span: float) -> None:
+    def _paint_axis(self, painter: QtGui.QPainter, span: float) -> None:
         theme = theme_in_use()
         painter.setFont(small_font(self.font()))
         room = self.width() - self._names_width() - _RIGHT
         step = axis_step(span, int(room / 64))
-        painter.setPen(QColor(theme.muted))
-        line = QColor(blend(theme.border, theme.window, 0.7))
+        painter.setPen(QtGui.QColor(theme.muted))
+        line = QtGui.QColor(blend(theme.border, theme.window, 0.7))
         at = 0.0
         while at <= span:
             x = round(self._x(at, span)) + 0.5
             painter.setPen(line)
             painter.drawLine(QPointF(x, _AXIS - 2), QPointF(x, self.height() - 4))
-            painter.setPen(QColor(theme.muted))
+            painter.setPen(QtGui.QColor(theme.muted))
             in_seconds = step >= 0.1 or not at
             words = f"{at:g} s" if in_seconds else f"{round(at * 1000):,} ms"
             label = QRectF(x - 32, 2, 64, _AXIS - 4)
@@ -166,21 +155,21 @@ class WaterfallView(QWidget):
             at = round(at + step, 6)
 
     def _paint_row(
-        self, painter: QPainter, row: WaterfallRow, box: QRectF, span: float, now: float
+        self, painter: QtGui.QPainter, row: WaterfallRow, box: QRectF, span: float, now: float
     ) -> None:
         theme = theme_in_use()
         if row.call == self._call:
-            painter.fillRect(box, QColor(theme.selection))
-            painter.fillRect(QRectF(0, box.top(), 3, box.height()), QColor(theme.accent))
+            painter.fillRect(box, QtGui.QColor(theme.selection))
+            painter.fillRect(QRectF(0, box.top(), 3, box.height()), QtGui.QColor(theme.accent))
         self._paint_names(painter, row, box)
         font = small_font(self.font())
         painter.setFont(font)
         end = self._x(0, span)
         for bar in row.bars:
             end = self._paint_bar(painter, bar, box, span, now)
-        painter.setPen(QColor(self._ink(row)))
+        painter.setPen(QtGui.QColor(self._ink(row)))
         tail = QRectF(end + 8, box.top(), self.width() - _RIGHT - end - 8, box.height())
-        words = QFontMetricsF(font).elidedText(
+        words = QtGui.QFontMetricsF(font).elidedText(
             row.tail, Qt.TextElideMode.ElideRight, max(0.0, tail.width())
         )
         painter.drawText(tail, Qt.AlignmentFlag.AlignVCenter, words)
@@ -188,7 +177,7 @@ class WaterfallView(QWidget):
         total = row.total
         if going is not None:
             total = duration(max(0.0, now - self.shown.began - going.begin))
-        painter.setPen(QColor(theme.text))
+        painter.setPen(QtGui.QColor(theme.text))
         right = QRectF(self.width() - _RIGHT, box.top(), _RIGHT - 16, box.height())
         at = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
         painter.drawText(right, at, total)
@@ -200,27 +189,27 @@ class WaterfallView(QWidget):
             return theme.error
         return theme.warning if "held" in tones else theme.muted
 
-    def _paint_names(self, painter: QPainter, row: WaterfallRow, box: QRectF) -> None:
+    def _paint_names(self, painter: QtGui.QPainter, row: WaterfallRow, box: QRectF) -> None:
         theme = theme_in_use()
         width = self._names_width() - 24
-        metrics = QFontMetricsF(self.font())
+        metrics = QtGui.QFontMetricsF(self.font())
         painter.setFont(self.font())
-        painter.setPen(QColor(theme.text))
+        painter.setPen(QtGui.QColor(theme.text))
         name = metrics.elidedText(row.title, Qt.TextElideMode.ElideRight, width)
         place = QRectF(16, box.top(), width, box.height())
         painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, name)
         used = metrics.horizontalAdvance(name) + 8
         font = small_font(self.font())
-        detail = QFontMetricsF(font).elidedText(
+        detail = QtGui.QFontMetricsF(font).elidedText(
             row.detail, Qt.TextElideMode.ElideRight, max(0.0, width - used)
         )
         painter.setFont(font)
         is_chosen = row.call == self._call
-        painter.setPen(QColor(theme.text if is_chosen else theme.muted))
+        painter.setPen(QtGui.QColor(theme.text if is_chosen else theme.muted))
         painter.drawText(place.adjusted(used, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, detail)
 
     def _paint_bar(
-        self, painter: QPainter, bar: WaterfallBar, box: QRectF, span: float, now: float
+        self, painter: QtGui.QPainter, bar: WaterfallBar, box: QRectF, span: float, now: float
     ) -> float:
         """Paint one bar; gives where it ends."""
         theme = theme_in_use()
@@ -235,9 +224,9 @@ class WaterfallView(QWidget):
         close = self._x(now - self.shown.began if bar.end is None else bar.end, span)
         height = min(14.0, box.height() - 10)
         place = QRectF(begin, box.center().y() - height / 2, max(2.0, close - begin), height)
-        color = QColor(tones[bar.tone])
+        color = QtGui.QColor(tones[bar.tone])
         if bar.tone == "held":
-            painter.setPen(QPen(color, 1.2, Qt.PenStyle.DashLine))
+            painter.setPen(QtGui.QPen(color, 1.2, Qt.PenStyle.DashLine))
             painter.setBrush(Qt.BrushStyle.NoBrush)
         else:
             painter.setPen(Qt.PenStyle.NoPen)
@@ -247,21 +236,21 @@ class WaterfallView(QWidget):
 
     # Mouse and keys -------------------------------------------------------------------------------
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
+    def mousePressEvent(self, event: QtGui.QMouseEvent) -> None:
         """Go to what the row is of."""
         rows = range(len(self.shown.rows))
         at = next((at for at in rows if self.box_of(at).contains(event.position())), -1)
         if at >= 0 and event.position().y() > _AXIS:
             self._choose(at)
 
-    def wheelEvent(self, event: QWheelEvent) -> None:
+    def wheelEvent(self, event: QtGui.QWheelEvent) -> None:
         """Scroll where there are more rows than have room."""
         most = max(0, len(self.shown.rows) - _MOST_ROWS)
         by = -1 if event.angleDelta().y() > 0 else 1
         self._first = max(0, min(most, self._first + by))
         self.update()
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
         """Go through the rows at Up and Down."""
         by = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()), 0)
         if not by:

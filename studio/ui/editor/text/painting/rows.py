@@ -6,17 +6,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from PySide6 import QtGui
 from PySide6.QtCore import QObject, QPointF, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QFont,
-    QFontMetricsF,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QTextBlock,
-    QTextCursor,
-)
 from PySide6.QtWidgets import QApplication, QScrollBar, QWidget
 
 from studio.application.words import tr
@@ -45,20 +36,20 @@ class CaretLine:
 
     def __init__(self, view: PromptView) -> None:
         self._view = view
-        self._line = QTextCursor(view.document())
+        self._line = QtGui.QTextCursor(view.document())
         """In the line that is lit. No `QTextBlock`: that of a line which went away still says that
         it is valid, and Qt crashes on it.
         """
         self._row = -1
         self._is_lit = False
-        self._color = QColor()
+        self._color = QtGui.QColor()
 
     def recolor(self) -> None:
         """Take the color of the theme in use."""
-        self._color = QColor(theme_in_use().current_line)
+        self._color = QtGui.QColor(theme_in_use().current_line)
         self._view.viewport().update()
 
-    def follow(self, cursor: QTextCursor) -> QTextBlock | None:
+    def follow(self, cursor: QtGui.QTextCursor) -> QtGui.QTextBlock | None:
         """Light the row where the caret is, after it moved.
 
         Args:
@@ -75,7 +66,7 @@ class CaretLine:
             return None
         self._row, self._is_lit = row, is_lit
         if not is_here:
-            self._line = QTextCursor(block)
+            self._line = QtGui.QTextCursor(block)
             self._paint_soon(before)
         self._paint_soon(block)
         return None if is_here else before
@@ -86,12 +77,12 @@ class CaretLine:
         if view.textCursor().hasSelection():
             return
         place = view.cursorRect()
-        painter = QPainter(view.viewport())
+        painter = QtGui.QPainter(view.viewport())
         room = QRectF(0, place.top(), view.viewport().width(), place.height())
         fill(painter, room, self._color)
         painter.end()
 
-    def _paint_soon(self, block: QTextBlock) -> None:
+    def _paint_soon(self, block: QtGui.QTextBlock) -> None:
         place, ground = self._view.geometry_of(block).toAlignedRect(), self._view.viewport()
         ground.update(0, place.top(), ground.width(), place.height())
 
@@ -134,7 +125,7 @@ class RunLines:
                 lines.add(max(0, block.blockNumber()))
         return sorted(lines)
 
-    def _bring(self, block: QTextBlock) -> None:
+    def _bring(self, block: QtGui.QTextBlock) -> None:
         """Scroll only if the line is out of sight: the text stays in place while one steps."""
         editor = self._editor
         shown = [each.blockNumber() for each, _, _ in editor.visible_blocks()]
@@ -163,17 +154,17 @@ class FrontLine:
         if not room.intersects(QRectF(dirty)):
             return
         name, facts = front_facts(document)
-        painter = QPainter(self._view.viewport())
-        painter.fillRect(room, QColor(theme.raised))
+        painter = QtGui.QPainter(self._view.viewport())
+        painter.fillRect(room, QtGui.QColor(theme.raised))
         font = _plain_font()
         at = place.left() + self._view.document().documentMargin()
         for text, weight, color in (
-            (name, QFont.Weight.DemiBold, theme.text),
-            ("  ·  ".join(facts), QFont.Weight.Normal, theme.muted),
+            (name, QtGui.QFont.Weight.DemiBold, theme.text),
+            ("  ·  ".join(facts), QtGui.QFont.Weight.Normal, theme.muted),
         ):
             font.setWeight(weight)
             painter.setFont(font)
-            painter.setPen(QColor(color))
+            painter.setPen(QtGui.QColor(color))
             metrics = painter.fontMetrics()
             left = metrics.elidedText(
                 text, Qt.TextElideMode.ElideRight, max(0, int(room.width() - at) - _FRONT_GAP)
@@ -240,7 +231,7 @@ class GhostValues(QObject):
         if not values and caret not in self._fixes:
             return
         theme = theme_in_use()
-        painter: QPainter | None = None
+        painter: QtGui.QPainter | None = None
         for block, top, _ in self._view.visible_blocks(dirty):
             line = block.blockNumber()
             fix = self._fixes.get(line, "") if line == caret else ""
@@ -248,41 +239,43 @@ class GhostValues(QObject):
             if not text:
                 continue
             if painter is None:
-                painter = QPainter(self._view.viewport())
+                painter = QtGui.QPainter(self._view.viewport())
                 painter.setFont(_ghost_font(self._view))
-            painter.setPen(QColor(theme.warning if fix else theme.muted))
+            painter.setPen(QtGui.QColor(theme.warning if fix else theme.muted))
             self._paint_behind(painter, block, top, text)
         if painter is not None:
             painter.end()
 
-    def _paint_behind(self, painter: QPainter, block: QTextBlock, top: float, text: str) -> None:
+    def _paint_behind(
+        self, painter: QtGui.QPainter, block: QtGui.QTextBlock, top: float, text: str
+    ) -> None:
         layout = block.layout()
         if not layout.lineCount():
             return
         last = layout.lineAt(layout.lineCount() - 1)
         left = self._view.contentOffset().x() + last.x() + last.naturalTextWidth() + _GHOST_GAP
-        metrics = QFontMetricsF(painter.font())
+        metrics = QtGui.QFontMetricsF(painter.font())
         if left + metrics.horizontalAdvance(text) > self._view.viewport().width():
             return
         painter.drawText(QPointF(left, top + last.y() + last.ascent()), text)
 
 
-def _ghost_font(view: PromptView) -> QFont:
+def _ghost_font(view: PromptView) -> QtGui.QFont:
     font = _plain_font()
     font.setPointSizeF(max(6.0, view.font().pointSizeF() - 1))
     font.setItalic(True)
     return font
 
 
-def _plain_font() -> QFont:
+def _plain_font() -> QtGui.QFont:
     """Return the window's font with all attributes set: a painter inherits the missing ones."""
-    font = QFont(QApplication.font())
+    font = QtGui.QFont(QApplication.font())
     font.setFamilies(font.families())
     font.setPointSizeF(font.pointSizeF())
     return font
 
 
-def _row_of(block: QTextBlock, cursor: QTextCursor) -> int:
+def _row_of(block: QtGui.QTextBlock, cursor: QtGui.QTextCursor) -> int:
     if block.lineCount() < 2:
         return 0
     return block.layout().lineForTextPosition(cursor.positionInBlock()).lineNumber()
@@ -324,12 +317,12 @@ class MarkBar(QScrollBar):
         texts = [by_count(count, one, many) for count, one, many in counts if count]
         self.setAccessibleDescription(", ".join(texts))
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
         """Paint the bar, then the marks over it."""
         super().paintEvent(event)
         if not any(self.marks.values()):
             return
-        painter = QPainter(self)
+        painter = QtGui.QPainter(self)
         theme = theme_in_use()
         colors = {
             "error": theme.error,
@@ -346,7 +339,7 @@ class MarkBar(QScrollBar):
             width = self.width() / 3 if kind == "change" else self.width() / 2
             for line in self.marks.get(kind, ()):
                 top = room * min(line, count) / count
-                painter.fillRect(QRectF(left, top, width, _MARK_HEIGHT), QColor(colors[kind]))
+                painter.fillRect(QRectF(left, top, width, _MARK_HEIGHT), QtGui.QColor(colors[kind]))
         painter.end()
 
 
@@ -403,15 +396,15 @@ class StickyHeader(QWidget):
             self.update()
         self.setVisible(is_shown)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
         """Paint the marker in its role's color."""
         theme = theme_in_use()
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), QColor(theme.raised))
-        painter.setPen(QColor(theme.border))
+        painter = QtGui.QPainter(self)
+        painter.fillRect(self.rect(), QtGui.QColor(theme.raised))
+        painter.setPen(QtGui.QColor(theme.border))
         painter.drawLine(0, self.height() - 1, self.width(), self.height() - 1)
         painter.setFont(self._view.font())
-        painter.setPen(QColor(theme.roles.get(self._role, theme.muted)))
+        painter.setPen(QtGui.QColor(theme.roles.get(self._role, theme.muted)))
         inside = self.rect().adjusted(int(self._view.document().documentMargin()), 0, -8, 0)
         shown = painter.fontMetrics().elidedText(
             self._text, Qt.TextElideMode.ElideRight, inside.width()
@@ -419,7 +412,7 @@ class StickyHeader(QWidget):
         painter.drawText(inside, _LEFT, shown)
         painter.end()
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
+    def mousePressEvent(self, event: QtGui.QMouseEvent) -> None:
         """Go to the marker."""
         if event.button() == Qt.MouseButton.LeftButton:
             self.request_line.emit(self._line)
