@@ -1,4 +1,4 @@
-"""`prompt-studio`: with a command it works on files, otherwise the window opens."""
+"""`prompt-studio`: run a command on files, or open the window if no command is given."""
 
 import gc
 import os
@@ -11,12 +11,12 @@ from studio.cli.window_arguments import window_parser
 from studio.core.paths import TRIALS
 
 MODEL_CHILD = "--embedded-model-child"
-"""Command-line option with which a frozen program starts itself as the embedded model's process."""
+"""Option with which a frozen program starts itself as the process of the embedded model."""
 
 COLLECT_AFTER = 20_000
-"""Objects that a command makes between two collections of cycles, some megabytes.
+"""Number of objects that a command allocates between two garbage collections: some megabytes.
 
-Python's own 700 cost a twentieth of a start and a seventh of an experiment's cell.
+Python's default of 700 costs 5 % of a start and 14 % of a cell of an experiment.
 """
 
 _NO_DISPLAY = """\
@@ -27,7 +27,7 @@ prompt-studio: there is no display, so no window can open.
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the program; returns its exit code (0 fine, 1 problems found, 2 wrong usage)."""
+    """Run the program and return its exit code (0 fine, 1 problems found, 2 wrong usage)."""
     given = sys.argv[1:] if arguments is None else arguments
     try:
         return ended(lambda: _run(given))
@@ -61,7 +61,7 @@ def _run(given: list[str]) -> int:
         return 0
     if given and given[0] in COMMANDS:
         gc.set_threshold(COLLECT_AFTER)
-        # What the commands work with takes longer to import than a window to paint.
+        # The modules of the commands take longer to import than a window takes to paint.
         from studio.cli.main import run_command
 
         return run_command(given)
@@ -75,16 +75,16 @@ def _run(given: list[str]) -> int:
 
 
 def _command_meant(word: str) -> str:
-    """Return the command that a word probably means; empty if it is or may be a file."""
+    """Return the command that a word probably means; empty if the word is or may be a file."""
     if not word.isalpha() or Path(word).exists():
         return ""
-    from studio.core.text.naming import nearest  # only for a word that is no command or file
+    from studio.core.text.naming import nearest  # only if the word is neither a command nor a file
 
     return nearest(word, COMMANDS)
 
 
 def open_studio(arguments: Sequence[str]) -> int:
-    """Open the window and stay until it is closed; returns the exit code."""
+    """Open the window, wait until it is closed, and return the exit code."""
     options = window_parser().parse_args(arguments)
     picture: Path | None = options.screenshot
     from studio.core.system_libraries import has_display  # not for `--help`
@@ -102,7 +102,7 @@ def open_studio(arguments: Sequence[str]) -> int:
         from studio.core.plugins import SWITCH
 
         os.environ[SWITCH] = "off"
-    # Qt is imported only once it is known that a window can open.
+    # Qt is imported only after the check that a window can open.
     alone = options.new_window or options.safe or picture is not None
     if not alone and _is_taken_over(options.files, options.begin or ""):
         return 0
@@ -120,7 +120,7 @@ def open_studio(arguments: Sequence[str]) -> int:
 
 
 def _is_taken_over(files: Sequence[Path], begin: str) -> bool:
-    """Return whether a running studio shows the files; asks only one that left its mark."""
+    """Return whether a running studio opens the files; one that left no mark is not asked."""
     from studio.core.paths import user_paths  # not for `--help`
 
     data = user_paths().data
@@ -131,16 +131,16 @@ def _is_taken_over(files: Sequence[Path], begin: str) -> bool:
     return hand_over(data, files, begin)
 
 
-# Whether Qt can load what it draws with; where it cannot, it aborts without a word on why.
+# Whether Qt can load its platform libraries; without them, it aborts with no explanation.
 
 
 def missing_for_window(environment: Mapping[str, str]) -> str | None:
-    """Return the system library that no platform plugin loads without; None if one loads.
+    """Return the missing system library if no platform plugin loads; None if one loads.
 
-    Loading a plugin here costs nothing: Qt takes the one that is loaded.
+    Loading a plugin here costs nothing: Qt reuses the loaded one.
 
     Args:
-        environment: the process's variables, which say what Qt draws on.
+        environment: environment variables of the process, which select the platform.
     """
     import ctypes  # not for a command
 
@@ -154,7 +154,7 @@ def missing_for_window(environment: Mapping[str, str]) -> str | None:
         plugins = [folder / f"libq{name}.so" for folder in folders]
         plugin = next((path for path in plugins if path.exists()), None)
         if plugin is None:
-            return None  # Qt's own words on an unknown platform are clear
+            return None  # Qt's own message about an unknown platform is clear
         try:
             ctypes.CDLL(str(plugin))
         except OSError as error:

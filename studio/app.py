@@ -1,4 +1,4 @@
-"""Composition root: makes the application, its services and its window, and runs them."""
+"""Composition root: creates the application, its services and its window, and runs them."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ _BUSY = frozenset(
 
 
 class IdleCollector(QObject):
-    """Runs the garbage collector only when the window was not used for a while.
+    """Runs the garbage collector only while the user is idle.
 
-    Measured with a prompt of 6,000 lines: a full search stops every thread for 90 ms, and comes
-    with one key in two.
+    Measured with a prompt of 6,000 lines: a full collection stops all threads for 90 ms, and runs
+    at every second key press.
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -59,11 +59,12 @@ class IdleCollector(QObject):
         self._watched: QObject | None = None
 
     def start(self, window: QObject | None = None) -> None:
-        """Exclude all present objects from collections, and collect the rest in quiet moments.
+        """Exclude all present objects from garbage collection, and collect others in idle moments.
 
         Args:
-            window: gets keys and mouse first (a `QWindow`). Not the application: a filter there is
-                asked about every event of every widget, 26,000 for a change of colors.
+            window: a `QWindow`, which receives keys and mouse events first. A filter on the
+                application would be called for each event of each widget: 26,000 for a change of
+                colors.
         """
         self._was_enabled = gc.isenabled()
         gc.freeze()
@@ -74,7 +75,7 @@ class IdleCollector(QObject):
         self._timer.start()
 
     def stop(self) -> None:
-        """Leave it to Python as before."""
+        """Restore Python's automatic garbage collection."""
         self._timer.stop()
         if self._watched is not None:
             self._watched.removeEventFilter(self)
@@ -84,17 +85,17 @@ class IdleCollector(QObject):
             gc.enable()
 
     def touch(self) -> None:
-        """Note activity that must not be kept waiting, such as a streaming reply."""
+        """Note activity that a collection must not delay, such as a streaming reply."""
         self._touched = True
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Note that somebody is at work."""
+        """Note the activity of the user."""
         if event.type() in _BUSY:
             self._touched = True
         return False
 
     def _tick(self) -> None:
-        """Search after a quiet spell; after two minutes without one, search anyway."""
+        """Collect after a pause in activity; after two minutes without a pause, collect anyway."""
         self._waited += 1
         if not self._touched or self._waited >= _MOST_TICKS:
             self._waited = 0
@@ -102,7 +103,7 @@ class IdleCollector(QObject):
             if grown_old:
                 gc.collect()
             elif young > gc.get_threshold()[0]:
-                gc.collect(1)  # what it leaves is old: the next one searches everything
+                gc.collect(1)  # surviving objects become old: the next collection searches all
         self._touched = False
 
 
@@ -110,47 +111,47 @@ _LOCK = "first.lock"
 
 
 class PrimaryInstance:
-    """Held by one studio for as long as it lives."""
+    """The role of the first running studio, held until it ends."""
 
     def __init__(self, data: Path) -> None:
         self._data = data
         self._lock: QLockFile | None = None
 
     def take(self) -> bool:
-        """Be the first, where no living studio is; also False where nothing can be written."""
+        """Become the primary instance if there is none; return False if nothing can be written."""
         with contextlib.suppress(OSError):
             private_folder(self._data)
         lock = QLockFile(str(self._data / _LOCK))
-        lock.setStaleLockTime(0)  # only the death of its process ends it
+        lock.setStaleLockTime(0)  # a lock ends only with its process
         if not lock.tryLock(0):
             return False
         self._lock = lock
         return True
 
     def leave(self) -> None:
-        """Let the next start be the first."""
+        """Release the role so that the next start becomes the primary instance."""
         if self._lock is not None:
             self._lock.unlock()
             self._lock = None
 
 
 class FileOpenEvents(QObject):
-    """Files that macOS hands over: by a double click in Finder, or a drop on the studio's icon.
+    """Receives files that macOS opens: by a double click in Finder, or a drop on the studio's icon.
 
-    On macOS alone it listens to the application, whose every event passes through it.
+    It filters the events of the application on macOS only, since each event passes through it.
     """
 
-    request_open = Signal(Path)  # a file that the system wants shown
+    request_open = Signal(Path)  # a file that the system wants to open
 
     def __init__(self, application: QCoreApplication, parent: QObject | None = None) -> None:
         super().__init__(parent)
         application.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Take the system's ask to open a file; all else goes its way."""
+        """Handle the system's request to open a file; pass on all other events."""
         if event.type() != QEvent.Type.FileOpen:
             return super().eventFilter(watched, event)
-        from PySide6.QtGui import QFileOpenEvent  # elsewhere it is never needed
+        from PySide6.QtGui import QFileOpenEvent  # needed on macOS only
 
         name = ""
         if isinstance(event, QFileOpenEvent):
@@ -161,21 +162,21 @@ class FileOpenEvents(QObject):
 
 
 FIRST_EXAMPLE = "react-agent.prompty"
-"""Name of the bundled prompt that a picture shows if no file is named."""
+"""Name of the bundled prompt in a picture if no file is named."""
 
 _AFTER_PAINT = (
-    # what the first key press needs
+    # modules for the first key press
     "studio.application.highlight.lexer",
     "studio.core.prompty.document",
     "studio.ui.editor.text.carets.input",
     "studio.ui.editor.text.carets.line_edits",
     "studio.ui.editor.text.carets.selections",
     "studio.ui.editor.text.keys.typing",
-    # the panes
+    # modules of the panes
     "studio.ui.app.workbench",
     "studio.ui.app.lifecycle",
 )
-"""Modules that are loaded, in this order, once the window is painted."""
+"""Modules that are loaded after the window is painted, in this order."""
 
 _WITH_QT = ("studio.ui.", "studio.viewmodels.")
 
@@ -188,19 +189,20 @@ _POOL_MS = 3000
 class Studio(QObject):
     """The running program."""
 
-    _found = Signal(str)  # a module with Qt, all that it needs is imported; "" after the last one
+    _found = Signal(str)  # a module with Qt whose dependencies are imported; "" after the last one
     _not_loaded = Signal(Exception)  # the installation is broken
 
     def __init__(
         self, *, theme: ThemeSetting | None = None, is_safe: bool = False, alone: bool = False
     ) -> None:
-        """Make the window; `run` shows it.
+        """Create the window; `run` shows it.
 
         Args:
-            theme: colors instead of those of the settings.
-            is_safe: usual settings, nothing restored, no tools, no folder trusted (`--safe`).
-            alone: a window of its own (`--new-window`, a picture): nothing is restored in it, and
-                no later start hands files to it.
+            theme: theme that overrides the settings.
+            is_safe: use default settings, restore nothing, load no tools and trust no folder
+                (`--safe`).
+            alone: open a separate window (`--new-window`, a picture), which restores nothing and
+                receives no files from later starts.
         """
         running = QApplication.instance()
         application = running if isinstance(running, QApplication) else new_application()
@@ -215,20 +217,21 @@ class Studio(QObject):
         if theme is not None:
             self._services.settings.lend_theme(theme)
         chosen = self._services.settings.value
-        # Before any pane is made: words are taken, and some fonts, when widgets are built.
+        # Before any pane is created: widgets take their texts, and some their fonts, when they are
+        # built.
         self._translators = install_language(application, chosen.language)
         apply_theme(application, theme_for(chosen.theme), fonts_of(chosen))
         self.window = MainWindow(self._services, keep_places=True)
         self.window.tabs.hold()
         hold_drawings()
         self.workbench: Workbench | None = None
-        """The panes and what feeds them; made once the window has been painted."""
+        """The panes and their view models; created after the first paint."""
         self._faults: FaultFile | None = None
         self._first = PrimaryInstance(self._services.paths.data)
         self._is_first = not (alone or is_safe) and self._first.take()
         self._shows_example = False
         self.lifecycle: Lifecycle | None = None
-        """Log, session and crash handling of the running studio; made with the panes."""
+        """Log, session and crash handling of the running studio; created with the panes."""
         self._trials = TextTrials() if os.name == "posix" else None
         self._loader: Thread | None = None
         self._waiting: deque[str] = deque()
@@ -243,7 +246,7 @@ class Studio(QObject):
             system.request_open.connect(self.window.tabs.open)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Load what the panes need in a thread, once the window has painted for the first time."""
+        """Load the modules of the panes in a thread after the first paint of the window."""
         if event.type() == QEvent.Type.Paint and self._loader is None:
             self.window.removeEventFilter(self)
             self._loader = Thread(target=self._load, name="studio-loader", daemon=True)
@@ -251,18 +254,18 @@ class Studio(QObject):
         return False
 
     def _painted(self) -> None:
-        # Not yet: what waits for the first picture, such as a measurement, comes before the rest.
+        # Not yet: work that waits for the first paint, such as a measurement, comes first.
         QTimer.singleShot(0, self._after_paint)
 
     def _after_paint(self) -> None:
-        """Complete the window after the first paint; start the loader, which would slow it."""
+        """Complete the window after the first paint and start the loader, which would delay it."""
         release_drawings(self.window)
         self.window.complete()
         from studio.core.log import FaultFile
 
         self._faults = FaultFile(self._services.paths.data / "log")
         self._faults.open()
-        # Reading a picture loads the plug-ins for all kinds of pictures.
+        # Reading a picture loads the plug-ins for all picture formats.
         self._application.setWindowIcon(QIcon(str(resource("icons", "prompt-studio.svg"))))
         load_other_fonts()
         self.window.tabs.release(self._trials)
@@ -270,11 +273,11 @@ class Studio(QObject):
             self._loader.start()
 
     def _load(self) -> None:
-        """Import in a thread, most of a second, what is free of Qt; the window answers meanwhile.
+        """Import the modules without Qt in a thread for most of a second; the window responds.
 
-        What makes Qt's classes is left to the thread of the window: Shiboken has a table of all
-        classes without a lock, and Qt reads it there while it paints. A class that another thread
-        adds meanwhile ends the program, about once in 200 starts (6.11 before Python 3.12).
+        Modules that create Qt classes are left to the thread of the window: Shiboken has a table of
+        all classes without a lock, which Qt reads while it paints. A class that another thread adds
+        meanwhile crashes the program, about once in 200 starts (6.11 before Python 3.12).
         """
         seen: set[str] = set()
         try:
@@ -286,7 +289,7 @@ class Studio(QObject):
         self._found.emit("")
 
     def _load_one(self, name: str, seen: set[str]) -> None:
-        """Import a module, or find one with Qt after all that its code names."""
+        """Import a module, or report one that uses Qt after all modules that it names."""
         if name in seen or name in sys.modules:
             return
         seen.add(name)
@@ -297,7 +300,7 @@ class Studio(QObject):
         if spec is not None and isinstance(spec.loader, InspectLoader):
             code = spec.loader.get_code(name)
             for used in code.co_names if code is not None else ():
-                if used.startswith("studio."):  # only the names of modules have dots
+                if used.startswith("studio."):  # only module names contain dots
                     self._load_one(used, seen)
         self._found.emit(name)
 
@@ -306,7 +309,7 @@ class Studio(QObject):
         self._turns.start()
 
     def _import_next(self) -> None:
-        """Import one module, some milliseconds, between the window's events."""
+        """Import one module, for some milliseconds, between two events of the window."""
         name = self._waiting.popleft()
         if not self._waiting:
             self._turns.stop()
@@ -341,7 +344,7 @@ class Studio(QObject):
             self.window.commands.trigger_held()
 
     def _tell_broken(self, error: Exception) -> None:
-        """Report a failed load: the window lacks its panes, but its text can be saved."""
+        """Report a failed load: the window has no panes, but its text can be saved."""
         from studio.ui.dialogs.crash import CrashDialog
         from studio.viewmodels.app.crashes import crash_of
 
@@ -353,12 +356,12 @@ class Studio(QObject):
         self._collector.start(self.window.windowHandle())
 
     def run(self, files: Sequence[Path], *, example: bool = False, begin: str = "") -> int:
-        """Show the window until it is closed; returns the exit code.
+        """Show the window until it is closed, and return the exit code.
 
         Args:
             files: prompts to open.
-            example: open a bundled agent where there is nothing else to show.
-            begin: `run` or `step`: what is done with the last file once the panes stand.
+            example: open a bundled agent if there is nothing else to show.
+            begin: `run` or `step`, to be done with the last file when the panes are complete.
         """
         self._shows_example = example
         if begin and files:
@@ -368,7 +371,7 @@ class Studio(QObject):
         return self._end(self._application.exec())
 
     def take_picture(self, out: Path, files: Sequence[Path], size: tuple[int, int]) -> int:
-        """Show the window, wait until it is complete, and write a picture of it."""
+        """Show the window, wait until it is complete, and save a picture of it."""
         self._shows_example = True
         self.window.resize(*size)
         self._open(files)
@@ -399,9 +402,9 @@ class Studio(QObject):
         return self._is_first and self._services.settings.value.restore_session
 
     def _open(self, files: Sequence[Path]) -> None:
-        """Open the files asked for, else the last file in front, else the welcome page.
+        """Open the requested files, else the file that was active last, else the welcome page.
 
-        The other files of the last time follow once the window stands (`Lifecycle`).
+        The other files of the last session are opened when the window is complete (`Lifecycle`).
         """
         for path in files:
             self.window.tabs.open(path.resolve())

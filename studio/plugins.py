@@ -1,6 +1,6 @@
-"""The names that a plug-in imports: import nothing else of the studio (docs/extending.md).
+"""Public API for plug-ins, which import nothing else of the studio (docs/extending.md).
 
-A name stays for at least one minor version after the changelog says that it goes.
+A name stays for at least one minor version after the changelog announces its removal.
 """
 
 from studio.core.export.target import ExportResult, ExportSource, ExportTarget
@@ -13,7 +13,7 @@ from studio.core.text.values import JsonObject
 from studio.core.tools.source import ToolOutcome, ToolSource, ToolSourceKind
 
 API_VERSION = 1
-"""Version of these names; it rises when one of them goes or changes its meaning."""
+"""Version of the API; it rises when a name is removed or changes its meaning."""
 
 __all__ = [
     "API_VERSION",

@@ -1,17 +1,17 @@
-"""Speed-ups of the start; they work from the import of this module, before all else.
+"""Speed-ups of the start, active from the import of this module, which must come first.
 
-No looking for garbage: what is made while starting stays anyway, and looking through it costs a
-tenth of a start. Later `IdleCollector` looks, in the thread of the window: another one must not end
-what belongs to Qt.
+Garbage collection is off: most objects that are created at the start stay, and searching them costs
+a tenth of the start. Later, `IdleCollector` collects in the window's thread, since another thread
+must not delete Qt objects.
 
-No compiling of what was compiled before: Shiboken holds 14 modules of Python as sources in its
-library, and compiles them at each start (6.11: 20 ms). They are kept as Python keeps `.pyc` files
-(PEP 552: found by the hash of their source), in the user's folder of what can be made again.
+Compiled code is cached: Shiboken holds 14 Python modules as source in its library and compiles them
+at each start (6.11: 20 ms). The code is stored like `.pyc` files (PEP 552: found by the hash of the
+source) in the user's cache folder.
 
-No reading of sources: Shiboken looks into the source of each module that is imported for the word
-"PySide6", to know whether `__feature__` switches (snake_case names) hold in it; nothing here uses
-them. Reading them all costs 0.3 s of a start and 30 MB for as long as the studio runs (6.11:
-`linecache` keeps every line). Where a later Shiboken has no such function, nothing is changed.
+Sources are not read: Shiboken searches the source of each imported module for the word "PySide6" to
+know whether it may use `__feature__` switches (snake_case names), which no module here uses.
+Reading them costs 0.3 s of a start and 30 MB of memory (6.11: `linecache` keeps every line). If a
+later Shiboken has no such function, nothing is changed.
 """
 
 import builtins
@@ -33,7 +33,7 @@ gc.disable()
 
 
 class _CompiledBefore:
-    """A replacement of `compile` while Shiboken is imported: known code is not compiled again."""
+    """A replacement of `compile` during the import of Shiboken that reuses cached code."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -43,7 +43,7 @@ class _CompiledBefore:
     def __call__(
         self, source: object, filename: object, mode: str, *rest: object, **named: object
     ) -> object:
-        """Return the result of `compile`; calls other than Shiboken's are passed on."""
+        """Return the result of `compile`; calls that are not Shiboken's are passed on."""
         if not (isinstance(source, bytes) and isinstance(filename, str)) or rest or named:
             return _compile(source, filename, mode, *rest, **named)
         key = filename, mode, source_hash(source)
@@ -52,7 +52,7 @@ class _CompiledBefore:
         return code
 
     def keep(self) -> None:
-        """Write what was compiled, where anything was."""
+        """Write newly compiled code to the cache."""
         if self._used.keys() <= self._known.keys() or sys.dont_write_bytecode:
             return
         body = marshal.dumps(self._used)
@@ -68,11 +68,11 @@ class _CompiledBefore:
 
 _compile: Callable[..., Any] = builtins.compile
 _HEAD = len(MAGIC_NUMBER) + 8
-"""Bytes before the code: which Python wrote it, and the hash of all that follows."""
+"""Size in bytes of the file header: Python's magic number and a hash of the rest."""
 
 
 def _read(file: Path) -> dict[tuple[str, str, bytes], CodeType]:
-    """Read the kept code; empty if it is missing, damaged or of another Python."""
+    """Read the cached code; empty if it is missing, damaged or from another Python version."""
     try:
         kept = file.read_bytes()
     except OSError:
@@ -85,7 +85,7 @@ def _read(file: Path) -> dict[tuple[str, str, bytes], CodeType]:
 
 
 def _import_shiboken() -> None:
-    """Import it with its Python modules as they were compiled by an earlier start."""
+    """Import Shiboken with the compiled code of its modules from an earlier start."""
     file = user_paths().cache / f"shiboken.{sys.implementation.cache_tag}"
     compiled = _CompiledBefore(file)
     vars(builtins)["compile"] = compiled
@@ -100,8 +100,8 @@ def _leave_sources_unread() -> None:
     with suppress(ImportError):
         feature = importlib.import_module("shibokensupport.feature")
         if hasattr(feature, "_mod_uses_pyside"):
-            # The answer for a module that uses no PySide, which `__feature__` leaves alone.
-            vars(feature)["_mod_uses_pyside"] = lambda module: False  # it has no switch
+            # The result for a module that does not use PySide: `__feature__` leaves it alone.
+            vars(feature)["_mod_uses_pyside"] = lambda module: False  # uses no switch
 
 
 _import_shiboken()

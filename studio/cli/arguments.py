@@ -20,7 +20,7 @@ from studio.core.tools.trust.store import TooWideError, TrustStore
 
 
 def add_inputs(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that every command on one prompt takes."""
+    """Add the arguments that all commands for one prompt have."""
     parser.add_argument("file", type=Path, metavar="FILE")
     parser.add_argument(
         "-i",
@@ -43,17 +43,17 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
 
 
 def add_trust(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add `--trust`, by which the user trusts the folder, now and from then on.
+    """Add `--trust`, with which the user permanently trusts the folder.
 
     Args:
-        parser: the command's.
-        what: what it is good for, as the end of a sentence.
+        parser: parser of the command.
+        what: purpose of the trust, as the end of a sentence.
     """
     parser.add_argument("--trust", action="store_true", help=f"trust the prompt's folder: {what}")
 
 
 def add_allow(parser: argparse.ArgumentParser) -> None:
-    """Add `--allow`, by which tools are called that would ask the user."""
+    """Add `--allow`, which allows calls of tools that would otherwise need approval."""
     parser.add_argument(
         "--allow",
         action="append",
@@ -64,10 +64,10 @@ def add_allow(parser: argparse.ArgumentParser) -> None:
 
 
 def trust_of(options: argparse.Namespace, *paths: Path) -> TrustStore:
-    """Return what the user trusts, with the folders of the command's files after `--trust`.
+    """Return the user's trust; with `--trust`, it includes the folders of the command's files.
 
     Raises:
-        UsageError: such a folder is never trusted as a whole.
+        UsageError: such a folder can never be trusted as a whole.
     """
     trust = TrustStore()
     try:
@@ -79,9 +79,9 @@ def trust_of(options: argparse.Namespace, *paths: Path) -> TrustStore:
 
 
 def allow_named(options: argparse.Namespace, document: PromptDocument, trust: TrustStore) -> None:
-    """Allow the servers and variables for tools that a document names, with `--trust`."""
+    """Allow the servers and tool variables that a document names, with `--trust`."""
     if options.trust:
-        # Here, because other commands would wait for what tools need.
+        # Imported here, because other commands would wait for the modules of tools.
         from studio.core.tools.sources.consent import wants_of
 
         trust.allow(options.file.resolve().parent, wants_of(document))
@@ -95,14 +95,14 @@ def load(path: Path) -> PromptDocument:
         UsageError: the file cannot be read, or is not a prompt.
     """
     refuse_other_file(path)
-    # Whole, so that whatever is named beside it is found from any working directory.
+    # Absolute, so that files beside it are found from any working directory.
     document = read_document(read_text(path), path.resolve())
     refuse_other_file(path, document)
     return document
 
 
 def refuse_other_file(path: Path, document: PromptDocument | None = None) -> None:
-    """Refuse what is never taken for a prompt; see `not_a_prompt`.
+    """Refuse a file that is never a prompt; see `not_a_prompt`.
 
     Raises:
         UsageError: the file is such a file.
@@ -113,7 +113,7 @@ def refuse_other_file(path: Path, document: PromptDocument | None = None) -> Non
 
 
 def read_text(path: Path) -> str:
-    """Read the text of a file, line ends as they are.
+    """Read the text of a file without changing its line ends.
 
     Raises:
         UsageError: the file cannot be read, or is not UTF-8.
@@ -125,10 +125,10 @@ def read_text(path: Path) -> str:
 
 
 def given_inputs(options: argparse.Namespace, document: PromptDocument) -> JsonDict:
-    """Return the values that the arguments give.
+    """Return the input values from the arguments.
 
     Raises:
-        UsageError: a value is not what its input wants, or the file is not a JSON object.
+        UsageError: a value does not fit its input, or the file is not a JSON object.
     """
     values: JsonDict = {}
     if options.inputs is not None:
@@ -151,16 +151,16 @@ def given_inputs(options: argparse.Namespace, document: PromptDocument) -> JsonD
             tell(f"prompt-studio: the prompt uses no parameter {name!r}")
             unknown.add(name)
     for name in unread_inputs(document, values.keys() - unknown):
-        # They pass (Prompty 2 §12.2), and a slip of the pen would too.
+        # Unknown names are accepted (Prompty 2 §12.2), so a typing error must be reported.
         tell(f"prompt-studio: the prompt uses no input {name!r}")
     return values
 
 
 def unread_inputs(document: PromptDocument, names: Iterable[str]) -> list[str]:
-    """Return those of the names whose values nothing in the prompt reads."""
+    """Return the names of inputs whose values the prompt never reads."""
     body = document.source.slice(document.body)
     if whole_reference(body.strip()) is not None:
-        return []  # the template is another file
+        return []  # the template is in another file
     known = {variable.name for variable in document.variables} | used_elsewhere(document)
     known |= {item.name for item in document.inputs if item.kind in RICH_KINDS}
     if "![thread]" in body or any(section.role == "thread" for section in document.sections):
@@ -169,10 +169,10 @@ def unread_inputs(document: PromptDocument, names: Iterable[str]) -> list[str]:
 
 
 def _pair(argument: str, what: str, option: str) -> tuple[str, str]:
-    """Return the name and text of `name=value`.
+    """Split `name=value` into its name and text.
 
     Raises:
-        UsageError: it is none.
+        UsageError: the argument has no `=` or no name.
     """
     name, equals, text = argument.partition("=")
     if not equals or not name:
@@ -195,7 +195,7 @@ def _value(document: PromptDocument, name: str, text: str) -> Json:
 
 
 def named_files(paths: Sequence[Path]) -> list[Path]:
-    """Return the files themselves, and the prompt files of folders.
+    """Return the named files and the prompt files of the named folders.
 
     Raises:
         UsageError: a path does not exist.
@@ -212,20 +212,20 @@ def named_files(paths: Sequence[Path]) -> list[Path]:
 
 
 def needs(path: Path) -> None:
-    """Go on only with a file that is there.
+    """Require that a file exists.
 
     Raises:
-        UsageError: it is not.
+        UsageError: the file does not exist.
     """
     if not path.is_file():
         raise UsageError(f"{path}: no such file")
 
 
-# Problems as compilers write them.
+# Problems in the format of compilers.
 
 
 def report(document: PromptDocument, problems: Iterable[Problem]) -> int:
-    """Write problems to standard error; returns the exit code that they call for."""
+    """Write problems to standard error and return the resulting exit code."""
     code = FINE
     for problem in problems:
         tell(finding(document, problem))
@@ -235,14 +235,14 @@ def report(document: PromptDocument, problems: Iterable[Problem]) -> int:
 
 
 def finding(document: PromptDocument, problem: Problem) -> str:
-    """Return one problem as compilers write it."""
+    """Format a problem as compilers do."""
     place = document.source.position(problem.span.start)
     where = f"{shown_path(document.source.path)}:{place.line}:{place.column}"
     return f"{where}: {problem.severity} {problem.code} {problem.message}"
 
 
 def shown_path(path: Path | None) -> str:
-    """Return a path as short as the working directory allows."""
+    """Return a path relative to the working directory where that is shorter."""
     if path is None:
         return "<text>"
     here = Path.cwd()

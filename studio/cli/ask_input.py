@@ -1,4 +1,4 @@
-"""Ask on the terminal for what an MCP server requests."""
+"""Ask on the terminal for input that an MCP server requests."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ def terminal_asker() -> AskForInput | None:
 
 
 async def _ask(read: Callable[[str], str], wanted: InputWanted) -> InputGiven:
-    # In a thread, so that the server is heard while the user types.
+    # In a thread, so that messages of the server are read while the user types.
     return await asyncio.to_thread(ask_by_lines, read, wanted)
 
 
@@ -30,8 +30,8 @@ def ask_by_lines(read: Callable[[str], str], wanted: InputWanted) -> InputGiven:
     """Ask for one value a line; the end of input declines.
 
     Args:
-        read: shows a question and gives the line that answers it, as `input` does.
-        wanted: what the server wants to know.
+        read: shows a question and returns the answered line, as `input` does.
+        wanted: the request of the server.
     """
     _say(f"The MCP server {reveal(wanted.server, lines=False)} asks: {reveal(wanted.message)}")
     try:
@@ -85,7 +85,7 @@ def _choices(field: JsonObject) -> list[Json]:
 
 
 def _value(line: str, field: JsonObject) -> Json:
-    """Return the value of a line; raises ValueError where it is none of the field's type."""
+    """Parse a line as a value; raises ValueError if it does not fit the type of the field."""
     choices = _choices(field)
     if choices:
         if line not in map(str, choices):

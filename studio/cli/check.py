@@ -1,4 +1,4 @@
-"""`check`: the problems of prompt files."""
+"""`check`: find the problems of prompt files."""
 
 import argparse
 import json
@@ -32,13 +32,13 @@ from studio.core.text.values import Json, reason_of
 from studio.core.text.workflow_commands import command_property, command_text
 from studio.core.tools.trust.store import TrustStore
 
-# Findings in the forms that people and other programs read.
+# Output formats for people and other programs.
 
 _COLORS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.HINT: "36"}
 
 
 def as_text(found: Sequence[CheckedFile], *, color: bool = False) -> str:
-    """Return a line each, as compilers write them: `file:line:column: severity code message`."""
+    """Format one problem per line, as compilers do: `file:line:column: severity code message`."""
     lines = []
     for file, problem in _each(found):
         place = file.source.position(problem.span.start)
@@ -52,7 +52,7 @@ def as_text(found: Sequence[CheckedFile], *, color: bool = False) -> str:
 
 
 def as_json(found: Sequence[CheckedFile]) -> str:
-    """Return a list of findings."""
+    """Format the problems as a JSON list."""
     made = [
         finding_as_json(file, problem, shown_path(file.source.path))
         for file, problem in _each(found)
@@ -61,7 +61,7 @@ def as_json(found: Sequence[CheckedFile]) -> str:
 
 
 def as_github(found: Sequence[CheckedFile]) -> str:
-    """Return workflow commands, which GitHub shows beside the lines of a change."""
+    """Format workflow commands, which GitHub shows beside the lines of a change."""
     words = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.HINT: "notice"}
     lines = []
     for file, problem in _each(found):
@@ -81,7 +81,7 @@ def as_github(found: Sequence[CheckedFile]) -> str:
 
 
 def as_sarif(found: Sequence[CheckedFile]) -> str:
-    """Return SARIF 2.1.0, which code scanning reads."""
+    """Format SARIF 2.1.0, which code scanning reads."""
     levels = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.HINT: "note"}
     codes = sorted({problem.code for _, problem in _each(found)})
     results: list[Json] = []
@@ -125,7 +125,7 @@ def as_sarif(found: Sequence[CheckedFile]) -> str:
 
 
 def as_junit(found: Sequence[CheckedFile]) -> str:
-    """Return a test case for each file; its findings are its failure."""
+    """Format JUnit XML: a test case for each file, whose failure lists its problems."""
     from xml.etree import ElementTree as ET
 
     failed = sum(bool(file.problems) for file in found)
@@ -153,7 +153,7 @@ FORMATS: Mapping[str, Callable[[Sequence[CheckedFile]], str]] = MappingProxyType
         "junit": as_junit,
     }
 )
-"""By the name that `--format` takes."""
+"""Formatting function for each value of `--format`."""
 
 
 def _each(found: Iterable[CheckedFile]) -> Iterable[tuple[CheckedFile, Problem]]:
@@ -170,7 +170,7 @@ def _posix(file: CheckedFile) -> str:
 
 
 def _uri(file: CheckedFile) -> str:
-    """Return a URI reference (RFC 3986): relative below the working directory, else `file:`."""
+    """Return a URI reference (RFC 3986): relative if below the working directory, else `file:`."""
     shown = PurePath(shown_path(file.source.path))
     return shown.as_uri() if shown.is_absolute() else quote(shown.as_posix())
 
@@ -247,7 +247,7 @@ def _check(options: argparse.Namespace) -> int:
         for (_, settings), one in zip(jobs, found, strict=True)
         for problem in one.problems
     )
-    with suppress(BrokenPipeError):  # a reader that has gone takes nothing from what was found
+    with suppress(BrokenPipeError):  # a closed output pipe must not change the exit code
         if options.format == "text":
             sys.stdout.write(as_text(found, color=_has_colors()))
         else:
@@ -256,10 +256,10 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _settings(options: argparse.Namespace, folder: Path) -> CheckSettings:
-    """Return the settings of a folder's project, with what the arguments say in place of theirs.
+    """Return the settings of a folder's project, overridden by the arguments.
 
     Raises:
-        UsageError: they cannot be read.
+        UsageError: the settings cannot be read.
     """
     try:
         settings = settings_for(folder)
@@ -285,10 +285,10 @@ def _codes(text: str) -> tuple[str, ...]:
 def _files(
     options: argparse.Namespace, settings_of: Callable[[Path], CheckSettings]
 ) -> Iterator[Path]:
-    """Yield the files that are named, and those of the folders.
+    """Yield the named files and the files of the named folders.
 
     Raises:
-        UsageError: a path does not exist, or `--fix` is asked of standard input.
+        UsageError: a path does not exist, or `--fix` is used with standard input.
     """
     for path in options.files:
         if path == _STDIN:
@@ -325,7 +325,7 @@ def _read_file(path: Path, settings: CheckSettings, trust: TrustStore) -> Checke
 
 
 def _fixed(path: Path, settings: CheckSettings, trust: TrustStore) -> CheckedFile:
-    """Make the fixes of a file that are shown, and write it where one was made."""
+    """Apply the fixes of the reported problems to a file, and write it if it changed."""
     from studio.core.text.files import write_atomically
 
     before = _read_file(path, settings, trust)
@@ -339,7 +339,7 @@ def _fixed(path: Path, settings: CheckSettings, trust: TrustStore) -> CheckedFil
 
 
 def _has_colors() -> bool:
-    """Return whether to use colors: not with NO_COLOR, with FORCE_COLOR, else on a terminal."""
+    """Return whether to use colors: no with NO_COLOR, yes with FORCE_COLOR, else on a terminal."""
     if os.environ.get("NO_COLOR"):
         return False
     return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()

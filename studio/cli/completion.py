@@ -1,6 +1,6 @@
-"""`completion`: what a shell offers at Tab, from the parsers that read the commands.
+"""`completion`: shell completion, computed from the argument parsers of the commands.
 
-The shells' own scripts are a few lines: they hand over the words, and show what comes back.
+The shell scripts are short: they pass the typed words and show the results.
 """
 
 import argparse
@@ -13,23 +13,23 @@ from studio.cli.terminal import COMMANDS, FINE
 from studio.cli.window_arguments import window_parser
 from studio.core.paths import resource_text
 
-# Commands of a command whose modules are imported when they are used, so that no other one is.
+# Subcommands whose modules are imported only when they are used.
 
 
 class LateCommands(argparse._SubParsersAction):  # type: ignore[type-arg] # noqa: SLF001
-    """Takes the arguments of a command from its module once it is named."""
+    """Adds the arguments of a command from its module when the command is named."""
 
     def offer(self, commands: Mapping[str, tuple[str, str]]) -> None:
-        """Add commands: their help, and the `module:function` that adds their arguments."""
+        """Add commands, each with its help and the `module:function` that adds its arguments."""
         self._left = {name: where for name, (_, where) in commands.items()}
         for name, (about, _) in commands.items():
             if about:
                 self.add_parser(name, help=about)
-            else:  # a command of the studio's own, which no list shows
+            else:  # an internal command, hidden from lists
                 self.add_parser(name)
 
     def parser_of(self, name: str) -> argparse.ArgumentParser:
-        """Return the parser of a command, with its arguments."""
+        """Return the parser of a command with its arguments."""
         parser: argparse.ArgumentParser = self.choices[name]
         module, _, function = self._left.pop(name, "").partition(":")
         if module:
@@ -43,14 +43,14 @@ class LateCommands(argparse._SubParsersAction):  # type: ignore[type-arg] # noqa
         values: str | Sequence[object] | None,
         option_string: str | None = None,
     ) -> None:
-        """Parse the arguments of the command that is named."""
+        """Parse the arguments of the named command."""
         if values and values[0] in self.choices:
             self.parser_of(values[0])
         super().__call__(parser, namespace, values, option_string)
 
 
 def add_commands(parser: argparse.ArgumentParser, commands: Mapping[str, tuple[str, str]]) -> None:
-    """Give a command commands of its own; see `LateCommands.offer`."""
+    """Add subcommands to a command; see `LateCommands.offer`."""
     group = parser.add_subparsers(metavar="COMMAND", required=True, action=LateCommands)
     assert isinstance(group, LateCommands)
     group.offer(commands)
@@ -60,18 +60,18 @@ SHELLS = ("bash", "zsh", "fish")
 """Shells with a script in `resources/completion`."""
 
 FILES = ":files"
-"""Placeholder for files and folders of the working directory, which the shell completes."""
+"""Placeholder for files and folders, which the shell completes."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompletionWord:
-    """One thing that the word can become."""
+    """A possible completion of a word."""
 
     word: str
-    """The whole word."""
+    """The completed word."""
 
     about: str = ""
-    """Meaning, in a line."""
+    """Description in one line."""
 
 
 def add_completion(parser: argparse.ArgumentParser) -> None:
@@ -82,7 +82,7 @@ def add_completion(parser: argparse.ArgumentParser) -> None:
 
 
 def _completion(options: argparse.Namespace) -> int:
-    if options.words:  # a line each: as arguments, `--` would be lost
+    if options.words:  # read from standard input, one per line: as arguments, `--` would be lost
         for offer in offers(sys.stdin.read().removesuffix("\n").split("\n")):
             print(f"{offer.word}\t{offer.about}".rstrip("\t"))
     else:
@@ -94,7 +94,7 @@ def offers(words: Sequence[str]) -> list[CompletionWord]:
     """Return the completions of the last word.
 
     Args:
-        words: what stands behind `prompt-studio`; the last may be empty, or a beginning.
+        words: the words after `prompt-studio`; the last is empty or incomplete.
     """
     *before, begun = words
     found = dict.fromkeys(_candidates(before, is_option=begun.startswith("-")))
@@ -102,7 +102,7 @@ def offers(words: Sequence[str]) -> list[CompletionWord]:
 
 
 def _candidates(before: Sequence[str], *, is_option: bool) -> Iterator[CompletionWord]:
-    """Yield what may follow some words, whatever its beginning."""
+    """Yield all words that may follow, regardless of how the last word begins."""
     if not before:
         yield from (CompletionWord(name, about) for name, (about, _) in COMMANDS.items())
     if not before or before[0] not in COMMANDS:
@@ -134,7 +134,7 @@ def _candidates(before: Sequence[str], *, is_option: bool) -> Iterator[Completio
 
 
 def _options(parser: argparse.ArgumentParser, given: Sequence[str]) -> Iterator[CompletionWord]:
-    """Yield the options that are not given yet, and those that can be repeated."""
+    """Yield the options that are not used yet, and those that can be repeated."""
     for action in parser._actions:  # noqa: SLF001
         may_repeat = isinstance(action, argparse._AppendAction)  # noqa: SLF001
         is_left = may_repeat or not set(given).intersection(action.option_strings)
@@ -143,7 +143,7 @@ def _options(parser: argparse.ArgumentParser, given: Sequence[str]) -> Iterator[
 
 
 def _values(action: argparse.Action) -> Iterator[CompletionWord]:
-    """Yield the choices of an argument, with the help that commands have; else files."""
+    """Yield the choices of an argument, with the help of commands; else the one for files."""
     if action.choices is None:
         yield CompletionWord(FILES)
     abouts = {each.dest: _about(each) for each in getattr(action, "_choices_actions", ())}
@@ -157,7 +157,7 @@ def _about(action: argparse.Action) -> str:
 
 
 def every_parser() -> Iterator[tuple[str, argparse.ArgumentParser]]:
-    """Yield each command with its parser, and each of its own commands, for the manual."""
+    """Yield the name and parser of each command and subcommand, for the manual."""
     from studio.cli.main import parser_of
 
     left = [(name, parser_of(name)) for name in COMMANDS]
@@ -169,7 +169,7 @@ def every_parser() -> Iterator[tuple[str, argparse.ArgumentParser]]:
 
 
 def _inner_parsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    """Return the parsers of a command's own commands, by their names."""
+    """Return the parsers of a command's subcommands by name."""
     groups = [each for each in parser._actions if isinstance(each, argparse._SubParsersAction)]  # noqa: SLF001
     return {
         name: group.parser_of(name) if isinstance(group, LateCommands) else inner

@@ -1,4 +1,4 @@
-"""`prompt-studio connections`: list, test, add and remove the places where models answer."""
+"""`prompt-studio connections`: list, test, add and remove connections."""
 
 import argparse
 import asyncio
@@ -26,7 +26,7 @@ _OPTIONS = {"name": "NAME", "base_url": "--url", "key": "--key"}
 
 
 def add_connections(parser: argparse.ArgumentParser) -> None:
-    """Add the commands."""
+    """Add the subcommands of `connections`."""
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     listed = commands.add_parser("list", help="list all connections; the default one is marked")
     listed.add_argument("--json", action="store_true", help="write JSON")
@@ -120,7 +120,7 @@ def _weights(options: argparse.Namespace) -> int:
 
 
 def _progress(done: int, total: int) -> None:
-    """Return the progress in one line of a terminal that is overwritten."""
+    """Print the progress in one line of a terminal, which is overwritten."""
     if sys.stderr.isatty():
         whole = f" of {size(total)}" if total else ""
         end = "\n" if done == total else ""
@@ -135,7 +135,7 @@ def _read() -> Connections:
     """Read the connections; a file that cannot be read completely is not overwritten.
 
     Raises:
-        UsageError: it cannot.
+        UsageError: the file cannot be read completely.
     """
     found = read_connections(_file())
     if found.problems:

@@ -1,4 +1,4 @@
-"""`prompt-studio convert` and `fmt`: changes to the text of a file, and to nothing else of it."""
+"""`prompt-studio convert` and `fmt`: change the text of a file and nothing else."""
 
 import argparse
 import sys
@@ -67,9 +67,9 @@ def _convert(options: argparse.Namespace) -> int:
 
 
 def _files_beside(document: PromptDocument) -> ReferenceContext | None:
-    """Resolve the files that the prompt names in its own folder; variables are not read.
+    """Return a context that resolves files in the prompt's folder but no variables.
 
-    The user named the file, so its samples and tools may be read too; nothing of it runs.
+    The user named the prompt, so its sample and tool files may be read; no code is run.
     """
     path = document.source.path
     return ReferenceContext(path.parent, environment={}) if path is not None else None
@@ -115,10 +115,10 @@ def _fmt(options: argparse.Namespace) -> int:
 
 
 def _load_exactly(path: Path) -> PromptDocument:
-    """Parse a file that may be written back, so no byte of it may be guessed.
+    """Parse a file that may be rewritten, so every byte must decode exactly.
 
     Raises:
-        UsageError: it cannot be read, is not UTF-8, or is not a prompt.
+        UsageError: the file cannot be read, is not UTF-8, or is not a prompt.
     """
     refuse_other_file(path)
     return parse(read_text(path), path.resolve())

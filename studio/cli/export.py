@@ -1,4 +1,4 @@
-"""`prompt-studio export` and `import`: a checked file, or the list of problems."""
+"""`prompt-studio export` and `import`: write a checked file, or list the problems."""
 
 import argparse
 import json
@@ -117,7 +117,7 @@ def _export(options: argparse.Namespace) -> int:
 
 
 def _way_out(made: ExportResult, options: argparse.Namespace) -> str:
-    """Return advice about an export that is not written."""
+    """Return advice about an export that was not written."""
     left = [code for code in made.errors if code not in options.accept_error]
     if made.is_impossible:
         return "fix the errors first"
@@ -129,10 +129,10 @@ def _way_out(made: ExportResult, options: argparse.Namespace) -> str:
 
 
 def _judged(options: argparse.Namespace, source: ExportSource, made: ExportResult) -> bool:
-    """Return whether the target program reads the file as the preview shows it.
+    """Return whether the target program reads the file in the same way as the preview.
 
     Raises:
-        UsageError: the program is not there, or it reads other forms.
+        UsageError: the program is not installed, or does not read this target.
     """
     forms = PROGRAMS[options.run_in].forms
     if options.target not in forms:
@@ -148,7 +148,7 @@ def _judged(options: argparse.Namespace, source: ExportSource, made: ExportResul
 
 
 def _is_other(out: Path, made: ExportResult) -> bool:
-    """Return whether the file exists and would change."""
+    """Return whether the file exists with different content."""
     try:
         return out.is_file() and read_bounded(out) != made.content
     except OSError:
@@ -163,10 +163,10 @@ def _is_same_file(one: Path, other: Path) -> bool:
 
 
 def _sets(path: Path) -> dict[str, JsonObject]:
-    """Return the input sets beside the prompt; the proof goes through each.
+    """Return the input sets of the prompt, with which the export is verified.
 
     Raises:
-        UsageError: the file with the sets cannot be read.
+        UsageError: the file of the input sets cannot be read.
     """
     try:
         return read_sets(path)
@@ -175,10 +175,10 @@ def _sets(path: Path) -> dict[str, JsonObject]:
 
 
 def _put(out: Path | None, made: ExportResult) -> None:
-    """Write the file, or print it.
+    """Write the file, or print it without a path.
 
     Raises:
-        UsageError: it cannot be written; an old file is as it was.
+        UsageError: the file cannot be written; an existing file stays unchanged.
     """
     if out is None:
         sys.stdout.flush()
@@ -206,10 +206,10 @@ def _import(options: argparse.Namespace) -> int:
 
 
 def put_import(out: Path | None, made: Imported, *, force: bool) -> None:
-    """Write the prompt, and what came along beside it; print it where no file is named.
+    """Write the prompt and the files that belong to it; print it if no path is given.
 
     Raises:
-        UsageError: a file is there, or cannot be written.
+        UsageError: a file exists or cannot be written.
     """
     if out is None:
         sys.stdout.write(made.text)

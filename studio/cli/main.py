@@ -1,8 +1,8 @@
 """The command line: the same core as the window, for scripts and CI.
 
-Exit codes: 0 fine, 1 problems found, 2 wrong usage, 130 interrupted. What a command is asked for
-goes to standard output (the findings of `check` too, as `file:line:column: severity code message`);
-what else there is to say goes to standard error.
+Exit codes: 0 fine, 1 problems found, 2 wrong usage, 130 interrupted. The result of a command goes
+to standard output (also the problems of `check`, as `file:line:column: severity code message`); all
+other messages go to standard error.
 """
 
 import argparse
@@ -16,23 +16,23 @@ from studio.core.prompty.evaluation import TooLongError, failure
 
 
 def run_command(arguments: Sequence[str]) -> int:
-    """Run one command; returns its exit code.
+    """Run a command and return its exit code.
 
-    A file or folder that the system refuses, which no command expects, is named with the reason.
+    A file system error that the command does not handle is printed with its path and reason.
     """
     options = _parser(arguments[0] if arguments else "").parse_args(arguments)
     narrow_home(user_paths())
     try:
         result: int = options.action(options)
     except UsageError as error:
-        tell(f"prompt-studio: {error}".replace("\n", "\\n"))  # in the name of a file
+        tell(f"prompt-studio: {error}".replace("\n", "\\n"))  # a file name may contain one
         return USAGE
     except (MemoryError, TooLongError) as error:
         tell(f"prompt-studio: {failure(error).message}")
         return PROBLEMS
     except OSError as error:
         if error.filename is None:
-            raise  # of the output; `ended` says so
+            raise  # standard output is closed; `ended` handles it
         tell(f"prompt-studio: {error.filename}: {error.strerror}")
         return USAGE
     return result

@@ -1,4 +1,4 @@
-"""`messages` and `request`: what the first model call would send."""
+"""`messages` and `request`: show what the first model call would send."""
 
 import argparse
 import json
@@ -70,7 +70,7 @@ def _messages(options: argparse.Namespace) -> int:
 
 
 def _loaded(options: argparse.Namespace) -> int:
-    """Say what of a file of coding agents is loaded when, and how much that is."""
+    """Print which parts of an agent file are loaded when, and their sizes."""
     path: Path = options.file
     document = read_document(read_text(path), path.resolve())
     parts = loaded_parts(document)

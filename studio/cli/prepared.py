@@ -1,4 +1,4 @@
-"""The prompt of the arguments with values and tools, as the window's preview shows it."""
+"""Prepare the prompt of the arguments with values and tools, as the preview of the window does."""
 
 import argparse
 import asyncio
@@ -17,11 +17,11 @@ from studio.core.tools.trust.store import TrustStore
 
 
 def report_sources(document: PromptDocument, sources: Iterable[SourceStatus]) -> None:
-    """Write to standard error what is wrong with the sources of a prompt's tools."""
+    """Print problems of a prompt's tool sources to standard error."""
     path = document.source.path
     for status in sources:
         is_well = status.state == "ready" and not status.message
-        if not is_well and status.state != "available":  # such as a server that it does not name
+        if not is_well and status.state != "available":  # such as an unnamed server
             way = " (--trust allows it)" if status.state == "waiting" else ""
             if path is not None and status.state == "untrusted" and status.folder == path.parent:
                 way = " (--trust trusts the folder, now and from then on)"
@@ -29,9 +29,9 @@ def report_sources(document: PromptDocument, sources: Iterable[SourceStatus]) ->
 
 
 def prepared_prompt(options: argparse.Namespace) -> tuple[Prepared, tuple[ToolSpec, ...]]:
-    """Prepare the prompt of the arguments as the window's preview shows it, without secrets.
+    """Prepare the prompt of the arguments as the preview shows it, without secrets.
 
-    Each sample that stands where a value is missing is named on standard error.
+    Each sample that replaces a missing value is named on standard error.
 
     Args:
         options: with `file`, `input`, `inputs` and `trust`.
@@ -50,7 +50,7 @@ def prepared_prompt(options: argparse.Namespace) -> tuple[Prepared, tuple[ToolSp
 
 
 def offered_tools(document: PromptDocument, trust: TrustStore) -> tuple[ToolSpec, ...] | None:
-    """Return the tools of the prompt's sources, if these may be asked; None without sources."""
+    """Return the tools of the prompt's sources if they may be started; None without sources."""
     if not asks_sources(document, trust):
         return None
     registry = asyncio.run(registry_of(document, trust, user_connections(), secret_store()))

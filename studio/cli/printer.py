@@ -19,11 +19,11 @@ from studio.core.wire.reply import RefusedOption, Reply, ReplyDelta, ReplyNotice
 
 
 def event_printer(*, as_json: bool, times: bool) -> Callable[[events.Event], None]:
-    """Return the printer of events.
+    """Return a function that prints events.
 
     Args:
-        as_json: one event a line, complete; else what a user wants to see.
-        times: with `as_json`, also the times and the run's id.
+        as_json: print each event completely as a line of JSON; otherwise as text for a user.
+        times: with `as_json`, include the times and the id of the run.
     """
     if not as_json:
         return _print_step
@@ -38,7 +38,7 @@ def event_printer(*, as_json: bool, times: bool) -> Callable[[events.Event], Non
 
 
 def _without_clock(data: dict[str, Any]) -> dict[str, Any]:
-    """Return an event without what differs between runs by clock and run id alone."""
+    """Return an event without the values that differ in each run: times and run id."""
     kept = {key: value for key, value in data.items() if key not in _CLOCK}
     for part in ("setup", "outcome"):
         if isinstance(kept.get(part), dict):
@@ -50,7 +50,7 @@ _CLOCK = frozenset(("at", "seconds", "first_seconds", "duration", "recorded_seco
 
 
 def json_line(value: Json) -> str:
-    """Return a value as JSON in one line; where a lone surrogate is in it, in ASCII."""
+    """Format a value as one line of JSON; use ASCII if it contains a lone surrogate."""
     text = json.dumps(value, ensure_ascii=False)
     return text if text.isascii() or not _SURROGATE.search(text) else json.dumps(value)
 
@@ -61,7 +61,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def _print_step(event: events.Event) -> None:
     """Print an event for a user."""
     if isinstance(event, events.ModelFailed):
-        if event.retry_in is not None:  # the last failure is told as the end of the run
+        if event.retry_in is not None:  # the last failure is printed as the end of the run
             tell(f"prompt-studio: {event.message}")
         return
     for line in _lines(event):
@@ -69,7 +69,7 @@ def _print_step(event: events.Event) -> None:
 
 
 def _lines(event: events.Event) -> list[str]:
-    """Return the lines of a fact, also on what keeps a call or a reply from being used."""
+    """Return the lines of an event, including reasons why a call or a reply was rejected."""
     match event:
         case events.ReplyRead(reading=reading):
             lines = [f"Thought: {reading.thought}"] if reading.thought else []
@@ -77,7 +77,7 @@ def _lines(event: events.Event) -> list[str]:
                 lines += [f"Action: {call.tool} {call.text}".rstrip() for call in reading.calls]
             elif isinstance(reading, FormatError):
                 lines.append(f"Error: {reading.message}")
-            # What was dropped of the reply: a second action, an answer beside one, …
+            # What was dropped from the reply: a second action, an answer beside an action, …
             return lines + [f"({warning.message})" for warning in reading.warnings]
         case events.CallsChecked(checks=checks):
             return [f"Error: {problem}" for check in checks for problem in check.problems]
@@ -97,21 +97,21 @@ def _lines(event: events.Event) -> list[str]:
 
 
 class LiveAnswer:
-    """Writes the text of a native reply to a terminal while it comes."""
+    """Prints the text of a native reply to a terminal as it arrives."""
 
     def __init__(self) -> None:
         self.shown = ""
-        """Part of the current or last reply that is printed."""
+        """Printed part of the current or last reply."""
 
     def show(self, delta: ReplyDelta, reply: Reply) -> None:
-        """Print another piece; the connection's notices go to standard error."""
+        """Print the next piece; notices of the connection go to standard error."""
         print_notice(delta, reply)
         if reply.text.startswith(self.shown) and len(reply.text) > len(self.shown):
             print(printable(reply.text[len(self.shown) :]), end="", flush=True)
             self.shown = reply.text
 
     def follow(self, event: events.Event) -> None:
-        """End the line where the reply was no answer: its calls, or the next try, come below."""
+        """End the line if the reply was not the answer: tool calls or a retry follow."""
         is_over = isinstance(event, events.ModelFailed) or (
             isinstance(event, events.ReplyRead) and isinstance(event.reading, Action | FormatError)
         )
@@ -121,7 +121,7 @@ class LiveAnswer:
 
 
 def print_notice(delta: ReplyDelta, _reply: Reply) -> None:
-    """Say on standard error what the model's connection has to say."""
+    """Print notices of the model's connection to standard error."""
     if isinstance(delta, ReplyNotice):
         tell(f"({delta.text})")
     elif isinstance(delta, RefusedOption):
@@ -133,8 +133,8 @@ def print_end(state: RunState, *, as_json: bool, shown: str = "") -> None:
 
     Args:
         state: the run at its end.
-        as_json: as one line of JSON.
-        shown: the text of the last reply, where it stands on the terminal already.
+        as_json: print one line of JSON.
+        shown: text of the last reply that is already on the terminal.
     """
     failed = state.error if state.status != "done" else None
     error = failed.message if failed is not None else ""

@@ -1,4 +1,4 @@
-"""`record`: the calls of any program to its models, kept as runs, held and edited."""
+"""`record`: record, hold and edit the model calls of any program."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ if TYPE_CHECKING:
 _ENDINGS = (signal.SIGTERM, signal.SIGHUP) if sys.platform != "win32" else (signal.SIGTERM,)
 
 _MOST_SAID = 2_000
-"""Characters of a message that is shown while its answer is asked for."""
+"""Maximum number of characters of a message that is shown when its answer is requested."""
 
 _MOST_TOLD = 20
-"""Conversations that are named at the end."""
+"""Maximum number of conversations that are listed at the end."""
 
 
 def add_record(parser: argparse.ArgumentParser) -> None:
@@ -109,7 +109,7 @@ def add_replay(parser: argparse.ArgumentParser) -> None:
 
 
 def add_trace(parser: argparse.ArgumentParser) -> None:
-    """Add the sub-commands of `trace`."""
+    """Add the subcommands of `trace`."""
     kinds = parser.add_subparsers(metavar="ACTION", required=True)
     listen = kinds.add_parser("listen", help="take traces over HTTP until Ctrl+C")
     listen.add_argument(
@@ -168,7 +168,7 @@ def _replay(options: argparse.Namespace) -> int:
 
 
 class _Typing:
-    """Asks for the answers to requests that differ, one after the other."""
+    """Asks the user for the answers to requests that differ, one after another."""
 
     def __init__(self) -> None:
         self._lock = asyncio.Lock()
@@ -214,10 +214,10 @@ def _record(options: argparse.Namespace) -> int:
 
 
 def _to_end(serving: Coroutine[Any, Any, int]) -> int:
-    """Return the exit code of what is served; SIGTERM and SIGHUP stop it as Ctrl+C does.
+    """Serve until the end and return the exit code; SIGTERM and SIGHUP act like Ctrl+C.
 
     Raises:
-        UsageError: an address or the port cannot be used.
+        UsageError: an address or port cannot be used.
     """
     from studio.servers.record.exchange import AddressError
     from studio.servers.record.proxy import PortError
@@ -242,7 +242,7 @@ def _to_end(serving: Coroutine[Any, Any, int]) -> int:
 
 
 async def _serve(options: argparse.Namespace, run_options: RunOptions, store: RunStore) -> int:
-    """Serve until the program ends, or Ctrl+C; return the program's exit code."""
+    """Serve until the program ends or Ctrl+C is pressed; return the program's exit code."""
     from studio.servers.record.child import run_child
     from studio.servers.record.faults import faults_of
     from studio.servers.record.proxy import RecorderProxy, Recording, upstreams_of
@@ -285,7 +285,7 @@ async def _serve(options: argparse.Namespace, run_options: RunOptions, store: Ru
                 rest = counted(recording.begun - len(told), "conversation")
                 tell(f"prompt-studio: {rest} before, in the history under {recording.tag!r}")
             for conversation in told:
-                if conversation.run.events:  # of one that came at the very end there are none
+                if conversation.run.events:  # a new conversation may have none
                     _tell_end(conversation.run.state)
             _tell_change(store, recording.tag)
 
@@ -293,7 +293,7 @@ async def _serve(options: argparse.Namespace, run_options: RunOptions, store: Ru
 def _tell_change(store: RunStore, tag: str) -> None:
     from studio.servers.record.replay import change_since
 
-    with suppress(LookupError, JournalError):  # what was not kept is not compared
+    with suppress(LookupError, JournalError):  # answers that are not stored are skipped
         if change := change_since(store, tag):
             before, number, words = change
             tell(
@@ -310,9 +310,9 @@ def _tell_end(state: RunState) -> None:
 
 
 async def _step(recording: Recording, changed: asyncio.Event) -> None:
-    """Ask the user at each pause of any conversation, one after the other.
+    """Ask the user at each pause of any conversation, one after another.
 
-    The end of input ends the recording: what is held, and what the program still asks, is refused.
+    The end of input ends the recording: held and further requests are refused.
     """
     from studio.servers.record.answers import set_options
 

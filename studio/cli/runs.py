@@ -52,7 +52,7 @@ _WIDTH = 60
 
 
 def add_runs(parser: argparse.ArgumentParser) -> None:
-    """Add the sub-commands of `runs`."""
+    """Add the subcommands of `runs`."""
     kinds = parser.add_subparsers(metavar="ACTION", required=True)
     listing = kinds.add_parser("list", help="list past runs, newest first")
     listing.add_argument(
@@ -162,12 +162,12 @@ def _acts(
     def action(options: argparse.Namespace) -> int:
         try:
             with closing(RunStore(user_paths().data / "runs.sqlite")) as store:
-                with suppress(StoreError):  # one that can only be read is shown as it is
+                with suppress(StoreError):  # a read-only one is shown as it is
                     store.mark_interrupted()
                 return act(options, store)
         except (StoreError, JournalError, OSError) as error:
             if isinstance(error, OSError) and error.filename is None:
-                raise  # of the output, not of a file
+                raise  # standard output is closed; this is not an error of a file
             tell(f"prompt-studio: {named_reason(error)}")
             return PROBLEMS
 
@@ -197,10 +197,10 @@ def _line(run: RunSummary) -> str:
 
 
 def found_run(store: RunStore, name: str) -> RunSummary:
-    """Return the run of an id, or of the beginning of one.
+    """Return the run with an id, or with an id that starts so.
 
     Raises:
-        UsageError: there is none, or more than one.
+        UsageError: there is no such run, or more than one.
     """
     try:
         return find_run(store, name)
@@ -213,7 +213,7 @@ def _events(store: RunStore, run: RunSummary) -> list[Event]:
 
 
 def _show_call(store: RunStore, run: str, state: RunState, request: int | None, reply: int) -> int:
-    """Write a request's body, its path and headers beside it; or a raw reply."""
+    """Write the body of a request, or a raw reply; a request also prints its path and headers."""
     call = call_of_step(store, run, state, reply if request is None else request)
     text, lacks = (call.body, "") if request is not None else raw_reply(call)
     if request is not None:
@@ -365,16 +365,16 @@ def past_to_replay(store: RunStore, name: str) -> PastRun:
     """Return the run that `--replay RUN` names.
 
     Raises:
-        UsageError: there is none.
+        UsageError: there is no such run.
     """
     return _known(past_run(store.open(found_run(store, name).id)), name)
 
 
 def past_to_fork(store: RunStore, where: str) -> PastRun:
-    """Return the run and the place that `--fork RUN@STEP` names.
+    """Return the run and the step that `--fork RUN@STEP` names.
 
     Raises:
-        UsageError: there is none.
+        UsageError: there is no such run or step.
     """
     name, at, step = where.rpartition("@")
     if not at or not name or (wanted := whole_number(step)) is None:
@@ -390,10 +390,10 @@ def past_to_fork(store: RunStore, where: str) -> PastRun:
 def results_of(
     store: RunStore | None, named: str, document: PromptDocument
 ) -> tuple[PastRun | None, JsonDict]:
-    """Return the run that `--results RUN[@STEP]` names, and its values of a prompt's inputs.
+    """Return the run that `--results RUN[@STEP]` names, and its values for the prompt's inputs.
 
     Raises:
-        UsageError: there is none.
+        UsageError: there is no such run.
     """
     if not named:
         return None, {}

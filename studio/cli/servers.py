@@ -1,4 +1,4 @@
-"""`mcp`, `lsp` and `cluster`: servers for agents and editors, and the workers of experiments."""
+"""`mcp`, `lsp` and `cluster`: servers for agents and editors, and workers of experiments."""
 
 import argparse
 from pathlib import Path
@@ -46,7 +46,7 @@ def _mcp(options: argparse.Namespace) -> int:
 
 
 def add_lsp(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `lsp`; editors like to pass `--stdio`, which is the only way."""
+    """Add the arguments of `lsp`; `--stdio` is accepted because editors pass it."""
     parser.add_argument(
         "--stdio", action="store_true", help="use stdin and stdout (always the case)"
     )
@@ -64,7 +64,7 @@ def _lsp(_: argparse.Namespace) -> int:
 
 
 def add_cluster(parser: argparse.ArgumentParser) -> None:
-    """Add the commands on workers."""
+    """Add the subcommands for workers."""
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     make = commands.add_parser(
         "certificates", help="make ca.pem, cert.pem and key.pem for your own cluster"

@@ -1,4 +1,4 @@
-"""Words for a terminal, and exit codes: controls in texts of others are shown, and not done."""
+"""Terminal output and exit codes: control characters in foreign texts are printed as escapes."""
 
 import argparse
 import codecs
@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 from studio.core.text.amounts import LARGEST, shortened, whole_number
 
-# The words of the command line that its first look needs, apart from what the commands import.
+# Constants of the command line that must be available before the commands are imported.
 
 COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
@@ -52,43 +52,43 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "plugins": ("list the installed plug-ins and their errors", "main:add_plugins"),
     }
 )
-"""Description of each command, and the function of `studio.cli` that adds its arguments.
+"""Description of each command and the function in `studio.cli` that adds its arguments.
 
-Any other first word is a file to open.
+Any other first word is the name of a file to open.
 """
 
 FINE, PROBLEMS, USAGE, INTERRUPTED = 0, 1, 2, 130
-"""Exit codes: all is well, problems were found, it was called in a wrong way, Ctrl-C."""
+"""Exit codes: success, problems found, wrong usage, interrupted by Ctrl+C."""
 
 UNFINISHED, PAUSED = 3, 4
-"""Exit codes of experiments: errors kept cells from finishing, a budget is used up."""
+"""Exit codes of experiments: cells failed with errors, or a budget is exceeded."""
 
 
 class UsageError(Exception):
-    """The command was not called as it wants to be; the text says how."""
+    """The command was used incorrectly; the text explains the correct use."""
 
 
-# Control characters (a terminal acts on them), what turns the direction of text, half characters.
+# Control characters (a terminal acts on them), bidirectional marks, and lone surrogates.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def printable(text: str) -> str:
-    """Return the text with control and unwritable characters shown as escapes."""
+    """Return the text with control characters and unwritable characters as escapes."""
     return _UNPRINTABLE.sub(lambda found: repr(found[0])[1:-1], text.replace("\r\n", "\n"))
 
 
 def tell(text: object, *, end: str = "\n") -> None:
-    """Write to standard error: a file, a server or a model may have chosen words of it."""
+    """Write to standard error with escapes: the text may come from a file, a server or a model."""
     print(printable(str(text)), end=end, file=sys.stderr, flush=True)
 
 
 def agreed(question: str, *, yes: bool, options: str = "--yes") -> bool:
-    """Return whether the user agrees; without a terminal only an option does.
+    """Ask the user for agreement; without a terminal, only an option can give it.
 
     Args:
-        question: what is asked.
-        yes: whether an option said yes already.
-        options: the options that say yes, for the message where nobody can be asked.
+        question: the question.
+        yes: whether an option already gave agreement.
+        options: options that give agreement, for the message without a terminal.
     """
     if yes:
         return True
@@ -99,20 +99,20 @@ def agreed(question: str, *, yes: bool, options: str = "--yes") -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-# How the program ends when its output has nowhere to go, or cannot be said there: in words.
+# Exit with a message if the output is closed or cannot encode the text.
 
 _CANNOT_WRITE = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO))
 
 
 def ended(run: Callable[[], int]) -> int:
-    """Run, write what is still held back, and return the exit code.
+    """Run a function, flush the outputs, and return the exit code.
 
-    Python writes small output when it ends, where nothing can catch what fails.
+    Python flushes small output at its exit, where errors can no longer be handled.
     """
     if sys.stdout is None or sys.stderr is None:  # `>&-`, or a program without a console
         nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - held to the end
         sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
-    if sys.stdin is None:  # `<&-`: there is nothing to read
+    if sys.stdin is None:  # `<&-`: standard input is closed
         sys.stdin = io.TextIOWrapper(io.BytesIO(), "utf-8")
     _escape_what_is_not_in(sys.stdout)
     code = FINE
@@ -123,7 +123,7 @@ def ended(run: Callable[[], int]) -> int:
             if not sys.stdout.closed:
                 sys.stdout.flush()
     except BrokenPipeError:
-        # The reader (`| head`) has gone; closing quietly is what every such program does.
+        # The reader (`| head`) closed the pipe; like other programs, end without a message.
         _discard()
     except KeyboardInterrupt:
         tell("prompt-studio: interrupted")
@@ -138,7 +138,7 @@ def ended(run: Callable[[], int]) -> int:
 
 
 def _escape_what_is_not_in(output: object) -> None:
-    """Write what an output's encoding has no sign for (ASCII, Windows' 1252) as JSON escapes it."""
+    """Make an output write characters that its encoding (ASCII, …) lacks as JSON escapes."""
     if not isinstance(output, io.TextIOWrapper):
         return
     if output.errors == "strict" or codecs.lookup(output.encoding).name != "utf-8":
@@ -153,29 +153,29 @@ def _escaped(error: UnicodeError) -> tuple[str, int]:
 
 
 def _discard() -> None:
-    """Let what is still held back go nowhere."""
+    """Discard the output that is not written yet."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
 
 
 class Interruption:
-    """Whether a signal has asked the command to stop."""
+    """Records whether a signal asked the command to stop."""
 
     def __init__(self, stop: Callable[[], object], *numbers: signal.Signals) -> None:
-        """Listen while the event loop goes, which must be running.
+        """Listen for signals in the running event loop.
 
-        A signal that is ignored stays so, as in a shell's background jobs and under `nohup`.
+        An ignored signal stays ignored, as in background jobs of a shell and under `nohup`.
 
         Args:
-            stop: called each time.
-            numbers: the signals that ask; Ctrl+C where none is given.
+            stop: called for each signal.
+            numbers: the signals; Ctrl+C if none is given.
         """
-        import asyncio  # not for commands that never wait
+        import asyncio  # not needed by commands that never wait
 
         self._stop = stop
         self.number = 0
-        """Number of the last signal; 0 before one came."""
+        """Number of the last signal; 0 if there was none."""
         with suppress(NotImplementedError):  # Windows
             for each in numbers or (signal.SIGINT,):
                 if signal.getsignal(each) != signal.SIG_IGN:
@@ -186,11 +186,11 @@ class Interruption:
         self._stop()
 
 
-# Numbers of the command line, with their bounds: for argparse's `type`.
+# Number arguments with bounds, for the `type` of argparse.
 
 
 def whole(least: int = 0, most: int = LARGEST) -> Callable[[str], int]:
-    """Return a parser of whole numbers within bounds, which raises argparse's error."""
+    """Return a parser of integers within bounds, which raises argparse errors."""
 
     def read(text: str) -> int:
         number = whole_number(text)
@@ -209,9 +209,9 @@ def amount(
     """Return a parser of numbers within bounds.
 
     Args:
-        least: the smallest one.
-        most: the largest one.
-        above: whether the smallest one itself is not taken.
+        least: the minimum.
+        most: the maximum.
+        above: whether the minimum itself is excluded.
     """
 
     def read(text: str) -> float:

@@ -1,4 +1,4 @@
-"""Options of the window: read at each start, so little is imported."""
+"""Options of the window; this module is read at each start, so it imports little."""
 
 import argparse
 from pathlib import Path
@@ -11,7 +11,7 @@ _MOST_PIXELS = 16_384
 
 
 def window_parser() -> argparse.ArgumentParser:
-    """Return the parser of the window's options."""
+    """Return the parser for the options of the window."""
     parser = argparse.ArgumentParser(
         prog="prompt-studio",
         description="A desktop studio for prompts and agents kept as files.",

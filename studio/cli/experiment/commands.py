@@ -27,7 +27,7 @@ _BASELINE = {
 
 
 def add_experiment(parser: argparse.ArgumentParser) -> None:
-    """Add the commands on experiments."""
+    """Add the subcommands of `experiment`."""
     add_commands(parser, _COMMANDS)
 
 
@@ -37,7 +37,7 @@ def add_baseline(parser: argparse.ArgumentParser) -> None:
 
 
 def add_check_answers(parser: argparse.ArgumentParser) -> None:
-    """Add nothing: it reads its standard input."""
+    """Add no arguments: the command reads standard input."""
     parser.set_defaults(action=_check_answers)
 
 

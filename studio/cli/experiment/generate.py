@@ -1,4 +1,4 @@
-"""`experiment generate`: rows that a model invents, shown before they are written."""
+"""`experiment generate`: generate rows with a model and show them before they are written."""
 
 import argparse
 import asyncio
@@ -23,7 +23,7 @@ from studio.core.text.values import JsonObject, reason_of
 
 
 def add_generate(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
+    """Add the arguments of `generate`."""
     parser.add_argument(
         "prompt", type=Path, metavar="PROMPT", help="prompt whose inputs the rows are for"
     )
@@ -106,10 +106,10 @@ def _show(options: argparse.Namespace, found: generate.GeneratedRows) -> int:
 
 
 def _earlier(path: Path | None) -> tuple[JsonObject, ...]:
-    """Return the values of the rows that a dataset has.
+    """Return the values of the existing rows of a dataset.
 
     Raises:
-        DatasetError: it is no dataset of JSON lines.
+        DatasetError: the file is not a dataset in JSON Lines.
     """
     if path is None or not path.exists():
         return ()

@@ -1,4 +1,4 @@
-"""`experiment improve` and `experiment propose`: other texts for a section of a prompt."""
+"""`experiment improve` and `experiment propose`: find better texts for a section of a prompt."""
 
 import argparse
 import asyncio
@@ -164,7 +164,7 @@ async def _search(options: argparse.Namespace, task: _Task, choices: accept.Impr
 
 
 def _tell(options: argparse.Namespace, found: accept.Improvement) -> int:
-    """Return the texts, the diff, and what the unseen rows say."""
+    """Print the texts, the diff, and the result on the unseen rows; return the exit code."""
     for each in found.candidates:
         print(printable(accept.candidate_words(each)))
     for line in accept.improvement_diff(found):
@@ -242,7 +242,7 @@ def _propose(options: argparse.Namespace) -> int:
 
 
 def _with_task(options: argparse.Namespace, act: object) -> int:
-    """Plan the experiment and choose who proposes; errors become sentences."""
+    """Plan the experiment, choose the proposer, and run an action; print errors as sentences."""
     assert callable(act)
     services = replace(services_of(options), embedded=EmbeddedServer(), approve=False)
     try:
@@ -276,7 +276,7 @@ def _model(choice: ModelChoice | None) -> str:
 
 
 class _Progress:
-    """One line redrawn on a terminal; else a line for each text."""
+    """Progress in one line that is redrawn on a terminal; otherwise one line for each text."""
 
     def __init__(self) -> None:
         self._is_terminal = sys.stderr.isatty()
@@ -292,6 +292,6 @@ class _Progress:
             print(words, file=sys.stderr, flush=True)
 
     def end(self) -> None:
-        """Leave the line."""
+        """End the progress line."""
         if self._is_terminal:
             print(file=sys.stderr)

@@ -1,4 +1,4 @@
-"""`experiment plan`, and what a run is planned with: choices, services, the ledger."""
+"""`experiment plan`, and the shared choices, services and ledger of experiment commands."""
 
 import argparse
 import asyncio
@@ -33,16 +33,16 @@ from studio.core.models.secrets import secret_store
 from studio.core.text.amounts import counted, money
 from studio.core.tools.source import ToolSourceError
 
-# How far a run is, on standard error.
+# Progress of a run, on standard error.
 
 _REDRAW_SECONDS = 0.25
 _LOOK_SECONDS = 1.0
 _MANY = 5_000
-"""Number of cells from which the progress of planning is printed without a terminal."""
+"""Number of cells from which planning progress is printed without a terminal."""
 
 
 class RunProgress:
-    """One line redrawn on a terminal; else a line at each tenth."""
+    """Progress in one line that is redrawn on a terminal; otherwise one line for each tenth."""
 
     def __init__(self) -> None:
         self._is_terminal = sys.stderr.isatty()
@@ -51,7 +51,7 @@ class RunProgress:
         self._rows = 0
 
     def show(self, found: ExperimentProgress) -> None:
-        """Print the progress, not too often."""
+        """Print the progress, at a limited rate."""
         now = time.monotonic()
         if self._is_terminal:
             if now - self._drawn >= _REDRAW_SECONDS:
@@ -75,7 +75,7 @@ class RunProgress:
     async def prepared(
         self, runner: ExperimentRunner, going_on: int | None = None
     ) -> ExperimentEstimate:
-        """Let a runner build its requests, and print the progress."""
+        """Let a runner build its requests and print the progress."""
         drawing = asyncio.create_task(self._watch(runner))
         try:
             return await runner.prepare(going_on)
@@ -91,7 +91,7 @@ class RunProgress:
             self.show(runner.progress)
 
     def end(self, found: ExperimentProgress) -> None:
-        """Leave the line as it is at the end."""
+        """End the progress line with the final state."""
         if self._is_terminal:
             print(f"\r\x1b[K{progress_line(found)}", file=sys.stderr, flush=True)
 
@@ -100,13 +100,13 @@ _RANGE = re.compile(r"([0-9]{1,15})(?:-([0-9]{1,15})?)?")
 
 
 def add_plan(parser: argparse.ArgumentParser) -> None:
-    """Add what is planned."""
+    """Add the arguments of `plan`."""
     add_choices(parser)
     parser.set_defaults(action=plan)
 
 
 def add_choices(parser: argparse.ArgumentParser) -> None:
-    """Add the file and what is chosen of it."""
+    """Add the experiment file and the options that select parts of it."""
     parser.add_argument("file", type=Path, metavar="FILE")
     parser.add_argument(
         "--variant", action="append", default=[], metavar="NAME", help="only this variant"
@@ -130,7 +130,7 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
 
 
 def plan(options: argparse.Namespace) -> int:
-    """Say what a run would send and cost; nothing is sent."""
+    """Print what a run would send and cost; nothing is sent."""
     try:
         with open_ledger(options.file) as ledger:
             services = services_of(options)
@@ -190,16 +190,16 @@ def planned(
     services: ExperimentServices,
     on_rows: Callable[[int], None] | None = None,
 ) -> ExperimentPlan:
-    """Plan the experiment with the arguments.
+    """Plan the experiment that the arguments select.
 
     Args:
-        options: of the command line.
-        services: what it is run with.
-        on_rows: told now and then how many rows were read since it was told last.
+        options: options of the command line.
+        services: services that run it.
+        on_rows: called now and then with the number of rows read since the last call.
 
     Raises:
-        ExperimentError: it cannot be run.
-        UsageError: the rows are none.
+        ExperimentError: the experiment cannot be run.
+        UsageError: the selection of rows is invalid.
     """
     first, last = _range(options.rows)
     choices = ExperimentChoices(
@@ -244,7 +244,7 @@ def _range(text: str) -> tuple[int, int | None]:
 
 
 def services_of(options: argparse.Namespace) -> ExperimentServices:
-    """Return the services of an experiment, as set up on this machine."""
+    """Return the services for experiments, configured for this machine."""
     connections = user_connections()
     for problem in connections.problems:
         tell(f"prompt-studio: {problem}")

@@ -1,4 +1,4 @@
-"""Kept results: shown, compared, listed, exported, and made the baseline."""
+"""Stored results: show, compare, list and export them, and set the baseline."""
 
 import argparse
 import asyncio
@@ -25,13 +25,13 @@ from studio.core.models.secrets import secret_store
 from studio.core.text.amounts import counted, money, whole_number
 from studio.core.text.values import named_reason
 
-# A report on the terminal, or in a form for other programs.
+# Reports on the terminal and in other formats.
 
 _NOTIFY_SECONDS = 10
 
 
 def add_form(parser: argparse.ArgumentParser, *, required: bool) -> None:
-    """Add the form and the file of a report."""
+    """Add the arguments for the format and the file of a report."""
     parser.add_argument("--format", choices=tuple(FORMS), required=required)
     parser.add_argument(
         "-o",
@@ -43,7 +43,7 @@ def add_form(parser: argparse.ArgumentParser, *, required: bool) -> None:
 
 
 def print_report(report: ExperimentReport) -> None:
-    """Write a report to the output, for people."""
+    """Print a report as text."""
     print(printable(f"{report.head.name} #{report.head.id}, {report.head.state}"))
     for sentence in report.sentences:
         print(printable(sentence))
@@ -90,7 +90,7 @@ def write_report(
 
 
 def exit_code(ledger: ExperimentLedger, report: ExperimentReport) -> int:
-    """Return what a run ends with, by what came of it; failed gates are named."""
+    """Return the exit code of a run by its result; print the gates that failed."""
     if report.errors:
         cells = counted(report.errors, "cell has", "cells have")
         tell(f"prompt-studio: {cells} no answer; --only errors asks again")
@@ -104,7 +104,7 @@ def exit_code(ledger: ExperimentLedger, report: ExperimentReport) -> int:
 
 
 def notify(report: ExperimentReport) -> None:
-    """Show the end of a run on the desktop, or print that no program here can."""
+    """Show the end of a run as a desktop notification, or print that this is impossible."""
     head, text = ended_words(report)
     command: list[str] = []
     if sys.platform == "darwin":
@@ -127,7 +127,7 @@ def notify(report: ExperimentReport) -> None:
 
 
 def add_result(parser: argparse.ArgumentParser) -> None:
-    """Add the file and which of its results."""
+    """Add the arguments for the file and the number of the result."""
     parser.add_argument("file", type=Path, metavar="FILE")
     parser.add_argument(
         "--result", default="", metavar="N", help="number of the result (default: the newest)"
@@ -187,10 +187,10 @@ def add_bless(parser: argparse.ArgumentParser) -> None:
 def with_result(
     options: argparse.Namespace, act: Callable[[ExperimentLedger, ResultHead], int]
 ) -> int:
-    """Do something with the result that the arguments name.
+    """Call a function with the result that the arguments name.
 
     Raises:
-        UsageError: there is none.
+        UsageError: there is no such result.
     """
     try:
         with open_ledger(options.file) as ledger:
@@ -266,7 +266,7 @@ def list_results(options: argparse.Namespace) -> int:
 
 
 def export(options: argparse.Namespace) -> int:
-    """Write a result for other programs."""
+    """Export a result in a format for other programs."""
 
     def act(ledger: ExperimentLedger, head: ResultHead) -> int:
         write_report(options, ledger, report_of(ledger, head.id))
@@ -276,7 +276,7 @@ def export(options: argparse.Namespace) -> int:
 
 
 def accept(options: argparse.Namespace) -> int:
-    """Write a cell's answer to its row as the expected one."""
+    """Write a cell's answer to its row as the expected answer."""
 
     def act(ledger: ExperimentLedger, head: ResultHead) -> int:
         key = _cell_key(ledger, head, options.cell)
@@ -299,7 +299,7 @@ def accept(options: argparse.Namespace) -> int:
 
 
 def bless(options: argparse.Namespace) -> int:
-    """Make a result the baseline of its file."""
+    """Set a result as the baseline of its file."""
 
     def act(ledger: ExperimentLedger, head: ResultHead) -> int:
         if head.state != "done":
@@ -339,7 +339,7 @@ def _show_cell(ledger: ExperimentLedger, head: ResultHead, text: str) -> int:
 
 
 def list_batches(options: argparse.Namespace) -> int:
-    """List the batches of a result that are not read to their end; cancel them where asked to."""
+    """List the unfinished batches of a result; cancel them if requested."""
 
     def show(ledger: ExperimentLedger, head: ResultHead) -> int:
         from studio.application.experiments.batches.carrier import batches_under_way

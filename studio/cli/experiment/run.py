@@ -1,4 +1,4 @@
-"""`experiment run`: ask every cell, print the progress, and exit with the verdict."""
+"""`experiment run`: run every cell, print the progress, and return an exit code by the result."""
 
 import argparse
 import asyncio
@@ -38,11 +38,11 @@ _BATCHES_GO_ON = (
     "what was sent in batches is still answered and paid for: experiment run --batch --resume "
     "reads it, experiment batches --cancel cancels it"
 )
-"""Advice after an interruption that leaves batches to their provider."""
+"""Advice after an interruption while the provider still works on batches."""
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
-    """Add what is run and how it goes."""
+    """Add the arguments of `run`."""
     add_choices(parser)
     parser.set_defaults(action=run)
     parser.add_argument("--resume", action="store_true", help="continue the newest result")
@@ -73,7 +73,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_workers(parser: argparse.ArgumentParser) -> None:
-    """Add where cells are asked."""
+    """Add the arguments for workers."""
     parser.add_argument(
         "--workers",
         default="",
@@ -92,7 +92,7 @@ def _add_workers(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run an experiment; gives the exit code."""
+    """Run an experiment and return the exit code."""
     try:
         with open_ledger(options.file) as ledger:
             services = services_of(options)
@@ -130,7 +130,7 @@ async def _drive(
         newest = _newest(options, ledger)
         goes_on = newest is not None and options.resume and not options.only
         whole = await progress.prepared(runner, newest.id if newest and goes_on else None)
-        gc.freeze()  # what is loaded stays: no collection looks through it for some cells
+        gc.freeze()  # loaded objects stay: exclude them from each collection
         result = _result_to_run(options, runner, ledger)
         _tell_estimate(runner.left(result), whole.cells)
         state = await runner.run(result)
@@ -162,11 +162,11 @@ def _asker(
     services: ExperimentServices,
     ledger: ExperimentLedger,
 ) -> Asker | None:
-    """Return the asker of cells; None asks each by itself, in this process.
+    """Return the asker of cells; None sends each request separately from this process.
 
     Raises:
-        ExperimentError: a connection has no batches.
-        UsageError: both are asked for, or batches are under way that would be asked again.
+        ExperimentError: a connection does not support batches.
+        UsageError: both batches and workers are requested, or a pending batch would be sent again.
         WorkersError: the address of the workers cannot be used.
     """
     newest = _newest(options, ledger)
@@ -200,7 +200,7 @@ def _newest(options: argparse.Namespace, ledger: ExperimentLedger) -> ResultHead
 def _result_to_run(
     options: argparse.Namespace, runner: ExperimentRunner, ledger: ExperimentLedger
 ) -> int:
-    """Return a new result, or the newest one where it is to go on and still fits the file."""
+    """Return a new result, or the newest one if it can be continued and still fits the file."""
     newest = _newest(options, ledger)
     if newest is None or not (options.resume or options.only):
         return runner.begin()

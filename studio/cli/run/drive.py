@@ -1,4 +1,4 @@
-"""A run of the command line, from its order to its end."""
+"""`run`: drive a run of the command line to its end."""
 
 import argparse
 import asyncio
@@ -50,29 +50,29 @@ from studio.core.wire.reply import Reply, ReplyDelta
 
 @dataclass(frozen=True)
 class RunOrder:
-    """The options of a run."""
+    """Options of a run."""
 
     document: PromptDocument
-    """The prompt, as it was read."""
+    """The parsed prompt."""
 
     values: JsonDict
-    """Values of its inputs."""
+    """Values of the inputs."""
 
     breaks: tuple[Breakpoint, ...]
-    """Places of pauses."""
+    """Breakpoints."""
 
     past: PastRun | None
-    """The run that it repeats or goes on with; None for a new one."""
+    """The run to replay or continue; None for a new one."""
 
     trust: TrustStore
-    """The folders that are trusted."""
+    """The trusted folders."""
 
     results: PastRun | None = None
-    """The run whose tools' answers it gets; None for none."""
+    """The run whose tool results are reused; None for none."""
 
 
 async def drive(options: argparse.Namespace, order: RunOrder, store: RunStore | None) -> RunState:
-    """Run what is ordered to its end; the history keeps it where there is one."""
+    """Drive a run to its end and store it in the history, if there is one."""
     secrets = secret_store()
     references = references_of(order.document.source.path, order.trust, masker=secrets.masker)
     document = settled_document(order.document, order.values, references)
@@ -80,7 +80,7 @@ async def drive(options: argparse.Namespace, order: RunOrder, store: RunStore | 
     past = order.past
     if past is not None and past.checkpoint is None:
         plan = exactly(past, references, run_options)
-        # The file of now is put to the replies of then: another request than the kept one is told.
+        # The current prompt is compared with the recorded requests: a difference is reported.
         return await _go(options, replace(plan, document=document, inputs=order.values), None)
     connections = user_connections()
     answerers = Answerers(connections, secrets)
@@ -124,7 +124,7 @@ async def drive(options: argparse.Namespace, order: RunOrder, store: RunStore | 
 
 
 def _report_changes(registry: ToolRegistry, *, asks: bool) -> None:
-    """Say which tools are others than the user allowed."""
+    """Print which tools differ from those that the user approved."""
     for entry in registry.entries:
         if asks and entry.enabled and entry.change is not None and entry.mock is None:
             text = f"{entry.name}: {change_text(entry.change)}"
@@ -134,7 +134,7 @@ def _report_changes(registry: ToolRegistry, *, asks: bool) -> None:
 
 
 def _check_tools(breakpoints: tuple[Breakpoint, ...], tools: list[str]) -> None:
-    """Say which breakpoints can never be met."""
+    """Print which breakpoints can never be hit."""
     for item in breakpoints:
         if item.tool and item.tool not in tools:
             known = f"{', '.join(tools) or 'none'}; the places are {PLACES}"
@@ -153,12 +153,12 @@ async def _go(
     """Run a plan to its end.
 
     Args:
-        options: how it is shown.
-        plan: what is run.
-        past: a run that goes on from one of its places; None for any other.
-        store: where it is kept; None keeps it nowhere.
-        chosen: the user's word on the model of a run that is gone on with.
-        open_other: gives another model by the words of a command.
+        options: options of the output.
+        plan: plan of the run.
+        past: the run to continue from a checkpoint; None for a new one.
+        store: history that stores it; None stores nothing.
+        chosen: commands that set the chosen model of a continued run.
+        open_other: opens another model that a command names.
     """
     changed = asyncio.Event()
     show = event_printer(as_json=options.json, times=options.times)
@@ -200,7 +200,7 @@ async def _go(
 
 
 async def _within(seconds: float | None, run: Run, first: tuple[Command, ...]) -> RunState:
-    """Run to the end, or until the time is over: then what is under way is cut off, and kept."""
+    """Run to the end or until the time limit, which cancels and records work in progress."""
     if seconds is None:
         return await run.go(*first)
 
@@ -218,10 +218,10 @@ async def _within(seconds: float | None, run: Run, first: tuple[Command, ...]) -
 def _first_commands(
     options: argparse.Namespace, plan: RunPlan, past: PastRun | None, chosen: tuple[Command, ...]
 ) -> tuple[Command, ...]:
-    """Return the first commands for a run that continues from a checkpoint; empty for a new one.
+    """Return the first commands of a run that continues from a checkpoint; empty for a new one.
 
     Raises:
-        ModelError: the prompt as it is now cannot take the place of the run's.
+        ModelError: the current prompt cannot replace the prompt of the run.
     """
     if past is None:
         return ()
@@ -234,7 +234,7 @@ def _first_commands(
 
 
 def _given_limits(options: argparse.Namespace) -> dict[LimitName, float]:
-    """Return the bounds of the run that the command line sets."""
+    """Return the limits of the run from the command line."""
     given: dict[LimitName, float | None] = {
         "iterations": options.max_iterations,
         "tokens": options.max_tokens,
@@ -262,10 +262,10 @@ def _run_options(
     )
 
 
-# `prompt-studio run`: a prompt or agent to its end, without a window.
+# `prompt-studio run`: run a prompt or agent to its end without a window.
 
 _LEFT_AS_LETTERS = ("fstring-suggested", "single-braces")
-"""Problems of text that the author means as a value and the model gets as letters."""
+"""Codes of problems where the author probably meant a variable but the model gets the text."""
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
@@ -389,7 +389,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _refused(document: PromptDocument, refusal: Refusal) -> int:
-    """Say what keeps the prompt from being run, and how its samples are taken."""
+    """Print why the prompt cannot be run and how to use its samples."""
     arguments.report(document, refusal.problems)
     if refusal.samples:
         given = (f"-i {name}={_shell(value)}" for name, value in refusal.samples.items())
@@ -405,7 +405,7 @@ def _past(options: argparse.Namespace, store: RunStore | None) -> PastRun | None
     """Return the run that `--replay` or `--fork` names; None without these options.
 
     Raises:
-        UsageError: there is none, or it has no such step.
+        UsageError: there is no such run or step.
     """
     named = options.fork or options.replay
     if not named or (options.replay and Path(options.replay).is_file()):
@@ -424,7 +424,7 @@ def _check_target(options: argparse.Namespace) -> None:
 
 
 def _store() -> RunStore | None:
-    """Return the history; without one that can be opened a run goes on, with a message."""
+    """Return the history; if it cannot be opened, print a message and return None."""
     try:
         return RunStore(user_paths().data / "runs.sqlite")
     except (StoreError, OSError) as error:
@@ -433,6 +433,6 @@ def _store() -> RunStore | None:
 
 
 def _end(options: argparse.Namespace, state: RunState) -> int:
-    """Write how the run ended; returns the exit code."""
+    """Print how the run ended and return the exit code."""
     print_end(state, as_json=options.json, shown=options.live.shown)
     return terminal.FINE if state.status == "done" else terminal.PROBLEMS

@@ -1,4 +1,4 @@
-"""Choose the model of a run: the one of its prompt, or another when a kept run continues."""
+"""Choose the model of a run: the prompt's, or another one when a stored run continues."""
 
 import argparse
 import sys
@@ -26,17 +26,17 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.tools.trust.store import TrustStore
 
 Chosen: TypeAlias = tuple[ChatModel, tuple[Command, ...]]
-"""Model, and the commands that tell the run of the choice."""
+"""Model, and the commands that record the choice in the run."""
 
 
 def model_of_prompt(
     options: argparse.Namespace, document: PromptDocument, trust: TrustStore, answerers: Answerers
 ) -> ChatModel:
-    """Return the model that answers, and print the reason.
+    """Return the model for a prompt and print why it was chosen.
 
     Raises:
         UsageError: the connection does not exist.
-        ModelError: it lacks something, or the file chose an address of its own.
+        ModelError: the connection is incomplete, or the prompt sets an address.
     """
     if options.replay is not None:
         return ReplayModel(Path(options.replay))
@@ -57,13 +57,13 @@ def choice_for(
     trust: TrustStore,
     connections: Connections,
 ) -> ModelChoice:
-    """Return the connection and model of a prompt, and print the notes on them.
+    """Return the connection and model of a prompt and print notes about them.
 
     Args:
-        options: `connection` and `model` are the user's word.
+        options: `connection` and `model` are the user's choice.
         document: the prompt.
-        trust: which folders are trusted.
-        connections: what the user has set up.
+        trust: the trusted folders.
+        connections: the configured connections.
 
     Raises:
         UsageError: the connection does not exist.
@@ -95,18 +95,18 @@ def model_of_fork(
     answerers: Answerers,
     trust: TrustStore,
 ) -> Chosen:
-    """Return the model with which a kept run continues; asks if it has changed.
+    """Return the model with which a stored run continues; ask the user if it has changed.
 
     Args:
-        options: `connection`, `model` and `fork_model` are the user's word; what answers is
-            written down in `record`.
+        options: `connection`, `model` and `fork_model` are the user's choice; replies are recorded
+            in `record`.
         past: the run.
-        model: what the prompt asks for now.
-        answerers: what models are opened with.
-        trust: which folders are trusted.
+        model: the model that the prompt currently requests.
+        answerers: services that open models.
+        trust: the trusted folders.
 
     Raises:
-        ModelError: nobody can be asked, or the run's own model is not set up here.
+        ModelError: there is no terminal to ask on, or the run's model is not configured.
     """
     had, now = past.state.answered_by, run_model_of(model)
     if now.is_same(had):
@@ -129,7 +129,7 @@ def model_of_fork(
 
 
 def _asked(had: RunModel, now: RunModel) -> str:
-    """Return the user's answer from the terminal."""
+    """Ask on the terminal which model to use and return the answer."""
     words = f"The run had {had.name}; the prompt now asks for {now.name}."
     if not sys.stdin.isatty():
         raise ModelError(
@@ -156,15 +156,15 @@ def open_named(
     """Return the model of `CONNECTION [ID]`.
 
     Args:
-        document: the prompt that is run.
-        trust: which folders are trusted.
-        answerers: what models are opened with.
-        record: the file that replies are written into, if any.
-        words: as the user wrote them.
+        document: the prompt.
+        trust: the trusted folders.
+        answerers: services that open models.
+        record: file in which replies are recorded, if any.
+        words: the text of the user.
 
     Raises:
         UsageError: there is no such connection.
-        ModelError: it lacks something.
+        ModelError: the connection is incomplete.
     """
     connections, asked = answerers.connections, asked_by(document, trust)
     name, model = words.strip(), ""
@@ -179,10 +179,10 @@ def open_named(
 
 
 def recorded(model: ChatModel, record: Path | None, answerers: Answerers) -> ChatModel:
-    """Return the model, with its replies recorded in a file if one is named.
+    """Wrap a model to record its replies if a file is named.
 
     Raises:
-        UsageError: the file cannot be written; nothing was sent yet.
+        UsageError: the file cannot be written; nothing was sent.
     """
     if record is None:
         return model

@@ -1,6 +1,6 @@
-"""Stepping in the terminal: each pause prints the state and reads a command.
+"""Stepping in the terminal: each pause prints the state and reads commands.
 
-Everything for the user goes to standard error, so that `--json` keeps standard output for events.
+Messages for the user go to standard error, since `--json` writes events to standard output.
 """
 
 import argparse
@@ -29,16 +29,16 @@ from studio.core.text.amounts import counted
 from studio.core.wire.reply import Reply
 
 PLACES = ", ".join(place.word for place in PausePoint)
-"""Places where a run can pause, in the words of the command line."""
+"""Pause points of a run, in the words of the command line."""
 
 _SHORTER = 400
 
 OpenModel: TypeAlias = Callable[[str], ChatModel]
-"""Gives the model of `CONNECTION [ID]`."""
+"""Opens the model of `CONNECTION [ID]`."""
 
 
 def add_stepping(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that say where to pause."""
+    """Add the arguments for pause points."""
     parser.add_argument(
         "--step", action="store_true", help="pause at every place and take commands"
     )
@@ -56,7 +56,7 @@ def breakpoints_of(options: argparse.Namespace) -> tuple[Breakpoint, ...]:
     """Return the breakpoints that `--break` names.
 
     Raises:
-        UsageError: one of them is none.
+        UsageError: a name is not a pause point.
     """
     try:
         return tuple(breakpoint_of(text, at) for at, text in enumerate(options.breaks, 1))
@@ -70,13 +70,13 @@ async def step_through(
     changed: asyncio.Event,
     open_other: OpenModel | None = None,
 ) -> RunState:
-    """Drive a run to its end; at every pause the user is asked. The end of input stops it.
+    """Drive a run to its end and ask the user at every pause. The end of input stops it.
 
     Args:
         run: the run.
-        first: commands to begin with.
-        changed: set after every fact of the run.
-        open_other: what opens another model; None where a replay asks none.
+        first: commands to send first.
+        changed: set after every event of the run.
+        open_other: opens another model; None for a replay, which calls no model.
     """
     going = asyncio.create_task(run.go(*first))
     try:
@@ -100,13 +100,13 @@ async def ask(
     open_other: OpenModel | None,
     set_options: Callable[[str], str] | None = None,
 ) -> bool:
-    """Take commands until one moves the run; return whether there is a user still.
+    """Read commands until one continues the run; return False at the end of input.
 
     Args:
         run: the run.
-        going: the task that drives it.
-        open_other: what opens another model; None where none can be chosen.
-        set_options: sets options of a program's request, of `set JSON`; returns why it cannot.
+        going: task that drives it.
+        open_other: opens another model; None if none can be chosen.
+        set_options: sets options of a program's request (`set JSON`); returns an error, or "".
     """
     while not going.done():
         tell("(step) ", end="")
@@ -132,7 +132,7 @@ async def ask(
                 tell(command)
                 continue
             if isinstance(command, commands.Continue):
-                # Whoever goes on has done with `--step`: breakpoints and problems stop from now on.
+                # After this, `--step` is over: only breakpoints and problems stop the run.
                 run.gate.options = replace(run.gate.options, pause_at=frozenset())
             run.send(command)
         except (CommandError, NotAllowedError, UsageError, ModelError) as error:
@@ -145,7 +145,7 @@ async def ask(
 
 
 def _other_model(line: str, state: RunState, open_other: OpenModel | None) -> Command | None:
-    """Return the command of `model CONNECTION [ID]`; None for any other line."""
+    """Parse `model CONNECTION [ID]` into a command; return None for any other line."""
     word, _, rest = line.strip().partition(" ")
     if word != "model":
         return None
@@ -156,7 +156,7 @@ def _other_model(line: str, state: RunState, open_other: OpenModel | None) -> Co
 
 
 def pause_words(run: Run) -> str:
-    """Describe the pause of a run, its breakpoints in words."""
+    """Describe the pause of a run, with its breakpoints in words."""
     names = {each.id: describe(each) for each in run.gate.options.breakpoints}
     return standing(run.state, names)
 
@@ -170,7 +170,7 @@ async def _either(going: asyncio.Task[RunState], changed: asyncio.Event) -> None
 
 
 async def line_of(stream: TextIO) -> str:
-    """Return a line of input; read in a thread that an interrupted program need not wait for."""
+    """Read a line in a thread that an interrupted program need not wait for."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[str] = loop.create_future()
 
@@ -187,7 +187,7 @@ async def line_of(stream: TextIO) -> str:
     return await future
 
 
-# What is shown ------------------------------------------------------------------------------------
+# Output -----------------------------------------------------------------------------------------
 
 _TITLES: Mapping[PausePoint, str] = {
     PausePoint.BEFORE_REQUEST: "the request is ready",
@@ -201,11 +201,11 @@ _TITLES: Mapping[PausePoint, str] = {
 
 
 def standing(state: RunState, breakpoints: Mapping[str, str] | None = None) -> str:
-    """Describe the state of a run, its reason and subject, in a few lines.
+    """Describe in a few lines where and why a run is paused.
 
     Args:
         state: the run.
-        breakpoints: the words of each breakpoint, by id.
+        breakpoints: description of each breakpoint by id.
     """
     pause, place = state.pause, state.place
     if pause is None or place is None:

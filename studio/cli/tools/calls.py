@@ -1,4 +1,4 @@
-"""Calls of a source's tools: one, one for each row of a file, and saved ones as tests."""
+"""Tool calls: a single call, a call for each row of a file, and saved calls as tests."""
 
 import argparse
 import asyncio
@@ -26,12 +26,12 @@ from studio.core.tools.source import ServerOffer
 
 
 def call_tool(options: argparse.Namespace) -> int:
-    """Call a tool once, or for each row of a file; a call that is recorded is written down."""
+    """Call a tool once, or for each row of a file; with `--record`, save each call."""
     return _run(_called(options, _arguments(options)))
 
 
 def repeat_calls(options: argparse.Namespace) -> int:
-    """Make saved calls again, and say which answers are not as they were."""
+    """Repeat saved calls and report the answers that changed."""
     return _run(_check_calls(options))
 
 
@@ -43,10 +43,10 @@ def _run(work: Coroutine[object, object, int]) -> int:
 
 
 class _Said(list[str]):
-    """Prints the output of a running call to the error stream."""
+    """A list that also prints each line of a running call to standard error."""
 
     def append(self, line: str) -> None:
-        """Write a line."""
+        """Print a line."""
         super().append(line)
         tell(reveal(line))
 
@@ -84,7 +84,7 @@ def _arguments(options: argparse.Namespace) -> JsonObject:
     """Return the arguments of a call.
 
     Raises:
-        UsageError: they are not a JSON object, or one has no name.
+        UsageError: the arguments are not a JSON object, or one has no name.
     """
     try:
         whole = parse_json(options.arguments)
@@ -96,11 +96,7 @@ def _arguments(options: argparse.Namespace) -> JsonObject:
 
 
 def named_values(written: Sequence[str]) -> JsonDict:
-    """Return the values of `-a NAME=VALUE`.
-
-    Raises:
-        UsageError: one has no name.
-    """
+    """Return the values of `-a NAME=VALUE`."""
     made: JsonDict = {}
     for each in written:
         name, equals, text = each.partition("=")
@@ -118,19 +114,19 @@ def _value(text: str) -> Json:
 
 
 async def _call_rows(tools: ToolSet, spec: ToolSpec, rows: Path, output: Path | None) -> int:
-    """Call a tool for each row of a file; a line of JSON for each call.
+    """Call a tool for each row of a file and write a line of JSON for each call.
 
     Args:
         tools: the source.
         spec: the tool.
         rows: CSV, JSONL, JSON or YAML; its columns are the arguments.
-        output: the file that the lines are added to; None prints them.
+        output: file to which the lines are appended; None prints them.
 
     Raises:
         SavedCallsError: the file cannot be used.
     """
     from studio.application.tools.saved_calls import (
-        calls_of_rows,  # reads data sets: slow to import
+        calls_of_rows,  # reads datasets: slow to import
     )
 
     calls = calls_of_rows(rows, spec.id, spec.parameters)
@@ -145,12 +141,12 @@ async def _call_rows(tools: ToolSet, spec: ToolSpec, rows: Path, output: Path | 
 
 
 def _folder(output: Path | None) -> Path:
-    """Return the folder of the file of saved calls, which names tool files relative to it."""
+    """Return the folder of the file of saved calls; tool files are named relative to it."""
     return output.parent if output is not None else Path()
 
 
 def _add(output: Path | None, call: JsonObject) -> None:
-    """Add a call to a file, as a line; print it where there is none."""
+    """Append a call to a file as a line, or print it without a file."""
     line = json.dumps(call, ensure_ascii=False)
     if output is None:
         print(line, flush=True)
@@ -160,7 +156,7 @@ def _add(output: Path | None, call: JsonObject) -> None:
 
 
 async def _check_calls(options: argparse.Namespace) -> int:
-    """Make saved calls again, and say which answers are not as they were.
+    """Repeat saved calls and report the answers that changed.
 
     Raises:
         SavedCallsError: the file cannot be used.
@@ -191,20 +187,20 @@ async def _check_calls(options: argparse.Namespace) -> int:
     return PROBLEMS if any(differences) else FINE
 
 
-# `prompt-studio tools resources | prompts | complete`: what a server has beside its tools.
+# `prompt-studio tools resources | prompts | complete`: what a server offers besides tools.
 
 
 def show_offers(options: argparse.Namespace) -> int:
-    """Write a server's prompts or resources, or the contents of one.
+    """Print a server's prompts or resources, or the content of one.
 
     Args:
-        options: with `kinds`, the kinds that are meant.
+        options: with `kinds`, the kinds to print.
     """
     return asyncio.run(_shown(options))
 
 
 def complete(options: argparse.Namespace) -> int:
-    """Write what a server proposes for an argument of a prompt or a template of addresses."""
+    """Print a server's suggestions for an argument of a prompt or of a resource template."""
     return asyncio.run(_completed(options))
 
 
@@ -263,7 +259,7 @@ def _list(offers: list[ServerOffer], options: argparse.Namespace) -> None:
 def _found(
     offers: list[ServerOffer] | tuple[ServerOffer, ...], options: argparse.Namespace
 ) -> ServerOffer:
-    """Return the offer that is named; a resource need not be listed.
+    """Return the named prompt or resource; a resource need not be listed.
 
     Raises:
         UsageError: the server has no such prompt.

@@ -1,8 +1,8 @@
-"""`prompt-studio tools`: list, show, call and record tools of every kind, and serve a Python file.
+"""`prompt-studio tools`: list, show, call and record tools, and serve a Python file.
 
 A source is a Python file, a `.mcp.json`, an OpenAPI description, an address, or a prompt with all
-of its tools. A source that is named by itself is the caller's own: naming it is consent to run it.
-A prompt may be a stranger's: nothing of it runs in a folder that is not trusted.
+of its tools. Naming a source directly is consent to run it. A prompt may come from someone else, so
+its tools run only if its folder is trusted.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ _MOST_MEGABYTES = 1_000_000_000
 _SOURCE = "a Python file, .mcp.json, OpenAPI description, prompt, or address"
 
 _MOST_MARKED = 5
-"""Tools that are named where the same is to be looked at in many."""
+"""Maximum number of tools that are named with one remark."""
 
 
 class _AnyOrderParser(argparse.ArgumentParser):
-    """Takes options anywhere: `call SOURCE TOOL --endpoint URL '{}'` has its arguments last."""
+    """A parser that accepts options anywhere, as in `call SOURCE TOOL --endpoint URL '{}'`."""
 
     _is_inside = False
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
-        """Parse options first, then what is left; each half comes here, too."""
+        """Parse the options first and then the other arguments, each in a call of this method."""
         takes_rest = any(
             action.nargs == argparse.REMAINDER for action in self._get_positional_actions()
         )
@@ -67,14 +67,14 @@ class _AnyOrderParser(argparse.ArgumentParser):
 
 
 def add_tools(parser: argparse.ArgumentParser) -> None:
-    """Add the commands."""
+    """Add the subcommands of `tools`."""
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_AnyOrderParser)
     serve = commands.add_parser("serve", help="serve a file over MCP on stdin and stdout")
     serve.add_argument(
         "file", type=Path, metavar="FILE", help="Python file, or recorded session (.jsonl)"
     )
     serve.add_argument("--characters", type=whole(1), help="longest result, in characters")
-    # The program without a Python of its own runs itself so (`python/worker.py`).
+    # A frozen program starts itself with this command (`python/worker.py`).
     serve.add_argument(
         "--memory", type=whole(0, _MOST_MEGABYTES), help="memory limit in megabytes (Linux)"
     )
@@ -153,7 +153,7 @@ def add_tools(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_offers(commands: argparse._SubParsersAction[_AnyOrderParser]) -> None:
-    """Add the commands for what a server has beside its tools."""
+    """Add the commands for what a server offers besides tools."""
     kinds = {"resources": ("resource", "resource template"), "prompts": ("prompt",)}
     for name, meant in kinds.items():
         shown = commands.add_parser(name, help=f"list the {name} of an MCP server, or read one")
@@ -312,7 +312,7 @@ def _complete(options: argparse.Namespace) -> int:
 
 
 def list_tools(options: argparse.Namespace) -> int:
-    """Write the tools of what the command line names."""
+    """Print the tools of the named source or prompt."""
     servers = _servers(options)
     if len(servers) > 1 and not options.server:
         if options.session is not None:
@@ -350,7 +350,7 @@ async def _list_source(options: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _ListedServer:
-    """The tools of one server of a `.mcp.json`."""
+    """One server of a `.mcp.json` with its tools."""
 
     name: str
     specs: Sequence[ToolSpec] = ()
@@ -358,7 +358,7 @@ class _ListedServer:
 
 
 async def _list_servers(options: argparse.Namespace, names: Sequence[str]) -> int:
-    """List all servers at once; one that cannot be listed is named, and hides no other."""
+    """List all servers at the same time; a server that fails is named and does not hide others."""
     from studio.cli.tools.opening import ask_trust
     from studio.core.tools.forms import native_function
 
@@ -389,14 +389,14 @@ async def _of_server(options: argparse.Namespace, name: str) -> _ListedServer:
 
 
 def _say(problems: Sequence[str]) -> bool:
-    """Write what is wrong with a source; says whether anything is."""
+    """Print the problems of a source; return whether there are any."""
     for problem in problems:
         tell(problem)
     return bool(problems)
 
 
 def _print(specs: Sequence[ToolSpec]) -> None:
-    """Print tools as a prompt declares them, with remarks on their texts."""
+    """Print tools as a prompt declares them, with remarks about their texts."""
     from studio.core.tools.forms import react_lines
 
     if not specs:
@@ -411,7 +411,7 @@ def _print(specs: Sequence[ToolSpec]) -> None:
 
 
 def _marked(specs: Iterable[ToolSpec]) -> Iterator[str]:
-    """Return the remarks, a line each, with the tools that they concern."""
+    """Yield one line for each remark with the tools that it concerns."""
     found: dict[str, list[str]] = {}
     for spec in specs:
         for mark in suspicions(spec):
@@ -421,11 +421,11 @@ def _marked(specs: Iterable[ToolSpec]) -> Iterator[str]:
         yield f"{', '.join(names[:_MOST_MARKED])}{more}: {mark}"
 
 
-# `prompt-studio tools add | remove`: a server that is pasted, tried, and written down.
+# `prompt-studio tools add | remove`: test a pasted server and save it.
 
 
 def add(options: argparse.Namespace) -> int:
-    """Recognize servers, list their tools, and write the servers down."""
+    """Parse pasted servers, list their tools, and save the servers to a file."""
     words = options.text
     text = words[0] if len(words) == 1 else shlex.join(words)
     path = _file(options)
@@ -450,7 +450,7 @@ def add(options: argparse.Namespace) -> int:
 
 
 def remove(options: argparse.Namespace) -> int:
-    """Take a server out of its file."""
+    """Remove a server from its file."""
     path = _file(options)
     try:
         if pasted_server.server_in(path, options.name) is None:
@@ -462,7 +462,7 @@ def remove(options: argparse.Namespace) -> int:
 
 
 def _file(options: argparse.Namespace) -> Path:
-    """Return the file of servers: the named one, the user's, or the nearest of the folder."""
+    """Return the file of servers: the given one, the user's, or the nearest one of the folder."""
     if options.own:
         return user_paths().config / OWN_FILE
     if options.file is not None:
@@ -474,7 +474,7 @@ def _file(options: argparse.Namespace) -> Path:
 def _tried(
     server: pasted_server.PastedServer, folder: Path, options: argparse.Namespace
 ) -> tuple[ToolSpec, ...] | None:
-    """Return the tools of a server, written out; None, with the reason, where it has none."""
+    """Print and return the tools of a server; print the reason and return None if it fails."""
     print(f"{reveal(server.name, lines=False)}: {reveal(server.shown, lines=False)}")
     if options.untried:
         return ()

@@ -1,4 +1,4 @@
-"""Open what a command of `tools` names, one source or a prompt, as a set of tools."""
+"""Open the source or prompt of a `tools` command as a set of tools."""
 
 import argparse
 import os
@@ -40,33 +40,33 @@ from studio.core.tools.source import (
 from studio.core.tools.sources.opening import open_source, source_key
 from studio.core.tools.toolbox import check_arguments
 
-# Sources of tools that are named by themselves: a Python file, a server, an API, an address.
+# Tool sources that are named directly: a Python file, a server, an API, an address.
 
 _DESCRIPTIONS = (".json", ".yaml", ".yml")
 
 
 class UnknownSourceError(ValueError):
-    """The error for a name that is no source of tools; its text says why."""
+    """The name is not that of a tool source; the text says why."""
 
 
 def is_address(place: str) -> bool:
-    """Return whether a source is named by its address."""
+    """Return whether the name of a source is an address."""
     return place.startswith(("http://", "https://"))
 
 
 def named_by(
     place: str, server: str = "", connection: JsonObject | None = None
 ) -> SourceDeclaration:
-    """Return the source that a file or an address is.
+    """Return the source for a file or an address.
 
     Args:
         place: a Python file, a `.mcp.json`, an OpenAPI description, or the address of a description
-            (it ends in .json or .yaml) or of an MCP server.
-        server: the server of a file that names several.
+            (ending in .json or .yaml) or of an MCP server.
+        server: name of a server if the file has several.
         connection: endpoint and keys of an API.
 
     Raises:
-        UnknownSourceError: it is none of these, or the server is not in it.
+        UnknownSourceError: the source is none of these, or has no such server.
         OSError: the file cannot be read.
     """
     if is_address(place):
@@ -87,10 +87,10 @@ def named_by(
 
 
 def servers_in(place: str) -> tuple[str, ...]:
-    """Return the names of the servers of a `.mcp.json`; none of any other source.
+    """Return the names of the servers of a `.mcp.json`; empty for any other source.
 
     Raises:
-        UnknownSourceError: it names servers, and cannot be used.
+        UnknownSourceError: the file names servers but cannot be used.
         OSError: the file cannot be read.
     """
     path = Path(place)
@@ -106,7 +106,7 @@ def _names_servers(path: Path) -> bool:
     try:
         data = parse_json(read_text(path, errors="replace"))
     except ValueError:
-        return path.name.endswith("mcp.json")  # it says itself what is wrong with it
+        return path.name.endswith("mcp.json")  # the file is damaged; reading it reports the problem
     return server_config.listed_servers(data) is not None
 
 
@@ -124,20 +124,20 @@ def _server(path: Path, wanted: str) -> McpServer:
 
 
 class SourceToolSet:
-    """The tools of one source; what it says is masked."""
+    """The tools of a source; its output is masked."""
 
     def __init__(self, source: ToolSource, secrets: ToolSecrets) -> None:
         self._source = source
         self._secrets = secrets
         self._schemas: dict[str, JsonObject] = {}
         self.problems: list[str] = []
-        """Problems in sentences; known after `specs`."""
+        """Problems as sentences; complete after `specs`."""
 
     async def specs(self) -> Sequence[ToolSpec]:
-        """Return every tool; none of a Python file that cannot be imported.
+        """Return all tools; empty for a Python file that cannot be imported.
 
         Raises:
-            ToolSourceError: it cannot be read, started or reached.
+            ToolSourceError: the source cannot be read, started or reached.
         """
         source = self._source
         try:
@@ -157,7 +157,7 @@ class SourceToolSet:
         return self._secrets.masked(listed)
 
     def find(self, tool: ToolId) -> str:
-        """Find the name of a tool, whichever source it was saved for; empty where there is none."""
+        """Find the name of a tool, whichever source it was saved for; empty if there is none."""
         return tool.name if tool.name in self._schemas else ""
 
     def place_of(self, name: str) -> str:
@@ -168,7 +168,7 @@ class SourceToolSet:
         """Return the prompts and resources of a server.
 
         Raises:
-            UsageError: it is no server.
+            UsageError: the source is not a server.
         """
         return self._secrets.masked((await self._server().facts()).offers)
 
@@ -179,7 +179,7 @@ class SourceToolSet:
     async def complete(
         self, offer: ServerOffer, argument: str, text: str, given: Mapping[str, str]
     ) -> tuple[str, ...]:
-        """Return what a server proposes for an argument."""
+        """Return a server's suggestions for an argument."""
         return self._secrets.masked(await self._server().complete(offer, argument, text, given))
 
     def _server(self) -> McpSource:
@@ -190,12 +190,12 @@ class SourceToolSet:
     async def call(
         self, name: str, arguments: JsonObject, tell_line: Callable[[str], None] | None = None
     ) -> ToolOutcome:
-        """Call a tool as a run does, with arguments that keep its schema (known after `specs`).
+        """Call a tool as a run does, with arguments that match its schema (known after `specs`).
 
         Args:
             name: the tool.
-            arguments: what it is called with.
-            tell_line: is told each line that it prints, or says of its progress.
+            arguments: arguments of the call.
+            tell_line: called with each line of its output or progress.
         """
         wrong = check_arguments(self._schemas.get(name, {}), arguments)
         if wrong:
@@ -225,14 +225,14 @@ class SourceToolSet:
 
 
 class PromptToolSet:
-    """All tools of a prompt, by the rules of its folder."""
+    """All tools of a prompt, under the trust rules of its folder."""
 
     def __init__(self, session: ToolSession) -> None:
         self._session = session
 
     @property
     def problems(self) -> list[str]:
-        """Return the problems of its sources, in sentences."""
+        """Return the problems of the sources as sentences."""
         return [
             f"prompt-studio: {each.label}: {each.message}"
             for each in self._session.registry.sources
@@ -240,12 +240,12 @@ class PromptToolSet:
         ]
 
     async def specs(self) -> Sequence[ToolSpec]:
-        """Return every tool, those that are switched off too."""
+        """Return all tools, including disabled ones."""
         entries = self._session.registry.entries
         return [replace(entry.spec, id=entry.id) for entry in entries]
 
     def find(self, tool: ToolId) -> str:
-        """Find the name by which the model calls a tool; empty where there is none."""
+        """Find the name by which the model calls a tool; empty if there is none."""
         entry = self._session.registry.find(tool.name, tool.source)
         return entry.name if entry is not None else ""
 
@@ -257,7 +257,7 @@ class PromptToolSet:
     async def call(
         self, name: str, arguments: JsonObject, tell_line: Callable[[str], None] | None = None
     ) -> ToolOutcome:
-        """Call a tool because the user asked for it; what it says comes with its outcome."""
+        """Call a tool at the user's request; its output is part of the outcome."""
         del tell_line
         entry = self._session.registry.named(name)
         return await self._session.current.try_tool(
@@ -270,14 +270,14 @@ ToolSet: TypeAlias = SourceToolSet | PromptToolSet
 
 @asynccontextmanager
 async def opened(options: argparse.Namespace, *, calls: bool = False) -> AsyncIterator[ToolSet]:
-    """Open what is named; it is closed again.
+    """Open the named source or prompt while the block runs.
 
     Args:
-        options: the command line's.
-        calls: whether tools are called, and not only listed.
+        options: options of the command line.
+        calls: whether tools are called, not only listed.
 
     Raises:
-        UsageError: there is no such source, it cannot be read, or the user does not trust it.
+        UsageError: the source does not exist, cannot be read, or is not trusted by the user.
     """
     place = options.source
     options.file = Path(place)
@@ -295,7 +295,7 @@ async def opened(options: argparse.Namespace, *, calls: bool = False) -> AsyncIt
 
 
 def ask_trust(options: argparse.Namespace) -> None:
-    """Ask once whether a file may run code or reach addresses, where its folder is not trusted.
+    """Ask once whether a file in an untrusted folder may run code or access addresses.
 
     Raises:
         UsageError: the user says no, or cannot be asked.
@@ -364,10 +364,10 @@ async def _of_prompt(options: argparse.Namespace) -> AsyncIterator[ToolSet]:
 
 
 async def wanted(tools: ToolSet, name: str) -> ToolSpec:
-    """Return the tool of that name.
+    """Return the tool with a name.
 
     Raises:
-        UsageError: there is none.
+        UsageError: there is no such tool.
     """
     specs = await tools.specs()
     meant = tools.find(ToolId("", name))

@@ -1,4 +1,4 @@
-"""The features of the protocol: from a reading and a place to what an editor shows."""
+"""Language server features: turn a parsed text and a position into protocol objects."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from studio.core.text.values import KeyPath
 from studio.core.tools.trust.store import TrustStore
 
 SOURCE = "prompt-studio"
-"""The name that an editor shows beside a finding."""
+"""Source name that an editor shows beside a diagnostic."""
 
 _SEVERITIES: Mapping[Severity, types.DiagnosticSeverity] = MappingProxyType(
     {
@@ -82,7 +82,7 @@ _TOKENS: Mapping[str, str] = MappingProxyType(
         "code": "string",
     }
 )
-"""The protocol's type of each style of the lexer; styles that have none are plain text."""
+"""Token type of the protocol for each style of the lexer; a style that is missing is plain text."""
 
 _NUMBERS = {name: number for number, name in enumerate(dict.fromkeys(_TOKENS.values()))}
 
@@ -92,7 +92,7 @@ _LONGEST_VALUE = 40
 
 
 def diagnostics(reading: OpenText) -> list[types.Diagnostic]:
-    """Return every finding, at its place."""
+    """Return every problem as a diagnostic with its range."""
     return [_diagnostic(reading, problem) for problem in reading.problems]
 
 
@@ -107,7 +107,7 @@ def _diagnostic(reading: OpenText, problem: Problem) -> types.Diagnostic:
 
 
 def code_actions(reading: OpenText, range_: types.Range) -> list[types.CodeAction]:
-    """Return the fixes of the findings that touch a range, the best of each first."""
+    """Return the fixes of the problems that overlap a range; a problem's preferred fix is first."""
     start, end = reading.positions.offset(range_.start), reading.positions.offset(range_.end)
     lines = reading.document.source
     first, last = lines.line_of(start), lines.line_of(end)
@@ -128,13 +128,13 @@ def code_actions(reading: OpenText, range_: types.Range) -> list[types.CodeActio
 def completions(
     reading: OpenText, position: types.Position, *, asked: bool, snippets: bool
 ) -> types.CompletionList:
-    """Return the completions at a place.
+    """Return the completions at a position.
 
     Args:
         reading: the text.
         position: the caret.
-        asked: whether the user asked; else only clear cases are offered.
-        snippets: whether the editor leads through the places of a snippet.
+        asked: whether the user asked for them; otherwise only unambiguous ones are returned.
+        snippets: whether the editor supports snippets with tab stops.
     """
     document = reading.document
     caret = reading.positions.offset(position)
@@ -153,7 +153,8 @@ def completions(
                 kind=_KINDS.get(item.kind, types.CompletionItemKind.Text),
                 detail=item.detail or None,
                 sort_text=f"{number:04}",
-                # The choice is ours: an editor that filters again finds what was typed.
+                # The list is already filtered: an editor that filters it again finds the text that
+                # was typed.
                 filter_text=item.label if item.label.startswith(typed) else typed,
                 insert_text_format=types.InsertTextFormat.Snippet if is_snippet else None,
                 text_edit=types.TextEdit(where, text),
@@ -168,7 +169,7 @@ def completions(
 
 
 def hover_at(reading: OpenText, position: types.Position) -> types.Hover | None:
-    """Describe a place as Markdown; the editor itself shows the findings."""
+    """Describe the element at a position as Markdown, without problems: the editor shows those."""
     text = hover(reading.document, (), reading.positions.offset(position), reading.around)
     if not text:
         return None
@@ -176,26 +177,26 @@ def hover_at(reading: OpenText, position: types.Position) -> types.Hover | None:
 
 
 def folding_ranges(reading: OpenText) -> list[types.FoldingRange]:
-    """Return the folds of front matter, its blocks, sections and fenced code."""
+    """Return the folding ranges of the front matter, its blocks, the sections and fenced code."""
     return [types.FoldingRange(fold.first, fold.last) for fold in folds(reading.document)]
 
 
 def formatting(reading: OpenText) -> list[types.TextEdit]:
-    """Return the edits that tidy the text and change nothing of what it says."""
+    """Return the edits that tidy the text without changing its meaning."""
     if not reading.document.is_prompt:
         return []
     return reading.positions.edits(tidy_edits(reading.document))
 
 
 def messages_text(reading: OpenText) -> str:
-    """Return the messages for a model, as Markdown; samples replace missing values."""
+    """Return the messages for the model as Markdown; samples replace missing values."""
     document = reading.document
     prepared = shown_prompt(document, {}, None, reading.trust).prepared
     return messages_as_markdown(prepared.messages.messages)
 
 
 def semantic_tokens(reading: OpenText) -> types.SemanticTokens:
-    """Return every colored run of characters, in the relative form of the protocol."""
+    """Return all semantic tokens, with positions relative to the token before (LSP 3.17)."""
     if reading.document.agent_file:
         return types.SemanticTokens([])
     source, positions = reading.document.source, reading.positions
@@ -220,7 +221,7 @@ def semantic_tokens(reading: OpenText) -> types.SemanticTokens:
 
 
 def inlay_hints(reading: OpenText, range_: types.Range) -> list[types.InlayHint]:
-    """Return the default or sample of each input, behind the expression that uses it."""
+    """Return an inlay hint with the default or sample of each input, after its expression."""
     start, end = reading.positions.offset(range_.start), reading.positions.offset(range_.end)
     shown = {item.name: _shown_value(item) for item in reading.document.inputs}
     found: dict[int, types.InlayHint] = {}
@@ -242,7 +243,7 @@ def _shown_value(item: InputDeclaration) -> str:
 
 
 def document_links(reading: OpenText) -> list[types.DocumentLink]:
-    """Return the files that the prompt refers to and that are there."""
+    """Return links to the existing files that the prompt refers to."""
     document = reading.document
     path = document.source.path
     if path is None:
@@ -258,7 +259,7 @@ def document_links(reading: OpenText) -> list[types.DocumentLink]:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except (OSError, ValueError):  # a name that no system takes
+    except (OSError, ValueError):  # not a valid file name on this system
         return False
 
 
@@ -298,7 +299,7 @@ def _keys(reading: OpenText, parent: KeyPath) -> Iterator[types.DocumentSymbol]:
 
 
 def symbol_name(document: PromptDocument, path: KeyPath) -> str:
-    """Return the label of a key: for an item of a list its name, if it has one."""
+    """Return the label of a key; an item of a list gets its name if it has one."""
     last = path[-1]
     if isinstance(last, str):
         return last
@@ -318,7 +319,7 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|])")
 
 
 def _markdown(html: str) -> str:
-    """Return the studio's own hover text, which is a small part of HTML, as Markdown."""
+    """Convert the studio's hover text, a small subset of HTML, to Markdown."""
     pieces: list[str] = []
     at = 0
     for match in _CODE.finditer(html):
@@ -347,7 +348,7 @@ def _prose(html: str) -> str:
     return "".join(out)
 
 
-# One open text as it was last read, and what the protocol's features ask of it.
+# An open text with its parsed document, which the features of the protocol read.
 
 
 PositionEncoding: TypeAlias = Literal["utf-8", "utf-16", "utf-32"]
@@ -355,14 +356,14 @@ PositionEncoding: TypeAlias = Literal["utf-8", "utf-16", "utf-32"]
 
 
 class Positions:
-    """One text, in offsets of code points and in positions of the protocol."""
+    """Converter between offsets in code points and positions of the protocol, for one text."""
 
     def __init__(self, source: SourceText, encoding: PositionEncoding) -> None:
         self._source = source
         self._encoding = encoding
 
     def position(self, offset: int) -> types.Position:
-        """Return the protocol's position of an offset."""
+        """Convert an offset to a position of the protocol."""
         source = self._source
         line = source.line_of(offset)
         start, end = source.line_starts[line], max(0, min(offset, len(source.text)))
@@ -371,11 +372,11 @@ class Positions:
         return types.Position(line, self._units(source.text[start:end]))
 
     def range(self, span: Span) -> types.Range:
-        """Return the protocol's range of a span."""
+        """Convert a span to a range of the protocol."""
         return types.Range(self.position(span.start), self.position(span.end))
 
     def offset(self, position: types.Position) -> int:
-        """Return a position's offset; one beyond a line's end counts as that end (LSP 3.17)."""
+        """Convert a position to an offset; a column past a line's end means that end (LSP 3.17)."""
         starts, text = self._source.line_starts, self._source.text
         if position.line >= len(starts):
             return len(text)
@@ -392,7 +393,7 @@ class Positions:
         return start + len(line)
 
     def edits(self, edits: Iterable[TextEdit]) -> list[types.TextEdit]:
-        """Return the edits of the text as the protocol writes them."""
+        """Convert edits of the text to edits of the protocol."""
         return [types.TextEdit(self.range(edit.span), edit.text) for edit in edits]
 
     def _units(self, text: str) -> int:
@@ -405,13 +406,13 @@ class Positions:
 
 @dataclass(frozen=True)
 class OpenText:
-    """A text of an editor, parsed; the rest is found out when it is first asked for."""
+    """A parsed text of an editor; everything else is computed on first use."""
 
     uri: str
-    """The editor's name of the text."""
+    """URI by which the editor identifies the text."""
 
     version: int | None
-    """The editor's number of this state of the text."""
+    """Version number that the editor gave this text."""
 
     document: PromptDocument
     """The parsed text."""
@@ -420,31 +421,31 @@ class OpenText:
     """Unit of a position's characters."""
 
     trust: TrustStore = field(default_factory=TrustStore)
-    """Folders whose files and variables may be read."""
+    """Trusted folders, whose files and variables may be read."""
 
     @property
     def is_failed(self) -> bool:
-        """Whether checking the text failed."""
+        """Whether a check of the text failed."""
         return any(each.code in FAILURES for each in self.document.problems)
 
     @cached_property
     def positions(self) -> Positions:
-        """Offsets and positions of the text."""
+        """Converter between offsets and positions in the text."""
         return Positions(self.document.source, self.encoding)
 
     @cached_property
     @evaluation_limits()
     def problems(self) -> tuple[Problem, ...]:
-        """Return the problems that `check` finds in it."""
+        """Return the problems that `check` finds in the text."""
         return findings_of(self.document, self.trust)
 
     def workspace_edit(self, edits: Sequence[TextEdit]) -> types.WorkspaceEdit:
-        """Return the edits of the text, as one change that the editor makes."""
+        """Return edits of the text as one workspace edit."""
         return types.WorkspaceEdit(changes={self.uri: self.positions.edits(edits)})
 
     @property
     def around(self) -> EditorContext:
-        """Return the context of the prompt: its tools, its files, the names of variables."""
+        """Return the context for completions: tools, files and names of variables."""
         path = self.document.source.path
         folder = path.parent if path is not None else None
         trusted = is_trusted(path, self.trust)
@@ -463,10 +464,10 @@ def read(
     """Parse a text of an editor.
 
     Args:
-        uri: the editor's name of it.
+        uri: URI by which the editor identifies it.
         path: its file; None for a text that was never saved.
         text: the text.
-        version: the editor's number of this state.
-        encoding: what a character of a position counts.
+        version: version number from the editor.
+        encoding: unit of a position's characters.
     """
     return OpenText(uri, version, read_document(text, path), encoding)

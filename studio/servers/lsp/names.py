@@ -1,6 +1,6 @@
-"""Names in the protocol: where one is declared and used, its renaming, and all of some folders.
+"""Names in the protocol: definition, references, renaming, and the symbols of folders.
 
-An experiment names files, and inputs that its prompts declare; a renamed one changes there, too.
+An experiment names files and inputs of its prompts; renaming an input changes it as well.
 """
 
 from collections.abc import Iterable, Iterator
@@ -35,7 +35,7 @@ _MOST = 200
 
 
 def definition_at(reading: OpenText, position: types.Position) -> types.Location | None:
-    """Find the declaration of the name at a place, or the file that it refers to."""
+    """Find the declaration of the name at a position, or the file that is referred to."""
     offset = reading.positions.offset(position)
     path = reading.document.source.path
     if reading.document.is_experiment:
@@ -49,7 +49,7 @@ def definition_at(reading: OpenText, position: types.Position) -> types.Location
 
 
 def references_at(reading: OpenText, position: types.Position) -> list[types.Location]:
-    """Return every place that names what is at a place, its declaration among them."""
+    """Return all references to the name at a position, including its declaration."""
     _, places = places_of(reading.document, reading.positions.offset(position))
     return [types.Location(reading.uri, reading.positions.range(place)) for place in places]
 
@@ -57,7 +57,7 @@ def references_at(reading: OpenText, position: types.Position) -> list[types.Loc
 def renamable_at(
     reading: OpenText, position: types.Position
 ) -> types.PrepareRenamePlaceholder | None:
-    """Return the name at a place that can be given another, and its range."""
+    """Return the name at a position and its range if it can be renamed."""
     offset = reading.positions.offset(position)
     if reading.document.is_experiment:
         return _renamable_in_experiment(reading, offset)
@@ -69,10 +69,10 @@ def renamable_at(
 
 
 def rename_at(reading: OpenText, position: types.Position, new: str) -> types.WorkspaceEdit | None:
-    """Return the edits that rename the input or tool at a place.
+    """Return the edits that rename the input or tool at a position.
 
     Raises:
-        ValueError: the new name is none, or is taken; the text says which.
+        ValueError: the new name is invalid or in use; the text says which.
     """
     offset = reading.positions.offset(position)
     if reading.document.is_experiment:
@@ -85,7 +85,7 @@ def rename_at(reading: OpenText, position: types.Position, new: str) -> types.Wo
 
 
 def _definition_in_experiment(reading: OpenText, offset: int) -> types.Location | None:
-    """Return the file that is named at a place, or where a prompt declares the input of a value."""
+    """Return the file named at an offset, or the declaration of the input whose value is there."""
     path = reading.document.source.path
     file = experiment_file_at(reading.document, offset)
     if file is not None and path is not None:
@@ -104,7 +104,7 @@ def _definition_in_experiment(reading: OpenText, offset: int) -> types.Location 
 def _renamable_in_experiment(
     reading: OpenText, offset: int
 ) -> types.PrepareRenamePlaceholder | None:
-    """Return the value of a row at a place, which can be renamed with the prompt's input."""
+    """Return the key of a row's value at an offset; it is renamed with the prompt's input."""
     found = value_name_at(reading.document, offset)
     if found is None or declaration_of(reading.document, found[0]) is None:
         return None
@@ -112,10 +112,10 @@ def _renamable_in_experiment(
 
 
 def _rename_in_experiment(reading: OpenText, offset: int, new: str) -> types.WorkspaceEdit | None:
-    """Return edits that rename the value at a place in the experiment, its rows and its prompts.
+    """Return edits that rename an input in the experiment, its rows and its prompts.
 
     Raises:
-        ValueError: the new name is none, or is taken; the text says which.
+        ValueError: the new name is invalid or in use; the text says which.
     """
     found = value_name_at(reading.document, offset)
     if found is None:
@@ -124,7 +124,7 @@ def _rename_in_experiment(reading: OpenText, offset: int, new: str) -> types.Wor
 
 
 def _with_files(reading: OpenText, changes: Iterable[FileEdits]) -> types.WorkspaceEdit:
-    """Return the edits of all files as one."""
+    """Combine the edits of all files in one workspace edit."""
     own = reading.document.source.path
     return types.WorkspaceEdit(
         changes={
@@ -143,14 +143,14 @@ class _Known:
 
 
 class SymbolIndex:
-    """The names in the prompts of some folders."""
+    """An index of the names in the prompts of some folders."""
 
     def __init__(self, encoding: PositionEncoding) -> None:
         self._encoding = encoding
         self._known: dict[Path, _Known] = {}
 
     def find(self, folders: tuple[Path, ...], query: str) -> list[types.WorkspaceSymbol]:
-        """Find the prompts, inputs and tools whose name answers a query, the best first."""
+        """Find the prompts, inputs and tools whose names match a query, the best match first."""
         ranked: list[tuple[int, str, int, types.WorkspaceSymbol]] = []
         for path in prompt_files(folders):
             for symbol in self._symbols(path):
@@ -170,7 +170,7 @@ class SymbolIndex:
                 known = _Known(stamp, tuple(_symbols_of(parse(text, path), self._encoding)))
                 self._known[path] = known
         except (OSError, UnicodeDecodeError):
-            return ()  # a file that is gone, or is not a text, names nothing
+            return ()  # the file was removed or is not text
         return known.symbols
 
 

@@ -1,8 +1,8 @@
 """`prompt-studio lsp`: the language server, for any editor that speaks the protocol (LSP 3.17).
 
-Each feature is a function over a `OpenText`, the same rules as in the window and in `check`. Texts
-come whole with each change: the protocol's line ends are not those of Python's `splitlines`, by
-which a part of a text would be put in at the wrong place after a form feed or U+2028.
+Each feature is a function of an `OpenText`, with the same rules as the window and `check`. Each
+change sends the whole text: the protocol's line ends differ from those of Python's `splitlines`, so
+a partial change after a form feed or U+2028 would be applied at the wrong position.
 """
 
 import asyncio
@@ -33,16 +33,16 @@ from studio.servers.lsp.features import OpenText, PositionEncoding, read
 OPEN_COMMAND = "prompt-studio.open"
 RUN_COMMAND = "prompt-studio.run"
 STEP_COMMAND = "prompt-studio.step"
-"""Opens a prompt in the window; takes the URI of its file."""
+"""Command that opens a prompt in the window; its argument is the URI of the file."""
 
 MESSAGES_COMMAND = "prompt-studio.messages"
-"""Gives the messages that a model would get, and shows them where the editor can show a file."""
+"""Command that returns the messages for a model and shows them if the editor can open a file."""
 
 _TRIGGERS = ["{", "%", ".", "|", "$", ":", "[", "`", " "]
 
 
 class PromptLanguageServer(LanguageServer):
-    """The server with the readings of the texts that are open."""
+    """The language server with the parsed texts that are open in the editor."""
 
     def __init__(self, trial: Trial) -> None:
         super().__init__(
@@ -54,24 +54,27 @@ class PromptLanguageServer(LanguageServer):
         self._trying: dict[tuple[str, Path | None], asyncio.Future[Problem | None]] = {}
         self._index: names.SymbolIndex | None = None
         self.is_alone = False
-        """Whether the process is this server's: what was loaded for the first text is then no
-        longer looked through for garbage, which took 40 ms now and then between key and finding."""
+        """Whether the process runs only this server.
+
+        If so, objects that exist after the first text are excluded from garbage collection, which
+        otherwise delays some diagnostics by 40 ms.
+        """
 
     @property
     def encoding(self) -> PositionEncoding:
-        """Return the unit of a position's characters that the editor has chosen."""
+        """Return the unit of a position's characters that the editor chose."""
         agreed = self.workspace.position_encoding
         value = agreed.value if isinstance(agreed, types.PositionEncodingKind) else agreed
         return "utf-8" if value == "utf-8" else "utf-32" if value == "utf-32" else "utf-16"
 
     async def reading(self, uri: str) -> OpenText:
-        """Return the newest reading of a text; one that comes new is tried apart first."""
+        """Return the current `OpenText` of a URI; a new text is first tried in another process."""
         named = to_fs_path(uri) if uri.startswith("file:") else None
         path = Path(named) if named else None
         failed, tried = None, ""
         while True:
             opened, known = self.workspace.text_documents.get(uri), self._readings.get(uri)
-            if opened is None:  # the editor does not have it open: its file is read, within bounds
+            if opened is None:  # not open in the editor: read its file, up to a size limit
                 text, version = _text_on_disk(uri, path), None
             elif known is not None and known.version == opened.version is not None:
                 return known
@@ -89,40 +92,40 @@ class PromptLanguageServer(LanguageServer):
         return made
 
     async def _failure_of(self, item: tuple[str, Path | None]) -> Problem | None:
-        """Try a text in a thread, which waits for it: the server goes on with others."""
+        """Try a text in a thread so that the server can answer other requests meanwhile."""
         if item not in self._trying:
             loop = asyncio.get_running_loop()
             self._trying[item] = loop.create_future()
 
             def work() -> None:
                 (failed,) = self._trial([item])
-                with suppress(RuntimeError):  # the editor has left
+                with suppress(RuntimeError):  # the editor has disconnected
                     loop.call_soon_threadsafe(lambda: self._trying.pop(item).set_result(failed))
 
             threading.Thread(target=work, daemon=True).start()
         return await asyncio.shield(self._trying[item])
 
     def check_soon(self, uri: str) -> None:
-        """Publish the findings of a text once the messages that are here already are read."""
+        """Publish the diagnostics of a text after handling the messages that have arrived."""
         if uri in self._due:
             self._due[uri].cancel()
         self._due[uri] = asyncio.get_running_loop().create_task(self._publish(uri))
 
     def check_all(self) -> None:
-        """Look at every open text again: a file that they refer to may have changed."""
+        """Check every open text again: a file that it refers to may have changed."""
         for uri in tuple(self.workspace.text_documents):
             self._readings.pop(uri, None)
             self.check_soon(uri)
 
     def forget(self, uri: str) -> None:
-        """Remove the findings of a text that was closed."""
+        """Remove the diagnostics of a closed text."""
         self._readings.pop(uri, None)
         if uri in self._due:
             self._due.pop(uri).cancel()
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
     def symbols(self, query: str) -> list[types.WorkspaceSymbol]:
-        """Return the names in the folders of the editor that answer a query."""
+        """Return the names in the editor's folders that match a query."""
         if self._index is None:
             self._index = names.SymbolIndex(self.encoding)
         uris = list(self.workspace.folders) or [self.workspace.root_uri or ""]
@@ -135,13 +138,13 @@ class PromptLanguageServer(LanguageServer):
             types.PublishDiagnosticsParams(uri, features.diagnostics(reading), reading.version)
         )
         if self.is_alone:
-            self.is_alone = False  # once
+            self.is_alone = False  # only once
             gc.collect()
             gc.freeze()
 
 
 def make_server(trial: Trial = no_trial) -> PromptLanguageServer:
-    """Make a server with every feature, not yet started, that tries each text before it opens."""
+    """Create a server with all features that tries each text before it opens; do not start it."""
     server = PromptLanguageServer(trial)
     _add_texts(server)
     _add_looking(server)
@@ -151,8 +154,8 @@ def make_server(trial: Trial = no_trial) -> PromptLanguageServer:
 
 
 def serve() -> None:
-    """Speak with the editor over standard input and output, until it leaves."""
-    # A library that prints would break the stream; what is logged goes to standard error.
+    """Serve the editor over standard input and output until it disconnects."""
+    # A library that prints would corrupt the stream; the log goes to standard error.
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
     server = make_server(trials())
     server.is_alone = True
@@ -306,7 +309,7 @@ def _add_studio(server: PromptLanguageServer) -> None:
 
 
 def _start_studio(uri: str, *options: str) -> None:
-    """Open a file in the running studio, else in a new one, without waiting."""
+    """Open a file in the running studio, or in a new one, without waiting for it."""
     path = to_fs_path(uri)
     if path is None or not Path(path).is_file():
         raise JsonRpcInvalidParams(f"{uri} is not a file on this machine")
@@ -324,7 +327,7 @@ def _start_studio(uri: str, *options: str) -> None:
 
 
 def _messages_file(prompt: Path | None) -> Path:
-    """Return the file for the messages of a prompt, in the cache."""
+    """Return the cache file for the messages of a prompt."""
     folder = user_paths().cache / "messages"
     folder.mkdir(parents=True, exist_ok=True)
     return folder / f"{prompt.stem if prompt is not None else 'prompt'}.messages.md"

@@ -1,10 +1,10 @@
-"""The debugger as tools: runs that an agent starts, steps through, edits, forks and compares."""
+"""Debugger tools: an agent starts, steps through, edits, forks and compares runs."""
 
 from collections.abc import Iterable
 from dataclasses import replace
 
-# The annotations are values: the SDK makes the schemas of them, and finds what is asked of the user
-# in them. As texts it could not look up the functions that ask.
+# The annotations must be evaluated: the SDK builds schemas from them and finds the functions that
+# ask the user in them. It could not resolve those functions in strings.
 from typing import Annotated, Any, Literal, TypeAlias
 
 from mcp.server.mcpserver import Context, Elicit, MCPServer, Resolve
@@ -23,10 +23,10 @@ from studio.core.wire.request import Provider
 from studio.servers.mcp.live_runs import LiveRun, LiveRuns, wish_for
 from studio.servers.mcp.served_folder import ServedFolder, UserConsent, ask, needs
 
-# Common arguments and results of the tools, and their descriptions for clients.
+# Common parameters and results of the tools, with their descriptions for clients.
 
 Answer: TypeAlias = dict[str, Any]
-"""Answer of a tool: a JSON object."""
+"""Result of a tool: a JSON object."""
 
 File: TypeAlias = Annotated[str, Field(description="A prompt file, relative to the served folder")]
 UnsavedText: TypeAlias = Annotated[
@@ -40,14 +40,14 @@ BodyForm: TypeAlias = Annotated[
 ]
 
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
-"""Hints of tools that change nothing and reach nothing outside."""
+"""Annotations of tools that change nothing and access nothing outside the folder."""
 
 WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=False)
-"""For tools that may write a file of the folder."""
+"""Annotations of tools that may write a file in the folder."""
 
 
 OUTWARD = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=True)
-"""For tools that may ask a model or call a tool."""
+"""Annotations of tools that may send a request to a model or call a tool."""
 
 RunName: TypeAlias = Annotated[str, Field(description="A run's id, or the beginning of it")]
 ConnectionName: TypeAlias = Annotated[
@@ -111,7 +111,7 @@ _WORDS: dict[EditedThing, str] = {
 
 
 def add_debug_tools(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
-    """Give a server the tools on runs."""
+    """Add the tools for runs to a server."""
     _add_start(server, folder, runs)
     _add_moves(server, runs)
     _add_decisions(server, folder, runs)
@@ -134,7 +134,7 @@ def _add_start(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
         max_steps: Annotated[int | None, Field(description="Model calls at most", ge=1)] = None,
         wait: Wait = 300,
     ) -> Answer:
-        """Run a prompt or agent until it ends, or pauses because it needs a decision."""
+        """Run a prompt or agent until it ends, or pauses because a decision is needed."""
         needs(consent)
         wish = wish_for(folder, file, inputs, connection, model)
         live = await runs.begin(replace(wish, most_steps=max_steps))
@@ -164,7 +164,7 @@ def _add_start(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
 def ask_to_send(
     folder: ServedFolder, context: Context, file: str, connection: str, model: str
 ) -> Elicit[UserConsent] | UserConsent:
-    """Ask whether a prompt may be sent; a model on this machine needs no word."""
+    """Ask whether a prompt may be sent; a model on this machine needs no consent."""
     choice = folder.choice(folder.document(file), connection, model)
     if not choice.connection.is_remote:
         return UserConsent(allow=True)
@@ -188,7 +188,7 @@ def _breakpoint(wanted: str | Break, number: int) -> Breakpoint:
 
 
 def _problems(state: RunState, breakpoints: Iterable[Breakpoint]) -> list[str]:
-    """Return why breakpoints can never be met in a run."""
+    """Return reasons why breakpoints can never be hit in a run."""
     tools = [tool.name for tool in state.setup.tools]
     found = ((each, problem_of(each, tools)) for each in breakpoints)
     return [
@@ -212,17 +212,17 @@ def _add_moves(server: MCPServer, runs: LiveRuns) -> None:
         ] = "into",
         wait: Wait = 60,
     ) -> Answer:
-        """Step to a nearby place of a run, and return its state there."""
+        """Step to the next stop in a run and return its state there."""
         return await _send(runs, run, commands.StepOn(how), wait)
 
     @server.tool(name="continue", annotations=OUTWARD)
     async def go_on(run: RunName, wait: Wait = 300) -> Answer:
-        """Go on to the next breakpoint, problem or end of a run."""
+        """Continue to the next breakpoint, problem or end of a run."""
         return await _send(runs, run, commands.Continue(), wait)
 
     @server.tool(annotations=OUTWARD)
     async def stop(run: RunName) -> Answer:
-        """End a run now; what is under way is cancelled."""
+        """End a run now; work in progress is canceled."""
         return await _send(runs, run, commands.StopRun(), 30)
 
     @server.tool(annotations=OUTWARD)
@@ -247,7 +247,7 @@ def _add_moves(server: MCPServer, runs: LiveRuns) -> None:
 
     @server.tool(annotations=READS)
     def breakpoints(run: RunName, set: Breaks = None) -> Answer:  # noqa: A002 - reads as an ask
-        """Return the breakpoints of a run, or set other ones in their place."""
+        """Return the breakpoints of a run, or replace them."""
         live = runs.get(run)
         gate = live.run.gate
         if set is not None:
@@ -296,7 +296,7 @@ def _add_decisions(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> N
     async def allow(
         run: RunName, consent: Annotated[UserConsent, Resolve(may_decide)], wait: Wait = 60
     ) -> Answer:
-        """Ask the user for what a run waits for: a tool call, or more steps."""
+        """Ask the user to allow what a run waits for: a tool call or more steps."""
         live = runs.get(run)
         state = live.run.state
         if not consent.allow:

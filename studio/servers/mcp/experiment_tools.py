@@ -1,7 +1,7 @@
-"""Experiments as tools: what a run would send, the run itself, and its results."""
+"""Experiment tools: what a run would send, the run itself, and its results."""
 
-# The annotations are values: the SDK makes the schemas of them, and finds what is asked of the user
-# in them. As texts it could not look up the functions that ask.
+# The annotations must be evaluated: the SDK builds schemas from them and finds the functions that
+# ask the user in them. It could not resolve those functions in strings.
 
 import asyncio
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ _MOST = 50
 
 
 def add_experiment_tools(server: MCPServer, folder: ServedFolder) -> None:
-    """Give a server the tools on experiments."""
+    """Add the tools for experiments to a server."""
     _add_plan(server, folder)
     _add_run(server, folder)
     _add_results(server, folder)
@@ -113,7 +113,7 @@ def _add_run(server: MCPServer, folder: ServedFolder) -> None:
         consent: Annotated[UserConsent, Resolve(may_send)],
         variants: VariantNames = None,
     ) -> Answer:
-        """Ask every cell of an experiment, mark the answers, and compare the variants."""
+        """Run every cell of an experiment, grade the answers, and compare the variants."""
         needs(consent)
         with _opened(folder, file) as ledger:
             plan = _plan(folder, file, variants)
@@ -133,7 +133,7 @@ def _add_run(server: MCPServer, folder: ServedFolder) -> None:
 
 
 class _CellProgress:
-    """Reports the number of finished cells, at the pace at which the agent listens."""
+    """Reports the number of finished cells, no faster than the client accepts reports."""
 
     def __init__(self, ctx: Context, cells: int) -> None:
         self._ctx = ctx

@@ -1,6 +1,6 @@
-"""The runs that an agent began or went on with through this server, and how they are driven.
+"""The runs that an agent started or continued through this server.
 
-Each is written to the history that the window shows, and locked there by this process.
+Each run is written to the history that the window shows, and this process locks it there.
 """
 
 import asyncio
@@ -50,37 +50,37 @@ _CHOICES = {
 }
 
 _LONGEST = 6_000
-"""Characters of a text that an answer holds."""
+"""Maximum number of characters of a text in an answer."""
 
 _MOST_MESSAGES, _MOST_LINES = 40, 30
-"""Messages of a step, and lines of the console, that an answer holds: the newest."""
+"""Maximum numbers of messages of a step and of console lines in an answer; the newest are kept."""
 
 MOST_STEPS = 50
-"""Steps that one answer holds."""
+"""Maximum number of steps in one answer."""
 
 _LEAST_SAME = 200
-"""Characters at the start of a message that are worth leaving out."""
+"""Minimum number of equal characters at the start of a message that are left out."""
 
 
 @dataclass(frozen=True)
 class KnownState:
-    """Part of a run that its client knows from earlier answers."""
+    """The part of a run that its client knows from earlier answers."""
 
     where: str = ""
     """Step and place of the last answer; empty before the first."""
 
     messages: Sequence[Message] = ()
-    """Messages of the request."""
+    """Messages of the request that the client has seen."""
 
     step: dict[str, Any] = field(default_factory=dict)
-    """Everything else of the step."""
+    """All other values of the step."""
 
     lines: int = 0
-    """Lines of the console."""
+    """Number of console lines that the client has seen."""
 
 
 NO_ANSWER = KnownState()
-"""No answer was given yet."""
+"""Known state before the first answer."""
 
 
 def news_of(
@@ -93,15 +93,15 @@ def news_of(
     steps: range | None = None,
     whole: bool = False,
 ) -> tuple[dict[str, Any], KnownState]:
-    """Encode a moment of a run as JSON, and note what was known with it.
+    """Encode what is new in the state of a run as JSON; also return the new known state.
 
     Args:
         state: the run.
-        sent: returns what its model calls sent and received.
-        known: what its client knows already.
+        sent: looks up the sent request and the received reply of a model call.
+        known: what the client already knows.
         console: all lines of its console.
-        is_working: whether something is under way; the state is then of a moment ago.
-        steps: numbers of the steps that are done to tell, too.
+        is_working: whether the run is in progress, so that the state is already changing.
+        steps: numbers of finished steps to include.
         whole: whether no text is cut and no message is left out.
     """
     step, model = state.step, state.answered_by
@@ -139,7 +139,7 @@ def news_of(
 
 
 def _filled(found: dict[str, Any]) -> dict[str, Any]:
-    """Return it without what is empty."""
+    """Return the object without its empty values."""
     return {key: value for key, value in found.items() if value not in (None, "", [], {})}
 
 
@@ -155,7 +155,7 @@ def _why(state: RunState) -> str:
 
 
 def _step_after(steps: Sequence[Step], at: int, sent: CallLookup) -> dict[str, Any]:
-    """Return a step, with the messages that the one before did not have."""
+    """Return a step with only the messages that the previous step did not have."""
     before = steps[at - 1].messages if at else ()
     return _step(steps[at], before, sent(steps[at].called))
 
@@ -163,12 +163,12 @@ def _step_after(steps: Sequence[Step], at: int, sent: CallLookup) -> dict[str, A
 def _step(
     step: Step, before: Sequence[Message], call: WireCall | None, *, whole: bool = False
 ) -> dict[str, Any]:
-    """Return a step.
+    """Encode a step as JSON.
 
     Args:
         step: the step.
-        before: messages that are known, which are not repeated.
-        call: what it sent and received, where that is kept.
+        before: known messages, which are not repeated.
+        call: sent request and received reply, if they were kept.
         whole: whether no text is cut and no message is left out.
     """
     messages = list(step.messages)
@@ -194,7 +194,7 @@ def _step(
 
 
 def _message(message: Message, before: Message | None, *, whole: bool) -> dict[str, Any]:
-    """Return a message; of one that grew at its end, what was added."""
+    """Encode a message as JSON; if only its end grew, return only the added text."""
     text, same = message_text(message), 0
     if before is not None and before.role == message.role:
         same = text.rfind("\n", 0, common_start(message_text(before), text)) + 1
@@ -208,14 +208,14 @@ def _message(message: Message, before: Message | None, *, whole: bool) -> dict[s
 
 
 def _text(text: str, *, whole: bool) -> str:
-    """Return a text, cut where it is long."""
+    """Return a text, shortened if it is long."""
     if whole or len(text) <= _LONGEST:
         return text
     return f"{text[:_LONGEST]}… [{len(text):,} characters; `state` with `whole` tells all]"
 
 
 def _reply(reply: Reply, call: WireCall | None, *, whole: bool) -> dict[str, Any]:
-    """Return a reply, with the model and the id that the server gave it."""
+    """Encode a reply as JSON, with the model and the id that the server returned."""
     calls = [{"tool": each.name, "arguments": each.arguments} for each in reply.tool_calls]
     identity = {"model": call.model, "id": call.id} if call is not None else {}
     text = _text(reply.text, whole=whole)
@@ -257,7 +257,7 @@ def _error(error: StepError | None) -> dict[str, Any] | None:
 
 
 _MOST = 20
-"""Runs that are held at once; those that are over leave first."""
+"""Maximum number of runs in memory; finished ones are removed first."""
 
 
 @dataclass(frozen=True)
@@ -268,19 +268,19 @@ class RunWish:
     """The prompt."""
 
     inputs: JsonObject
-    """The values of its inputs."""
+    """Values of the inputs."""
 
     choice: ModelChoice
-    """Model that answers."""
+    """Model to use."""
 
     breakpoints: tuple[Breakpoint, ...] = ()
     """Breakpoints of the run."""
 
     stops_first: bool = False
-    """Whether it pauses before the first request."""
+    """Whether the run pauses before the first request."""
 
     most_steps: int | None = None
-    """Model calls at most; None takes the prompt's own number."""
+    """Maximum number of model calls; None uses the number from the prompt."""
 
 
 @dataclass(eq=False)
@@ -291,29 +291,29 @@ class LiveRun:
     """The run."""
 
     opened: AsyncExitStack
-    """Lets go of its tools and of what answers it."""
+    """Resources of the run (tools and model client), closed with it."""
 
     choice: ModelChoice
-    """Model and connection that it began with."""
+    """Model and connection at the start of the run."""
 
     changed: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set with every fact of the run."""
+    """Set on each event of the run."""
 
     task: asyncio.Task[RunState] | None = None
     """Task that drives the run."""
 
     fault: str = ""
-    """Reason of an abort from outside; empty if there was none."""
+    """Reason if the run was aborted from outside; otherwise empty."""
 
     console: list[ConsoleLine] = field(default_factory=list)
-    """Lines of its log points and tools, its retries and repairs."""
+    """Console lines: log points, tool output, retries and repairs."""
 
     known: KnownState = NO_ANSWER
-    """Part of it that its agent knows."""
+    """The part of the run that the agent knows."""
 
     @property
     def is_working(self) -> bool:
-        """Whether it goes on by itself at the moment."""
+        """Whether the run is currently in progress."""
         task = self.task
         if task is None or task.done():
             return False
@@ -321,12 +321,12 @@ class LiveRun:
         return self.run.is_working or not stands
 
     def follow(self, event: Event) -> None:
-        """Take a fact of the run."""
+        """Handle an event of the run."""
         self.console += event_lines(event, self.run.state)
         self.changed.set()
 
     def go(self, *first: Command) -> None:
-        """Drive it, on from its end where it is over."""
+        """Drive the run; a finished run continues from its end."""
         self.task = asyncio.create_task(self._drive(*first))
 
     async def _drive(self, *first: Command) -> RunState:
@@ -339,17 +339,17 @@ class LiveRun:
             self.changed.set()
 
     async def settle(self, seconds: float) -> None:
-        """Wait until it pauses, is over, or the time is up."""
+        """Wait until the run pauses or ends, or the time is up."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await asyncio.sleep(0)  # a command that was just sent is taken first
+                await asyncio.sleep(0)  # let a command that was just sent be handled first
                 while self.is_working:
                     self.changed.clear()
                     await self.changed.wait()
                     await asyncio.sleep(0)
 
     async def close(self) -> None:
-        """Stop it where it goes on, and let go of what it holds."""
+        """Stop the run if it is in progress, and close its resources."""
         if self.task is not None and not self.task.done():
             self.task.cancel()
             await asyncio.wait({self.task})
@@ -364,10 +364,10 @@ class LiveRuns:
         self._runs: dict[str, LiveRun] = {}
 
     def get(self, name: str) -> LiveRun:
-        """Return the run of an id, or of the beginning of one.
+        """Return the run with an id, or with an id that starts so.
 
         Raises:
-            ToolError: this server drives none.
+            ToolError: this server drives no such run.
         """
         found = [live for run, live in self._runs.items() if name and run.startswith(name)]
         if len(found) != 1:
@@ -389,24 +389,24 @@ class LiveRuns:
         return live
 
     def drives(self, name: str) -> bool:
-        """Return whether this server drives a run that was not taken over."""
+        """Return whether this server drives a run that the user has not taken over."""
         if not self.holds(name):
             return False
         return self._folder.history.owns(self.get(name).run.state.setup.run)
 
     def holds(self, name: str) -> bool:
-        """Return whether this server drives a run of that id, or of the beginning of one."""
+        """Return whether this server drives a run whose id is this, or starts so."""
         return sum(run.startswith(name) for run in self._runs) == 1
 
     def described(
         self, live: LiveRun, *, steps: range | None = None, whole: bool = False
     ) -> dict[str, Any]:
-        """Describe the state of a run, without secrets: only what is new to its agent.
+        """Describe what is new to the agent in the state of a run, without secrets.
 
         Args:
             live: the run.
-            steps: numbers of the steps that are done to describe, too.
-            whole: whether all of the current step is described again.
+            steps: numbers of finished steps to include.
+            whole: whether the current step is described completely again.
         """
         state, tree = live.run.state, live.run.tree
         sent = partial(self._folder.history.call, state.setup.run)
@@ -427,7 +427,7 @@ class LiveRuns:
         """Start a run.
 
         Raises:
-            ToolError: the prompt cannot be run as it stands, or its model or tools cannot be had.
+            ToolError: the prompt cannot be run, or its model or tools cannot be opened.
         """
         refusal = refusal_of(
             wish.document,
@@ -440,9 +440,9 @@ class LiveRuns:
             return await self._take(await self._plan(wish, opened), opened, wish.choice)
 
     async def fork(self, name: str, step: int, place: PausePoint, wish: RunWish) -> LiveRun:
-        """Go on with a run from one of its steps, with the present prompt, as a new branch of it.
+        """Continue a run from one of its steps with the current prompt, as a new branch.
 
-        Where the prompt was changed, the step's request has its present text.
+        If the prompt has changed, the request of the step has the new text.
 
         Raises:
             ToolError: there is no such run or step, or another process drives it.
@@ -478,13 +478,13 @@ class LiveRuns:
         return live
 
     async def close(self) -> None:
-        """Stop all that still go on."""
+        """Stop all runs that are in progress."""
         for live in tuple(self._runs.values()):
             await live.close()
         self._runs.clear()
 
     async def _plan(self, wish: RunWish, opened: AsyncExitStack) -> RunPlan:
-        """Return the plan of a run, with its model and tools, which `opened` releases."""
+        """Create the plan of a run, with its model and tools, which `opened` closes."""
         folder = self._folder
         trusted = folder.is_trusted(wish.document)
         path = wish.document.source.path
@@ -559,10 +559,10 @@ def wish_for(
     connection: str,
     model: str,
 ) -> RunWish:
-    """Return a run of a file, as a tool asks for it.
+    """Return the options of a run that a tool requests.
 
     Raises:
-        ToolError: it names something that is not there.
+        ToolError: a named file, input, connection or model does not exist.
     """
     document = folder.document(file)
     return RunWish(

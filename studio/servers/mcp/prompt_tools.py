@@ -1,8 +1,6 @@
-"""The tools on prompt files: check, fix, what a model would get, other dialects and forms.
+"""Tools for prompt files: check, fix, show requests and their origins, convert and export.
 
-The tools on what a model would get: messages, the request, and the origin of each piece of it.
-
-An origin is the text of the prompt file, or the input, that made a piece of the request.
+An origin is the text of the prompt file, or the input, that produced a piece of the request.
 """
 
 import json
@@ -51,15 +49,15 @@ from studio.servers.mcp.debug_tools import (
 from studio.servers.mcp.served_folder import ServedFolder, UserConsent, ask, checked_inputs, needs
 
 _MOST = 600
-"""Characters of a quote that are followed, each to its own place."""
+"""Maximum number of characters of a quote that are traced to their origins."""
 
 
 def add_request_tools(server: MCPServer, folder: ServedFolder) -> None:
-    """Give a server the tools that show what a model would get."""
+    """Add the tools that show what a model would receive."""
 
     @server.tool(annotations=READS)
     async def messages(file: File, inputs: Inputs = None, text: UnsavedText = None) -> Answer:
-        """Return the messages for a model; samples replace missing values."""
+        """Return the messages for the model; samples replace missing values."""
         prepared, _ = await _shown(folder, file, inputs, text)
         made = prepared.messages
         return {
@@ -73,7 +71,7 @@ def add_request_tools(server: MCPServer, folder: ServedFolder) -> None:
     async def request(
         file: File, inputs: Inputs = None, provider: BodyForm = None, text: UnsavedText = None
     ) -> Answer:
-        """Return the exact body that the provider would get. Nothing is sent."""
+        """Return the exact request body that the provider would receive. Nothing is sent."""
         prepared, tools = await _shown(folder, file, inputs, text)
         document = prepared.document
         asked = asked_by(document, folder.trust)
@@ -97,7 +95,7 @@ def add_request_tools(server: MCPServer, folder: ServedFolder) -> None:
         provider: BodyForm = None,
         text: UnsavedText = None,
     ) -> Answer:
-        """Return the text of the prompt file, or the input, that made a piece of the request."""
+        """Return the text of the prompt file or the input that produced a piece of the request."""
         prepared, tools = await _shown(folder, file, inputs, text)
         found = _origins_of(prepared, tools, quote, occurrence, provider)
         if found is None:
@@ -127,7 +125,7 @@ class _Piece:
     source: ValueSource | None
 
     def takes(self, source: ValueSource | None) -> bool:
-        """Return whether the next character belongs to this piece, too."""
+        """Return whether the next character belongs to this piece."""
         mine = self.source
         if source is None or mine is None or source.span is None or mine.span is None:
             return source is mine
@@ -137,7 +135,7 @@ class _Piece:
         return source.span == mine.span or is_next
 
     def take(self, character: str, source: ValueSource | None) -> None:
-        """Add a character."""
+        """Append a character."""
         self.text += character
         if source is not None and source.span is not None and self.source is not None:
             start = self.source.span.start if self.source.span is not None else 0
@@ -151,14 +149,14 @@ def _origins_of(
     occurrence: int,
     provider: Provider | None,
 ) -> dict[str, Any] | None:
-    """Return the origins of a quote from the request, in pieces; None if it is not in it.
+    """Return the origins of a quote from the request, in pieces; None if the quote is not found.
 
     Args:
         prepared: the prompt with its values.
         tools: its tools.
-        quote: a text as it reads in the body, without JSON's escapes.
-        occurrence: which of several, from 1.
-        provider: whose form of the body; None for the prompt's own.
+        quote: a text of the body, without JSON escapes.
+        occurrence: number of the match, from 1.
+        provider: provider whose body is built; None for that of the prompt.
     """
     document = prepared.document
     request = request_preview(provider or provider_of(document.model), prepared, tools)
@@ -188,7 +186,7 @@ def _as_json(source: SourceText, piece: _Piece) -> dict[str, Any]:
     found = piece.source
     if found is None or found.span is None:
         return {"text": piece.text, "from": "not in the file: the studio or the connection set it"}
-    # A literal character's place is where it begins; its text ends one further on.
+    # The span of a literal character holds its start; its text ends one later.
     last = found.span.end if found.input else min(found.span.end + 1, len(source.text))
     start, end = source.position(found.span.start), source.position(last)
     return {
@@ -217,7 +215,7 @@ def _place(text: str, wanted: str, occurrence: int) -> int | None:
 
 
 def add_prompt_tools(server: MCPServer, folder: ServedFolder) -> None:
-    """Give a server the tools on prompt files."""
+    """Add the tools for prompt files to a server."""
     _add_check(server, folder)
     add_request_tools(server, folder)
     _add_convert(server, folder)
@@ -232,7 +230,7 @@ def _add_check(server: MCPServer, folder: ServedFolder) -> None:
         ] = "",
         text: UnsavedText = None,
     ) -> Answer:
-        """Find the problems of prompt files, each with its code, place, message and fixes."""
+        """Find the problems of prompt files, each with its code, location, message and fixes."""
         found = _checked(folder, file, text)
         findings = [
             finding_as_json(one, problem, folder.name(one.source.path))
@@ -251,7 +249,7 @@ def _add_check(server: MCPServer, folder: ServedFolder) -> None:
             bool, Field(description="Save the file; otherwise the new text is only returned")
         ] = False,
     ) -> Answer:
-        """Make the first fix of each finding, or of those of one code or line."""
+        """Apply the first fix of each problem, or only of one code or line."""
         if write and text is not None:
             raise ToolError("`write` saves the fixes of the file; it takes no other `text`.")
         before = _checked_one(folder, file, text)
@@ -267,7 +265,7 @@ def _add_check(server: MCPServer, folder: ServedFolder) -> None:
             lambda problem: (
                 problem.code in chosen and (not line or lines(problem.span.start).line == line)
             ),
-            # A line is another one after the first round of fixes; a code stays what it is.
+            # Line numbers change after the first round of fixes; codes do not.
             rounds=1 if line else MOST_ROUNDS,
         )
         if write and made:
@@ -290,7 +288,7 @@ def _add_convert(server: MCPServer, folder: ServedFolder) -> None:
         to: Annotated[Dialect, Field(description="The dialect to write")],
         write: Annotated[bool, Field(description="Save the file")] = False,
     ) -> Answer:
-        """Write a prompt in another dialect; what would be lost or changed is named."""
+        """Convert a prompt to another dialect; losses and changes are listed."""
         document = folder.document(file)
         beside = document.source.path.parent if document.source.path else folder.root
         made = convert_document(document, to, ReferenceContext(beside, environment={}))
@@ -332,7 +330,7 @@ def _add_export(server: MCPServer, folder: ServedFolder) -> None:
             bool, Field(description="Write it although something is lost; each is named")
         ] = False,
     ) -> Answer:
-        """Make a prompt into another program's form, checked, with what would be lost."""
+        """Export a prompt to the form of another program, check it, and list the losses."""
         form = find_target(target)
         if form is None:
             raise ToolError(f"There is no target {target!r}.")

@@ -1,4 +1,4 @@
-"""The folder that the server works in: its files, what the user allowed of them, and services."""
+"""The folder that the server works in: its files, the user's permissions, and services."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -31,36 +31,36 @@ from studio.core.tools.trust.store import TrustStore
 
 @dataclass(frozen=True)
 class ServedFolder:
-    """One folder, and all that tools need to work in it."""
+    """The served folder and the services that its tools need."""
 
     root: Path
-    """The folder, whole and without links; no tool reads or writes a file outside of it."""
+    """Absolute path of the folder with links resolved; no tool reads or writes outside of it."""
 
     allow_all: bool = False
-    """Whether what would be asked of the user is allowed (`--yes`)."""
+    """Whether everything that the user would be asked is allowed (`--yes`)."""
 
     trust: TrustStore = field(default_factory=TrustStore)
-    """The folders that the user trusts; no tool adds one."""
+    """The folders that the user trusts; no tool adds to them."""
 
     trial: Trial = no_trial
     """Tries texts before they are read."""
 
     @cached_property
     def secrets(self) -> SecretStore:
-        """Return the store of the keys."""
+        """Return the store of API keys."""
         return secret_store()
 
     @cached_property
     def embedded(self) -> EmbeddedServer:
-        """The one embedded model of the server; it starts when it is first asked."""
+        """The embedded model of the server; it starts with its first request."""
         return EmbeddedServer()
 
     @cached_property
     def history(self) -> RunStore:
-        """The history that the window shows, too.
+        """The history, which the window also shows.
 
         Raises:
-            ToolError: it cannot be opened.
+            ToolError: the history cannot be opened.
         """
         try:
             return RunStore(user_paths().data / "runs.sqlite")
@@ -71,16 +71,16 @@ class ServedFolder:
 
     @property
     def connections(self) -> Connections:
-        """Return the present connections of the user."""
+        """Return the user's current connections."""
         return user_connections()
 
     @property
     def answerers(self) -> Answerers:
-        """Return the services with which models are opened."""
+        """Return the services that open models."""
         return Answerers(self.connections, self.secrets, self.embedded)
 
     async def close(self) -> None:
-        """End what was started."""
+        """Close what was opened."""
         if "embedded" in self.__dict__:
             await self.embedded.stop()
         if "history" in self.__dict__:
@@ -89,10 +89,10 @@ class ServedFolder:
     # Files ----------------------------------------------------------------------------------------
 
     def path(self, name: str) -> Path:
-        """Return the whole path of a file that a tool names.
+        """Return the absolute path of a file that a tool names.
 
         Raises:
-            ToolError: it lies outside of the folder.
+            ToolError: the path is outside the folder.
         """
         path = (self.root / name).resolve()
         if not path.is_relative_to(self.root):
@@ -100,10 +100,10 @@ class ServedFolder:
         return path
 
     def existing(self, name: str) -> Path:
-        """Return the whole path of a file that is there.
+        """Return the absolute path of an existing file.
 
         Raises:
-            ToolError: it is not, or lies outside of the folder.
+            ToolError: the file does not exist, or is outside the folder.
         """
         path = self.path(name)
         if not path.is_file():
@@ -111,7 +111,7 @@ class ServedFolder:
         return path
 
     def name(self, path: Path | None) -> str:
-        """Return the name of a file in arguments and results."""
+        """Return the name of a file for arguments and results."""
         if path is None:
             return ""
         return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else ""
@@ -120,7 +120,7 @@ class ServedFolder:
         """Return the text of a file.
 
         Raises:
-            ToolError: it cannot be read.
+            ToolError: the file cannot be read.
         """
         path = self.existing(name)
         try:
@@ -131,11 +131,11 @@ class ServedFolder:
             raise ToolError(f"{name!r} is not UTF-8; save it as UTF-8 first.") from None
 
     def document(self, name: str, text: str | None = None) -> PromptDocument:
-        """Return a prompt file, parsed.
+        """Parse a prompt file.
 
         Args:
             name: the file.
-            text: another text in its place, which is not saved.
+            text: unsaved text to parse instead.
 
         Raises:
             ToolError: there is no such file, or it cannot be read.
@@ -152,12 +152,12 @@ class ServedFolder:
         return document
 
     def prompts(self) -> list[Path]:
-        """Return the prompt files of the folder, in order; none that leads out of it."""
+        """Return the prompt files of the folder, sorted; links that lead out of it are skipped."""
         found = prompt_files([self.root])
         return [path for path in found if path.resolve().is_relative_to(self.root)]
 
     def tried(self, paths: Iterable[Path]) -> Iterator[tuple[str, Path]]:
-        """Yield the texts of files that can be read, once all are tried, which costs less so."""
+        """Yield the readable texts of files after all were tried together, which is faster."""
         texts = []
         for path in paths:
             with suppress(OSError, UnicodeDecodeError):
@@ -175,15 +175,15 @@ class ServedFolder:
     def choice(
         self, document: PromptDocument, connection: str = "", model: str = ""
     ) -> ModelChoice:
-        """Return the connection that answers a prompt, as in the window.
+        """Choose the connection and model for a prompt, as the window does.
 
         Args:
             document: the prompt.
-            connection: the name of one, over the prompt's own.
-            model: a model's id, over the prompt's and the connection's own.
+            connection: name of a connection that overrides the prompt's.
+            model: model id that overrides the prompt's and the connection's.
 
         Raises:
-            ToolError: there is none of that name, the prompt names what is not set up here, or
+            ToolError: there is no such connection, the prompt names one that is not configured, or
                 the connection has a key and the folder is not trusted.
         """
         connections = self.connections
@@ -214,10 +214,10 @@ class ServedFolder:
 
 
 def checked_inputs(document: PromptDocument, inputs: JsonObject | None) -> JsonDict:
-    """Return the inputs of a call.
+    """Return the inputs of a call after checking their names.
 
     Raises:
-        ToolError: the prompt knows no input of a name.
+        ToolError: the prompt has no input with one of the names.
     """
     given = dict(inputs or {})
     known = {item.name for item in document.inputs} | {each.name for each in document.variables}
@@ -231,22 +231,22 @@ def checked_inputs(document: PromptDocument, inputs: JsonObject | None) -> JsonD
     return given
 
 
-# Questions to the user before something leaves the machine or changes a file: elicitation.
+# Elicitation: questions to the user before something is sent or a file is changed.
 
 
 class UserConsent(BaseModel):
-    """The user's word on one act."""
+    """The user's answer to one question."""
 
     allow: bool = Field(title="Allow", description="Whether this may be done now")
 
 
 def ask(folder: ServedFolder, context: Context, question: str) -> Elicit[UserConsent] | UserConsent:
-    """Ask the user for an act; nothing is asked where it was allowed at the start of the server.
+    """Ask the user for consent, unless it was given when the server was started.
 
     Args:
-        folder: the folder, which knows what was allowed.
+        folder: the folder, which holds what was allowed.
         context: the call.
-        question: what is to be done, with a question mark. The same in each round of a call.
+        question: the question, which must be the same in each round of a call.
 
     Raises:
         ToolError: the client cannot ask.
@@ -264,7 +264,7 @@ def ask(folder: ServedFolder, context: Context, question: str) -> Elicit[UserCon
 
 
 def needs(consent: UserConsent) -> None:
-    """Go on only with consent.
+    """Require the user's consent.
 
     Raises:
         ToolError: the user did not give it.

@@ -1,14 +1,11 @@
-"""`prompt-studio mcp`: the studio for coding agents, over the Model Context Protocol.
+"""`prompt-studio mcp`: an MCP server that gives coding agents the studio's tools and prompts.
 
-Over standard input and output, or over HTTP on this machine alone, where each request carries a
-token that only whoever started the server knows. The prompts of the folder are MCP prompts, with
-their names, arguments and messages.
+It serves standard input and output, or HTTP on this machine only, where each request must carry a
+token that is printed at the start.
 
-The prompts of the folder, as MCP prompts and as tools.
-
-Each is an MCP prompt, with its name, arguments and messages. One whose file says so is a tool as
-well: another agent calls it as it calls a function. The front matter says it with
-`metadata: {mcp: {tool: true}}`; only trusted folders are listened to.
+Each prompt of the folder is an MCP prompt with its name, arguments and messages. With `metadata:
+{mcp: {tool: true}}` in its front matter, a prompt in a trusted folder is also a tool, which another
+agent can call.
 """
 
 import hmac
@@ -78,11 +75,11 @@ _KINDS: Mapping[str, Any] = {
     "object": dict[str, Any],
 }
 _SECONDS = 600.0
-_MOST_PROPOSED = 100  # the protocol's own limit
+_MOST_PROPOSED = 100  # limit of the protocol
 
 
 def listed_prompts(folder: ServedFolder) -> list[Prompt]:
-    """Return every prompt of the folder; one that cannot be read is left to `check`."""
+    """Return every prompt of the folder; unreadable ones are skipped, and `check` reports them."""
     return [_listed(_name(folder, path), document) for path, document in _documents(folder)]
 
 
@@ -91,12 +88,12 @@ def prompt_messages(
 ) -> GetPromptResult:
     """Return the messages of a prompt.
 
-    A message of the system becomes one of the user: the protocol has no other.
+    A system message becomes a user message: MCP has no system role.
 
     Args:
-        folder: where it is.
-        name: as it was listed.
-        arguments: values of its inputs; one that is no string in the prompt is read as JSON.
+        folder: the served folder.
+        name: name from the list of prompts.
+        arguments: values of the inputs; if an input is not a string, its value is read as JSON.
 
     Raises:
         MCPError: there is no such prompt, or a value is missing or wrong.
@@ -120,16 +117,16 @@ def prompt_messages(
 
 
 def proposed_values(folder: ServedFolder, name: str, argument: str, text: str) -> Completion:
-    """Return the values that an argument of a prompt may have, or that its file shows.
+    """Return the allowed values of a prompt's argument, or examples from its file.
 
     Args:
-        folder: where the prompt is.
-        name: as it was listed.
+        folder: the served folder.
+        name: name from the list of prompts.
         argument: the input.
-        text: what its value begins with.
+        text: start of the value.
 
     Raises:
-        MCPError: there is no such prompt, or input.
+        MCPError: there is no such prompt or input.
     """
     declared = _named(folder, name).input(argument)
     if declared is None:
@@ -196,7 +193,7 @@ def _role(role: str) -> Literal["user", "assistant"]:
 
 @dataclass(frozen=True, slots=True)
 class PromptTool:
-    """A prompt as a tool."""
+    """A prompt that is served as a tool."""
 
     name: str
     """Name of the prompt."""
@@ -205,11 +202,11 @@ class PromptTool:
     """Description of the prompt, from its file."""
 
     call: Callable[..., Awaitable[Answer]]
-    """Runs it; its signature has the prompt's inputs."""
+    """Function that runs the prompt; its signature has the prompt's inputs."""
 
 
 def prompt_tools(folder: ServedFolder, runs: LiveRuns) -> Iterator[PromptTool]:
-    """Yield a tool for each prompt of the folder that says it is one, and may be run."""
+    """Yield a tool for each runnable prompt of the folder that is marked as one."""
     taken: set[str] = set()
     for path, document in _documents(folder):
         name = re.sub(r"\W+", "_", path.stem, flags=re.ASCII)[:60]
@@ -219,7 +216,7 @@ def prompt_tools(folder: ServedFolder, runs: LiveRuns) -> Iterator[PromptTool]:
 
 
 def is_tool(document: PromptDocument) -> bool:
-    """Return whether a prompt's file says that it is a tool."""
+    """Return whether the front matter of a prompt marks it as a tool."""
     metadata = document.data.get("metadata")
     block = metadata.get("mcp") if isinstance(metadata, Mapping) else None
     return isinstance(block, Mapping) and block.get("tool") is True
@@ -255,7 +252,7 @@ def _tool(
 
 
 def _is_passable(item: InputDeclaration) -> bool:
-    """Return whether an input can be a parameter; another keeps its default."""
+    """Return whether an input can be a parameter; otherwise it keeps its default."""
     return item.name.isidentifier() and not item.name.startswith("_")
 
 
@@ -280,11 +277,11 @@ are a debugger for prompts and agents: each answer holds what is new, `state` wi
 is asked of the user. Every run stands in the history of the Prompt Studio window."""
 
 LOOPBACK = "127.0.0.1"
-"""The only address that is listened on."""
+"""The only address that the server listens on."""
 
 
 def _misfit(error: ErrorDetails) -> str:
-    """Describe an argument whose value does not fit: which, what it takes, and what it is."""
+    """Describe an invalid argument: its name, the expected type and the value."""
     place = ".".join(map(str, error["loc"]))
     takes, _, _ = error["msg"].removeprefix("Input should be ").partition(", unable to")
     is_sentence = takes == error["msg"]
@@ -293,7 +290,7 @@ def _misfit(error: ErrorDetails) -> str:
 
 
 class StudioServer(MCPServer[Any]):
-    """The server with its tools, and the prompts of its folder as they are when they are asked."""
+    """The server with its tools and the current prompts of its folder."""
 
     def __init__(self, folder: ServedFolder) -> None:
         super().__init__(
@@ -314,7 +311,7 @@ class StudioServer(MCPServer[Any]):
         self.completion()(self._propose)  # type: ignore[no-untyped-call]
 
     async def list_tools(self) -> list[Tool]:
-        """List the tools, with the prompts that are tools themselves."""
+        """List the tools, including prompts that are tools."""
         await self._refresh_prompts()
         return await super().list_tools()
 
@@ -327,9 +324,9 @@ class StudioServer(MCPServer[Any]):
         """Call a tool.
 
         Raises:
-            ToolError: there is none of that name, or it fails.
+            ToolError: there is no such tool, or the call fails.
         """
-        if name not in self._own:  # a prompt: its file is read as it is now
+        if name not in self._own:  # a prompt: its file is read again
             await self._refresh_prompts()
         elif fault := self._misnamed(name, arguments):
             raise ToolError(fault)
@@ -345,7 +342,7 @@ class StudioServer(MCPServer[Any]):
         return result
 
     def _misnamed(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """Report unknown argument names, which are never ignored."""
+        """Report unknown argument names, which would otherwise be ignored."""
         tool = self._tool_manager.get_tool(name)
         if tool is None:
             return ""
@@ -389,7 +386,7 @@ class StudioServer(MCPServer[Any]):
         arguments: Mapping[str, Any] | None = None,
         context: Context[Any, Any] | None = None,
     ) -> GetPromptResult | InputRequiredResult:
-        """Return the messages of one.
+        """Return the messages of a prompt.
 
         Raises:
             MCPError: there is no such prompt, or a value is missing or wrong.
@@ -400,21 +397,21 @@ class StudioServer(MCPServer[Any]):
         )
 
     async def close(self) -> None:
-        """Stop the runs that go on, and end what was started."""
+        """Stop all runs and close what was opened."""
         await self._runs.close()
         await self._folder.close()
 
 
 def serve(root: Path, *, port: int | None, allow_all: bool, trust: TrustStore) -> None:
-    """Serve a folder until the client leaves, or the process is interrupted.
+    """Serve a folder until the client disconnects or the process is interrupted.
 
     Args:
         root: the folder.
         port: a port for HTTP, 0 for any free one; None for standard input and output.
-        allow_all: whether what would be asked of the user is allowed.
+        allow_all: whether everything that the user would be asked is allowed.
         trust: the folders that the user trusts.
     """
-    # A library that prints would break the stream; what is logged goes to standard error.
+    # A library that prints would corrupt the stream; the log goes to standard error.
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
     anyio.run(_serve, ServedFolder(root.resolve(), allow_all, trust, trials()), port)
 
@@ -447,14 +444,14 @@ async def _serve_http(server: StudioServer, port: int) -> None:
 
 
 class TokenGuard:
-    """Passes on what carries the token, and refuses the rest."""
+    """Forwards requests that carry the token and refuses all others."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app
         self._wanted = f"Bearer {token}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one connection, as ASGI has it."""
+        """Handle one ASGI connection."""
         if scope["type"] == "http" and not self._is_known(scope):
             refusal = PlainTextResponse(
                 "The request carries no token, or another one.",

@@ -1,4 +1,4 @@
-"""`prompt-studio tools serve session.jsonl`: a recorded MCP session answers as its server did."""
+"""`prompt-studio tools serve session.jsonl`: replay the answers of a recorded MCP session."""
 
 import json
 import math
@@ -26,40 +26,40 @@ _LONGEST_DELAY = 600.0
 _MOST_SHOWN = 5
 _LONGEST_SHOWN = 200
 _OPENING = ("initialize", "server/discover")
-"""Requests that every client makes with values of its own."""
+"""Requests whose parameters differ from client to client."""
 
 
 class SessionError(ValueError):
-    """A file that is no recorded session; the text says why."""
+    """The file is not a recorded session; the text says why."""
 
 
 @dataclass(slots=True)
 class _Request:
-    """A recorded request with what it got."""
+    """A recorded request with its answer."""
 
     method: str
     parameters: JsonObject
 
     answer: JsonObject = field(default_factory=dict)
-    """`result` or `error`."""
+    """Object with the key `result` or `error`."""
 
     seconds: float = 0.0
-    """Time that the server took."""
+    """Duration of the recorded call in seconds."""
 
 
 class RecordedSession:
     """The requests of a session, each with its answer, in order."""
 
     def __init__(self, path: Path) -> None:
-        """Read a file: the studio's messages of a server, or messages of MCP, one a line.
+        """Read a log of the studio's MCP traffic, or a file with one MCP message per line.
 
         Raises:
-            SessionError: it holds no request with an answer, or a line of it is no message.
+            SessionError: the file has no answered request, or a line is not a message.
         """
         self.name = path.name
         """Name of the file."""
         self.cut = 0
-        """Messages that were too long to be kept whole."""
+        """Number of messages that are incomplete because they were too long for the log."""
         self._requests: list[_Request] = []
         waiting: dict[str, _Request] = {}
         try:
@@ -100,9 +100,9 @@ class RecordedSession:
             yield message, min(max(0.0, known), _LONGEST_DELAY)
 
     def answer(self, method: str, parameters: JsonObject) -> tuple[JsonObject, float]:
-        """Return the recorded answer and the time that it took.
+        """Return the recorded answer and its duration in seconds.
 
-        Equal requests get their answers in order, and the last one again when asked more often.
+        Equal requests get their answers in order; further ones get the last answer again.
         """
         asked = _compared(parameters)
         alike = [at for at, each in enumerate(self._requests) if each.method == method]
@@ -118,10 +118,10 @@ class RecordedSession:
         return json_difference(self._requests[at].parameters, asked) is None
 
     def _otherwise(self, method: str, parameters: JsonObject, alike: list[int]) -> JsonObject:
-        """Return the answer to a request that the session does not hold: most often an error."""
+        """Return the answer to a request that was not recorded: usually an error."""
         if method == "ping":
             return {"result": {}}
-        if method == "initialize":  # the session is of the protocol without a handshake
+        if method == "initialize":  # the recorded protocol version has no handshake
             found = next(
                 (each for each in self._requests if each.method == "server/discover"), None
             )
@@ -157,7 +157,7 @@ class RecordedSession:
 
 
 def _compared(parameters: Json) -> JsonObject:
-    """Return what of a request's parameters counts."""
+    """Return the parameters of a request that are compared."""
     return {key: value for key, value in object_of(parameters).items() if key != "_meta"}
 
 
@@ -166,7 +166,7 @@ def _shown(value: Json) -> str:
 
 
 class SessionServer:
-    """Answers a client over its pipes, each request after its own time."""
+    """Answers a client over pipes, each request after its recorded duration."""
 
     def __init__(self, session: RecordedSession, output: BinaryIO) -> None:
         self._session = session
@@ -175,7 +175,7 @@ class SessionServer:
         self._waiting: dict[str, threading.Timer] = {}
 
     def serve(self, lines: BinaryIO) -> None:
-        """Answer until the client closes our input, and what it asked for until then."""
+        """Answer requests until the client closes the input, then finish the open ones."""
         for line in lines:
             if not line.strip():
                 continue
@@ -208,6 +208,6 @@ class SessionServer:
 
     def _say(self, message: JsonObject) -> None:
         line = json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False)
-        with self._writing, suppress(OSError):  # a client that is gone wants no answer
+        with self._writing, suppress(OSError):  # the client has disconnected
             self._output.write(line.encode("utf-8", "surrogatepass") + b"\n")
             self._output.flush()

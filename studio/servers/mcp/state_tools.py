@@ -1,4 +1,4 @@
-"""The tools that look at runs: their state, expressions, two side by side, the history."""
+"""Tools that read runs: state, expressions, comparison of two runs, history."""
 
 import json
 from dataclasses import asdict
@@ -38,15 +38,15 @@ Expression: TypeAlias = Annotated[
 ]
 
 _LONGEST_VALUE = 30_000
-"""Characters of a value as JSON that an answer holds."""
+"""Maximum number of characters of a JSON value in an answer."""
 
 _LONGEST_TEXT = 3_000
 _MOST_ROWS = 50
-"""Characters of each side of the first difference, and rows that differ, that an answer holds."""
+"""Maximum number of differing rows, and of characters of each side of the first difference."""
 
 
 def add_state_tools(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
-    """Give a server the tools that look at runs."""
+    """Add the tools that read runs to a server."""
     _add_state(server, folder, runs)
     _add_history(server, folder)
 
@@ -72,9 +72,9 @@ def _add_state(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
             int | None, Field(description="At the end of this branch, from 0", ge=0)
         ] = None,
     ) -> Answer:
-        """Return the state of a run, live or from the history: what is new since the last answer.
+        """Return what is new in the state of a live or past run since the last answer.
 
-        A step has only the messages that it added.
+        A step contains only the messages that it added.
         """
         live = runs.get(run) if branch is None and runs.drives(run) else None
         if live is not None:
@@ -104,7 +104,7 @@ def _add_state(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
         ] = 0,
         call: Annotated[int, Field(description="The row of the step's call", ge=0)] = 0,
     ) -> Answer:
-        """Evaluate an expression at a moment of a run; nothing is changed."""
+        """Evaluate an expression at a point of a run, without side effects."""
         at = _state_of(folder, runs, run)
         if step:
             done = steps_of(at)
@@ -122,7 +122,7 @@ def _add_state(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
 
 
 def _sent(folder: ServedFolder, run: str, state: RunState, request: int, reply: int) -> Answer:
-    """Return what steps sent and received, byte for byte but for secrets."""
+    """Return what steps sent and received, byte for byte except for secrets."""
     found: Answer = {}
     try:
         if request:
@@ -148,7 +148,7 @@ def _add_history(server: MCPServer, folder: ServedFolder) -> None:
             int | None, Field(description="A branch of the other, in the same way", ge=0)
         ] = None,
     ) -> Answer:
-        """Put two runs, or two branches of one, side by side: where they part and what differs."""
+        """Compare two runs, or two branches of one: where they diverge and what differs."""
         if not other and branch == other_branch:
             raise ToolError("Name another run, or two branches of this one; `state` lists them.")
         left, right = (
@@ -211,7 +211,7 @@ def _row(row: CompareRow) -> Answer:
 
 
 def _side(folder: ServedFolder, name: str, branch: int | None) -> RunSide:
-    """Return a run of the history, or a branch of it, at its end."""
+    """Return one side of the comparison: the end of a run of the history or of a branch."""
     return RunSide(*_kept(folder, name, branch))
 
 
@@ -220,10 +220,10 @@ def _state_of(folder: ServedFolder, runs: LiveRuns, name: str) -> RunState:
 
 
 def _kept(folder: ServedFolder, name: str, branch: int | None = None) -> tuple[str, RunState]:
-    """Return the id of a run of the served folder's prompts, and its end or that of a branch.
+    """Return the id of a run of a prompt in the served folder, and the final state of its branch.
 
     Raises:
-        ToolError: there is none, or it cannot be read.
+        ToolError: there is no such run, or it cannot be read.
     """
     try:
         line = find_run(folder.history, name)

@@ -1,4 +1,4 @@
-"""Bodies in the words of an API: a request with edited messages, and a reply that the user gave."""
+"""Bodies in the format of an API: requests with edited messages, and replies from the user."""
 
 import json
 import time
@@ -28,13 +28,13 @@ _SYSTEMS = ("system", "instructions", "systemInstruction")
 
 
 def edited_body(exchange: Exchange, before: Sequence[Message], now: Sequence[Message]) -> bytes:
-    """Return the program's body with the messages and options that the user changed.
+    """Return the request body of the program with the user's changes of messages and options.
 
-    An item that was not changed stays as the program wrote it, with what only its API knows.
+    An unchanged item stays as the program wrote it, including fields that only its API has.
 
     Args:
         exchange: the request.
-        before: its messages as the run showed them.
+        before: its messages as shown in the run.
         now: the messages to send.
     """
     model = ModelDeclaration(id=exchange.model)
@@ -55,7 +55,7 @@ def edited_body(exchange: Exchange, before: Sequence[Message], now: Sequence[Mes
 
 
 def set_options(exchange: Exchange, text: str) -> str:
-    """Set options of a request from a JSON object; return why they cannot be set, else ""."""
+    """Set options of a request from a JSON object; return an error message, or ""."""
     try:
         given = parse_json(text)
     except ValueError as error:
@@ -73,7 +73,7 @@ def set_options(exchange: Exchange, text: str) -> str:
 
 
 def _changed(own: Json, was: Sequence[Json], now: Sequence[Json]) -> list[Json]:
-    """Return the items of now, each as the program wrote it where the edit left it alone."""
+    """Return the items of `now`; unchanged ones stay as the program wrote them."""
     items = list_of(own)
     if len(items) != len(was):
         return list(now)
@@ -82,9 +82,9 @@ def _changed(own: Json, was: Sequence[Json], now: Sequence[Json]) -> list[Json]:
 
 
 def answer_of(exchange: Exchange, reply: Reply) -> tuple[str, bytes]:
-    """Return the media type and the body that give a reply to the program.
+    """Return the media type and the body of a response that holds a reply.
 
-    Sources: the references of the five APIs; streams are their shortest legal form.
+    Sources: the API references of the five providers; a stream has the fewest legal events.
     """
     model = exchange.model
     match exchange.api:
@@ -107,7 +107,7 @@ def answer_of(exchange: Exchange, reply: Reply) -> tuple[str, bytes]:
 
 
 _Events: TypeAlias = Callable[[JsonDict], Iterator[tuple[str, Json]]]
-"""Names and data of the events that stream a body; an empty name is not written."""
+"""Generates the name and data of each event of a stream; an empty name is not written."""
 
 
 def _framed(exchange: Exchange, whole: JsonDict, events: _Events) -> tuple[str, bytes]:

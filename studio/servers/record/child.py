@@ -1,4 +1,4 @@
-"""The recorded program: a child process with a group of its own, which ends with the recording."""
+"""The recorded program: a child process in its own process group, which ends with the recording."""
 
 import asyncio
 import os
@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 _GRACE_SECONDS = 5.0
-"""Time that a program has to end after SIGTERM; then it is killed."""
+"""Seconds between SIGTERM and SIGKILL."""
 
 _LAST_SECONDS = 0.5
-"""Time for the last output of a program that has ended."""
+"""Seconds to wait for the last output of a program that has ended."""
 
 
 async def run_child(
@@ -22,20 +22,20 @@ async def run_child(
     folder: str | None = None,
     said: Callable[[bytes], None] | None = None,
 ) -> int:
-    """Run a program to its end, and return its exit code: 128 + N if signal N ended it.
+    """Run a program to its end and return its exit code: 128 + N if signal N ended it.
 
-    A program that reads the terminal stays in the terminal's group, which Ctrl+C ends whole. Any
-    other one gets a group of its own, so that what it started ends with it.
+    A program that reads the terminal stays in its process group, which Ctrl+C interrupts as a
+    whole. Any other program gets a group of its own, so that its children end with it.
 
     Args:
         program: command line.
-        environment: its variables.
-        has_input: whether it has the input of this process, or none.
-        folder: folder to start it in; None for this process's.
-        said: takes its output; None gives it the output of this process.
+        environment: its environment variables.
+        has_input: whether it inherits standard input.
+        folder: working directory; None for that of this process.
+        said: called with its output; None lets it inherit standard output.
 
     Raises:
-        OSError: it cannot be started.
+        OSError: the program cannot be started.
     """
     has_group = not (has_input and os.isatty(0))
     child = await asyncio.create_subprocess_exec(
@@ -59,20 +59,20 @@ async def run_child(
 
 
 async def _read(output: asyncio.StreamReader | None, said: Callable[[bytes], None] | None) -> None:
-    """Give the output on as it comes; a child of the program may keep it open for long."""
+    """Pass on the output as it arrives; a child of the program may keep the pipe open for long."""
     while output is not None and said is not None and (piece := await output.read(65_536)):
         said(piece)
 
 
 async def _end(child: asyncio.subprocess.Process, *, has_group: bool) -> None:
-    """End the program and what is left of its group: asked first, killed after a time."""
+    """End the program and its process group: SIGTERM first, SIGKILL after a time limit."""
     if sys.platform == "win32":
         child.terminate()
         await child.wait()
         return
 
     def send(number: int) -> None:
-        """Send a signal, 0 for none; raises `ProcessLookupError` once all of them are gone."""
+        """Send a signal, 0 for none; raises `ProcessLookupError` if all processes have ended."""
         if has_group:
             os.killpg(child.pid, number)
         else:

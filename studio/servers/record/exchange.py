@@ -1,7 +1,7 @@
-"""One request of a recorded program: where it goes, and the way of its answer back.
+"""One request of a recorded program: its destination, and the path of its answer back.
 
-Bytes go through as they came. What is read from them on the way is read from a copy, so a reply
-that cannot be read is passed on all the same.
+Bytes are passed on unchanged. They are parsed from a copy, so a reply that cannot be parsed is
+still passed on.
 """
 
 from __future__ import annotations
@@ -45,58 +45,58 @@ from studio.servers.record.faults import NO_FAULT, Fault
 from studio.servers.record.passing import Passing
 
 Headers: TypeAlias = list[tuple[bytes, bytes]]
-"""Names in lower case and values, in their order."""
+"""Header names in lower case with their values, in order."""
 
 _Waited = TypeVar("_Waited")
 
 _OF_ONE_HOP = frozenset(
     b"connection expect host keep-alive proxy-connection te trailer upgrade".split()
 ) | {b"transfer-encoding"}
-"""Headers of a connection and not of a message (RFC 9110, 7.6.1)."""
+"""Headers that belong to a connection, not to a message (RFC 9110, 7.6.1)."""
 
 CUT_OFF = "cut-off"
-"""Kind of the failure of a call whose answer did not come to its end."""
+"""Failure kind of a call whose answer ended too early."""
 
 BEAT_SECONDS = 15.0
-"""Seconds after which a stream whose reply is held gets a sign of life, and between them."""
+"""Seconds of silence after which a stream whose reply is held gets a keep-alive event."""
 
 _BEATS: Mapping[Provider, bytes] = {
     "anthropic": b'event: ping\ndata: {"type": "ping"}\n\n',
     "openai-chat": b": held\n\n",
     "openai-responses": b": held\n\n",
 }
-"""Bytes that a client of an API reads over."""
+"""Keep-alive bytes of each API, which clients ignore."""
 
 _TIMES = {"connect": 10.0, "read": None, "write": None, "pool": None}
 _MOST_WHOLE = 64 * 1024**2
 
 
 class AddressError(ValueError):
-    """An address that leads to no server; the text names it."""
+    """The address is not that of a server; the text names it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Upstream:
-    """The server that a program means."""
+    """The server that a program addresses."""
 
     name: str
-    """Name of the API in the address that the program gets ("openai")."""
+    """Name of the API in the proxy address that the program gets ("openai")."""
 
     kind: ConnectionKind
-    """Kind of connection, for prices."""
+    """Kind of connection, used for prices."""
 
     address: str
-    """Base address; what the program adds to its own base address is added here."""
+    """Base URL; the path that the program adds to its own base URL is appended."""
 
     transport: httpx2.AsyncHTTPTransport
-    """Connections to it."""
+    """HTTP transport to the server."""
 
     @classmethod
     def at(cls, name: str, kind: ConnectionKind, address: str) -> Upstream:
-        """Make ready to send to an address; nothing is sent yet.
+        """Create an upstream for an address; nothing is sent yet.
 
         Raises:
-            AddressError: it is no address of a server.
+            AddressError: the address is not that of a server.
             ModelError: the system's proxy or certificates cannot be used.
         """
         whole = address if "://" in address else f"http://{address}"
@@ -105,18 +105,18 @@ class Upstream:
         return cls(name, kind, whole.rstrip("/"), transport_to(whole, connections=None)[0])
 
     def path(self, target: bytes) -> bytes:
-        """Return the whole path of what follows the base address."""
+        """Return the full path for a path relative to the base URL."""
         return httpx2.URL(self.address).raw_path.rstrip(b"/") + target
 
     async def send(
         self, method: str, target: bytes, headers: Headers, body: bytes
     ) -> httpx2.Response:
-        """Send a request and return the head of its answer; a redirect is an answer.
+        """Send a request and return the head of its answer; redirects are not followed.
 
         Args:
-            method: its method.
-            target: what follows the base address, with its query, as it came.
-            headers: its headers, `Host` left out.
+            method: HTTP method.
+            target: path and query relative to the base URL, unchanged.
+            headers: its headers without `Host`.
             body: its body.
 
         Raises:
@@ -133,13 +133,13 @@ def sent_headers(headers: Headers, body: bytes | None = None) -> Headers:
     """Return the headers to pass on.
 
     Args:
-        headers: as they came.
-        body: another body than the one that came; None for that one.
+        headers: headers of the program.
+        body: replacement of the body; None if it is unchanged.
     """
     made: Headers = []
     for name, value in headers:
         if name == b"accept-encoding" and re.search(rb"br|zstd|compress|\*", value):
-            made.append((name, ENCODINGS.encode()))  # what the copy that is read can be packed in
+            made.append((name, ENCODINGS.encode()))  # encodings that the reader supports
         elif name == b"content-length" and body is not None:
             made.append((name, str(len(body)).encode()))
         elif name not in _OF_ONE_HOP:
@@ -149,10 +149,10 @@ def sent_headers(headers: Headers, body: bytes | None = None) -> Headers:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The head of an answer."""
+    """The head of an answer: status and headers."""
 
     status: int
-    """Status."""
+    """HTTP status."""
 
     headers: Headers
     """Headers to pass on."""
@@ -160,61 +160,61 @@ class Head:
 
 @dataclass(eq=False)
 class Exchange:
-    """A request to a model, and its answer on the way."""
+    """A request to a model and the progress of its answer."""
 
     upstream: Upstream
-    """Server that it is for."""
+    """Server that the request is sent to."""
 
     target: bytes
-    """Path and query below the base address."""
+    """Path and query relative to the base URL."""
 
     headers: Headers
     """Headers to pass on."""
 
     body: bytes
-    """Body as it came."""
+    """Request body, unchanged."""
 
     api: Provider
-    """API that it speaks."""
+    """API of the request."""
 
     data: JsonObject
-    """Body as a value."""
+    """Request body as a JSON value."""
 
     messages: tuple[Message, ...]
-    """Messages in it."""
+    """Messages of the request."""
 
     number: int = 0
-    """Number among the requests of a recording, from 1."""
+    """Number of the request in the recording, from 1."""
 
     is_held: bool = False
-    """Whether the answer waits here until the run lets it go."""
+    """Whether the answer is held here until the run releases it."""
 
     is_asked: bool = False
-    """Whether the server is being asked."""
+    """Whether the request was sent to the server."""
 
     is_gone: bool = False
-    """Whether the program has closed its connection before it had the answer."""
+    """Whether the program closed its connection before it received the whole answer."""
 
     is_answered: bool = False
-    """Whether the whole answer was given."""
+    """Whether the whole answer was passed on."""
 
     is_failed: bool = False
-    """Whether the answer is an error, after which the program may ask again."""
+    """Whether the answer is an error, after which the program may retry."""
 
     is_broken: bool = False
-    """Whether the server's answer broke off, as the program then sees it, too."""
+    """Whether the server's answer broke off, which the program sees as well."""
 
     fault: Fault = NO_FAULT
-    """Fault on purpose."""
+    """Fault to inject."""
 
     edited: JsonObject = field(default_factory=dict)
-    """Options that the user sets in the body; null takes one out."""
+    """Options that the user sets in the body; null removes one."""
 
     answer_id: str = ""
-    """Id by which a later request of the Responses API can go on from the answer."""
+    """Id by which a later request of the Responses API can continue from the answer."""
 
     passing: Passing | None = None
-    """The way of an answer that goes through at once; None where the run gives it."""
+    """Path of an answer that is passed on at once; None if the run passes it on."""
 
     _parts: asyncio.Queue[Head | bytes | None] = field(default_factory=asyncio.Queue)
     _held: list[Head | bytes] = field(default_factory=list)
@@ -223,17 +223,17 @@ class Exchange:
 
     @cached_property
     def known(self) -> tuple[tuple[str, object], ...]:
-        """Return what tells conversations apart: the roles and parts of the messages."""
+        """Return what distinguishes conversations: the roles and parts of the messages."""
         return tuple((message.role, message.parts) for message in self.messages)
 
     @cached_property
     def beginnings(self) -> tuple[bytes, ...]:
-        """Return a digest of the first message, of the first two, and so on."""
+        """Return digests of the first message, of the first two, and so on."""
         return beginnings_of(self.known, self.continued)
 
     @property
     def continued(self) -> str:
-        """Return the answer or the conversation at the server that it goes on with, else ""."""
+        """Return the id of the answer or stored conversation that the request continues, or ""."""
         value = self.data.get("conversation")
         kept = value.get("id") if isinstance(value, Mapping) else value
         return str(
@@ -242,22 +242,22 @@ class Exchange:
 
     @property
     def model(self) -> str:
-        """Return the id of the model that is asked."""
+        """Return the id of the requested model."""
         if self.api == "gemini":
             return self.target.decode("ascii", "replace").rpartition("/")[2].partition(":")[0]
         return str(self.data.get("model", ""))
 
     @property
     def streams(self) -> bool:
-        """Whether the answer is asked for piece by piece."""
+        """Whether the request asks for a stream."""
         if self.api == "gemini":
             return b":streamGenerateContent" in self.target
         return self.data.get("stream", self.api == "ollama") is True
 
     def give(self, part: Head | bytes) -> None:
-        """Pass a part of the answer on, or keep it while the answer is held."""
+        """Pass on a part of the answer, or keep it while the answer is held."""
         if self.passing is not None:
-            return  # the program has it
+            return  # already passed on
         self._has_head = True
         if self.is_held:
             self._held.append(part)
@@ -265,7 +265,7 @@ class Exchange:
             self._parts.put_nowait(part)
 
     def end(self) -> None:
-        """End the answer; one that was held stays here for the next try of a program that left."""
+        """End the answer; a held answer stays for a retry by a program that disconnected."""
         if self.is_gone or self.is_answered:
             self.is_answered = True
             return
@@ -275,10 +275,10 @@ class Exchange:
         self._held = []
 
     def answer(self, status: int, kind: str, body: bytes) -> None:
-        """Answer with another body than the server's.
+        """Answer with a body that is not from the server.
 
         Args:
-            status: its status.
+            status: HTTP status.
             kind: its media type.
             body: the body.
         """
@@ -290,11 +290,11 @@ class Exchange:
         self.end()
 
     def refuse(self, status: int, words: str) -> None:
-        """Answer with an error in the shape that all the APIs share."""
+        """Answer with an error in the format that all APIs share."""
         self.answer(status, "application/json", _error_body(words))
 
     def fail(self, words: str) -> None:
-        """End the answer of a call that failed: as far as it came, else with an error."""
+        """End the answer of a failed call: cut it off if it has begun, otherwise send an error."""
         self.is_failed = True
         self.note()
         if self._has_head:
@@ -303,7 +303,7 @@ class Exchange:
             self.refuse(502, words)
 
     def leave(self) -> None:
-        """Note that the program has closed its connection; the server is asked no longer."""
+        """Note that the program closed its connection, and cancel the request to the server."""
         if self.is_answered:
             return
         self.is_gone, self.is_failed = True, self.is_asked
@@ -311,49 +311,48 @@ class Exchange:
             self._limit.reschedule(asyncio.get_running_loop().time())
 
     async def while_there(self, work: Awaitable[_Waited]) -> _Waited:
-        """Wait for the server, but not longer than the program waits for its answer.
+        """Wait for the server, but no longer than the program waits for its answer.
 
-        Raises:
-            ModelError: the program has closed its connection.
+        Raises: ModelError: the program has closed its connection.
         """
         try:
             async with asyncio.timeout(0 if self.is_gone else None) as self._limit:
                 return await work
         except TimeoutError:
             if not self.is_gone:
-                raise  # of the network
+                raise  # a cancellation in the network code
             raise left_failure() from None
         finally:
             self._limit = None
 
     def note(self) -> None:
-        """Note that the run has read the answer which the program has."""
+        """Note that the run has read the answer, which the program already has."""
         if self.passing is not None:
             self.passing.note()
 
     @property
     def is_behind(self) -> bool:
-        """Whether the program may go on from an answer that the run has not read yet."""
+        """Whether the program may act on an answer that the run has not read yet."""
         is_noted = self.passing is None or self.passing.noted.done()
         return not is_noted and (self.is_answered or self.is_gone)
 
     def is_again(self, before: Exchange) -> bool:
-        """Return whether it is the next try of a request that got no answer."""
+        """Return whether this is a retry of a request that got no answer."""
         is_open = before.is_failed or before.is_gone
         is_same = self.body == before.body and self.target == before.target
         return is_open and is_same and self.upstream is before.upstream and self is not before
 
     def take_over(self, before: Exchange) -> None:
-        """Go on where the request is held whose connection the program has closed."""
+        """Continue where an earlier request is held whose connection the program closed."""
         self.is_held, self._held, self._has_head = before.is_held, before._held, before._has_head
         self.edited = before.edited
         if before.is_answered:
             self.end()
 
     async def parts(self) -> AsyncGenerator[Head | bytes, None]:
-        """Yield the parts of the answer as they may go to the program.
+        """Yield the parts of the answer when they may be passed to the program.
 
-        A stream that is held for long begins, and gets signs of life before its first bytes.
+        A stream that is held for long starts with keep-alive events before its first bytes.
         """
         if self.passing is not None:
             async with aclosing(self._passed(self.passing)) as passed:
@@ -378,18 +377,18 @@ class Exchange:
                 return
             if isinstance(part, Head) and has_begun:
                 if part.status != 200:
-                    self.is_broken = True  # the program has another status already
+                    self.is_broken = True  # another status was already sent
                     return
                 continue
             yield part
 
     async def _passed(self, passing: Passing) -> AsyncGenerator[Head | bytes, None]:
-        """Ask the server and yield its answer, without a look at what it holds."""
+        """Send the request and yield its answer without parsing it."""
         ask = partial(self.upstream.send, "POST", self.target, self.headers, self.body)
         try:
             async with aclosing(passing.parts(ask)) as parts:
                 async for part in parts:
-                    if self.is_answered:  # its run was stopped
+                    if self.is_answered:  # the run was stopped
                         self.is_broken = True
                         return
                     if isinstance(part, bytes):
@@ -408,7 +407,7 @@ class Exchange:
         self.is_answered = True
 
     def _takes_beats(self, head: Head | bytes | None) -> TypeGuard[Head]:
-        """Return whether an answer is a stream into which bytes of the recorder's own can go."""
+        """Return whether an answer is a stream into which keep-alive bytes can be inserted."""
         if not isinstance(head, Head) or head.status != 200 or self.api not in _BEATS:
             return False
         named = {name.lower(): value for name, value in head.headers}
@@ -417,7 +416,7 @@ class Exchange:
 
 
 def _whole_head(status: int, kind: str, body: bytes) -> Head:
-    """Return the head of an answer of the recorder's own."""
+    """Return the head of an answer that the recorder writes itself."""
     length = str(len(body)).encode()
     return Head(status, [(b"content-type", kind.encode()), (b"content-length", length)])
 
@@ -429,7 +428,7 @@ def _error_body(words: str) -> bytes:
 def exchange_of(
     upstream: Upstream, target: bytes, headers: Headers, body: bytes
 ) -> Exchange | None:
-    """Return a request to a model; None for any other, which is only passed on."""
+    """Parse a request to a model; return None for any other request, which is only passed on."""
     asked = asked_at(target.decode("ascii", "replace"))
     if asked is None:
         return None
@@ -442,20 +441,20 @@ def exchange_of(
         return None
     messages = tuple(messages_of(data, api))
     if not messages:
-        return None  # it asks for nothing: so a model is loaded, or the server refuses it
+        return None  # no messages: the request loads a model, or the server refuses it
     return Exchange(upstream, target, sent_headers(headers), body, api, data, messages)
 
 
 class ProgramKeys:
-    """The keys that a program sends: once seen, its masker knows them."""
+    """Adds the keys that a program sends to the masker."""
 
     def __init__(self, masker: Masker) -> None:
-        """Take the masker; no key is seen yet."""
+        """Store the masker; no key is known yet."""
         self._masker = masker
         self._seen: set[str] = set()
 
     def note(self, exchange: Exchange) -> None:
-        """Note the keys of a request, before anything of it is kept or compared."""
+        """Note the keys of a request before any of it is stored or compared."""
         for key in _keys_of(exchange):
             if key not in self._seen and len(key) >= SHORTEST_KEY and not is_placeholder(key):
                 self._seen.add(key)
@@ -464,10 +463,10 @@ class ProgramKeys:
 
 
 def _keys_of(exchange: Exchange) -> Iterator[str]:
-    """Yield the keys in headers and in the query, and those of a known form in the body."""
+    """Yield the keys in headers and in the query, and known forms of keys in the body."""
     for name, value in exchange.headers:
         if names_secret(name.decode("latin-1")):
-            yield value.decode("latin-1").rpartition(" ")[2]  # behind `Bearer`
+            yield value.decode("latin-1").rpartition(" ")[2]  # after `Bearer`
     for parameter, text in parse_qsl(exchange.target.decode("ascii", "replace").partition("?")[2]):
         if names_secret(parameter) or names_secret_variable(parameter):
             yield text
@@ -476,10 +475,10 @@ def _keys_of(exchange: Exchange) -> Iterator[str]:
 
 
 class ReplyReader:
-    """Reads a copy of an answer into the pieces of a reply."""
+    """Parses a copy of an answer into the deltas of a reply."""
 
     def __init__(self, api: Provider, content_type: str) -> None:
-        """Take the API and the media type of the answer."""
+        """Create a reader for an API and a media type."""
         self._reader = chunk_reader(api)
         is_lines = "ndjson" in content_type or "jsonl" in content_type
         is_events = content_type.startswith("text/event-stream")
@@ -487,12 +486,12 @@ class ReplyReader:
         self._whole = bytearray()
         self._names_answer = api == "openai-responses"
         self.answer_id = ""
-        """Id of an answer of the Responses API; empty for any other."""
+        """Id of an answer of the Responses API; empty for other APIs."""
         self.fault = ""
-        """Reason why the answer cannot be read, or the error in it; empty for none."""
+        """Reason why the answer cannot be parsed, or the error in it; empty if there is none."""
 
     def feed(self, piece: bytes) -> Iterator[ReplyDelta]:
-        """Yield the deltas of a piece; after a fault nothing more."""
+        """Parse a piece and yield its deltas; after a fault, yield nothing."""
         return joined(self._deltas(piece))
 
     def _deltas(self, piece: bytes) -> Iterator[ReplyDelta]:
@@ -506,7 +505,7 @@ class ReplyReader:
             self.fault = f"an event of the answer cannot be read ({reason_of(error)})"
 
     def end(self) -> Iterator[ReplyDelta]:
-        """Yield the last deltas; the very last is `Finished`."""
+        """Yield the remaining deltas; the last one is `Finished`."""
         try:
             if self._lines is None:
                 yield from self._of_whole()
@@ -520,7 +519,7 @@ class ReplyReader:
 
     def _read(self, event: ServerEvent) -> Iterator[ReplyDelta]:
         if not event.data.startswith("{"):
-            return  # `[DONE]`, and what is no event of an API
+            return  # `[DONE]`, or not an event of the API
         value = parse_json(event.data)
         if isinstance(value, Mapping):
             self.fault = self.fault or chunk_error(value) or ""
@@ -537,21 +536,21 @@ class ReplyReader:
             self.fault = self.fault or chunk_error(each) or ""
         if self.fault:
             return
-        if isinstance(value, list):  # Gemini streams a list where no events were asked for
+        if isinstance(value, list):  # Gemini streams a list unless events were requested
             for each in objects_of(value):
                 yield from self._reader.read(each)
             yield from self._reader.end()
         elif isinstance(value, Mapping):
             self._note_id(value)
             reply = read_response(value)
-            yield from deltas_of(reply, max(1, len(self._whole)))  # each text in one piece
+            yield from deltas_of(reply, max(1, len(self._whole)))  # each text as one delta
             yield Finished(reply.finish_reason or "unknown")
 
 
 async def read_answer(
     answer: httpx2.Response, exchange: Exchange, reader: ReplyReader, wire: WireRecorder | None
 ) -> AsyncIterator[bytes]:
-    """Yield what can be read of an answer's body; all of it goes through to the program."""
+    """Yield the readable bytes of an answer's body while all of it is passed to the program."""
     passed = _passed(answer, exchange)
     encodings = answer.headers.get("content-encoding", "").lower().replace(" ", "")
     try:
@@ -571,7 +570,7 @@ async def read_answer(
 
 
 async def _passed(answer: httpx2.Response, exchange: Exchange) -> AsyncIterator[bytes]:
-    """Yield an answer's bytes, each piece given to the program before it is read."""
+    """Yield the bytes of an answer, each piece passed to the program before it is parsed."""
     assert isinstance(answer.stream, httpx2.AsyncByteStream)
     pieces = aiter(answer.stream)
     while (piece := await exchange.while_there(anext(pieces, None))) is not None:
@@ -583,16 +582,16 @@ async def _passed(answer: httpx2.Response, exchange: Exchange) -> AsyncIterator[
 
 
 def left_failure() -> ModelError:
-    """Return the failure of a call whose program waits no longer."""
+    """Return the error for a call whose program has disconnected."""
     error = failure_of(0, "The program closed its connection before it had the answer.")
     error.kind, error.hint = CUT_OFF, "If it asks again, the run goes on here."
     return error
 
 
 def failure_of(status: int, words: str) -> ModelError:
-    """Return the failure of a call, which the program may try again."""
+    """Return the error for a failed call, which the program may retry."""
     kinds = {401: "unauthorised", 403: "unauthorised", 404: "not-found", 429: "rate-limited"}
     kind = kinds.get(status, "server-error" if status >= 500 else "refused")
     error = ModelError(kind, words, "The program got this answer, too.", retryable=True)
-    error.retries = 1_000_000  # whether it is tried again is the program's decision
+    error.retries = 1_000_000  # the program decides whether to retry
     return error

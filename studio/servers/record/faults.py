@@ -1,4 +1,4 @@
-"""Faults on purpose: what a program gets in the place of an answer, once each."""
+"""Injected faults: a program gets each one once in place of an answer."""
 
 import re
 from dataclasses import dataclass
@@ -8,27 +8,27 @@ _ITEM = re.compile(r"(?P<status>[45]\d\d)|(?P<cut>cut)|delay=(?P<delay>\d+(?:\.\
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """The fault of one request; as it is, nothing is changed."""
+    """The fault of one request; with its defaults, nothing is changed."""
 
     status: int = 0
-    """Status of the error that is answered, without asking the server; 0 for none."""
+    """HTTP status that is answered without sending the request; 0 for none."""
 
     is_cut: bool = False
-    """Whether the server's answer breaks off in the middle of its first piece."""
+    """Whether the server's answer breaks off within its first piece."""
 
     delay: float = 0.0
-    """Seconds to wait before the server is asked."""
+    """Seconds to wait before the request is sent."""
 
 
 NO_FAULT = Fault()
-"""A request as it is."""
+"""No fault: the request is unchanged."""
 
 
 def faults_of(text: str) -> tuple[Fault, ...]:
-    """Return the faults of a list such as `429, ok, cut, delay=2`, one for each request.
+    """Parse a list of faults such as `429, ok, cut, delay=2`, one for each request.
 
     Raises:
-        ValueError: one of them is none; the text names it.
+        ValueError: an item is not a fault; the text names it.
     """
     made: list[Fault] = []
     for word in filter(None, re.split(r"[\s,]+", text)):

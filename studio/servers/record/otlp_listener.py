@@ -1,7 +1,7 @@
-"""`prompt-studio trace listen`: the traces of programs on this machine as runs of the history.
+"""`prompt-studio trace listen`: store traces of programs on this machine as runs of the history.
 
-OTLP over HTTP, as protobuf or JSON. Nothing says that a trace has ended: it is taken once its first
-span has come and nothing followed for a moment, or nothing at all for a while.
+It receives OTLP over HTTP, as protobuf or JSON. OTLP does not mark the end of a trace: a trace is
+taken shortly after its root span, or after a longer time without any span.
 """
 
 import asyncio
@@ -26,24 +26,24 @@ _SILENT_SECONDS = 30.0
 
 
 class OtlpListener:
-    """The ASGI application that takes `POST …/v1/traces`, below whatever path an SDK adds."""
+    """The ASGI application for `POST …/v1/traces`, with any path prefix that an SDK adds."""
 
     def __init__(self, store: RunStore, masker: Masker, taken: Callable[[str], None]) -> None:
-        """Make it.
+        """Create the application.
 
         Args:
-            store: history that keeps the runs.
-            masker: knows the secrets that are replaced.
-            taken: is told the id of each run.
+            store: history that stores the runs.
+            masker: replaces secrets.
+            taken: called with the id of each stored run.
         """
         self.port = 0
-        """Port that is listened on."""
+        """Port of the listener."""
         self._store, self._masker, self._taken = store, masker, taken
         self._traces: dict[str, list[TraceSpan]] = {}
         self._heard: dict[str, float] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request, as ASGI has it."""
+        """Handle one ASGI request."""
         if scope["type"] != "http":
             return
         headers = dict(scope["headers"])
@@ -76,7 +76,7 @@ class OtlpListener:
             self._heard[span.trace] = time.monotonic()
 
     async def follow(self) -> None:
-        """Take traces as they end, until it is canceled; then take what is there."""
+        """Store traces as they end until the task is canceled, then store the remaining ones."""
         try:
             while True:
                 await asyncio.sleep(_QUIET_SECONDS / 4)
@@ -85,7 +85,7 @@ class OtlpListener:
             self.take_ended(everything=True)
 
     def take_ended(self, *, everything: bool = False) -> None:
-        """Take the traces that have ended into the history."""
+        """Store the traces that have ended in the history."""
         for trace, spans in list(self._traces.items()):
             silent = time.monotonic() - self._heard[trace]
             has_first = any(not span.parent for span in spans)
@@ -96,11 +96,11 @@ class OtlpListener:
 
 
 def _text(body: bytes, kind: bytes, encoding: bytes) -> str:
-    """Return traces as OTLP's JSON.
+    """Decode a request body to OTLP JSON.
 
     Raises:
-        ValueError: they are in another form, or broken.
-        OverflowError: they are too large.
+        ValueError: the body has another format or is damaged.
+        OverflowError: the body is too large.
     """
     if encoding == b"gzip":
         packed = zlib.decompressobj(zlib.MAX_WBITS | 16)
@@ -120,10 +120,10 @@ def _text(body: bytes, kind: bytes, encoding: bytes) -> str:
 
 
 def text_of_protobuf(body: bytes) -> str:
-    """Return an `ExportTraceServiceRequest` as OTLP's JSON.
+    """Convert an `ExportTraceServiceRequest` to OTLP JSON.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the body is not such a message.
     """
     from google.protobuf.json_format import Error, MessageToDict
     from google.protobuf.message import DecodeError

@@ -1,4 +1,4 @@
-"""An answer that goes through at once, while the run that shows it reads a copy behind it."""
+"""An answer that is passed on at once while its run reads a copy afterwards."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
@@ -7,22 +7,22 @@ import httpx2
 
 
 class Passing:
-    """The way of one answer that nothing may hold."""
+    """The path of an answer that is never held."""
 
     def __init__(self) -> None:
-        """Begin; nothing is asked yet."""
+        """Create the path; nothing is requested yet."""
         loop = asyncio.get_running_loop()
         self.noted: asyncio.Future[None] = loop.create_future()
-        """Done once the run has read the copy."""
+        """Done when the run has read the copy."""
         self.ended = asyncio.Event()
-        """Set once no more bytes come."""
+        """Set when no more bytes will arrive."""
         self._answer: asyncio.Future[httpx2.Response | Exception] = loop.create_future()
         self._copy = _Copy()
 
     async def parts(
         self, ask: Callable[[], Awaitable[httpx2.Response]]
     ) -> AsyncGenerator[httpx2.Response | bytes, None]:
-        """Yield the head of the server's answer and the pieces of its body, each copied before.
+        """Yield the head of the server's answer and the pieces of its body after copying each.
 
         Raises:
             httpx2.HTTPError, OSError: the server cannot be reached, or its answer breaks off.
@@ -66,7 +66,7 @@ class Passing:
 
 
 class _Copy(httpx2.AsyncByteStream):
-    """The body of an answer that the program has already."""
+    """A copy of the body of an answer that was already passed on."""
 
     def __init__(self) -> None:
         self.pieces: asyncio.Queue[bytes | Exception | None] = asyncio.Queue()

@@ -1,7 +1,7 @@
 """One conversation of a recorded program as a run, which the debugger can hold, edit and step.
 
-The program takes the place of the prompt and of the tools: its requests bring the messages of each
-step, and the results of the calls that the step before asked for.
+The program replaces the prompt and the tools: its requests hold the messages of each step and the
+results of the tool calls of the previous step.
 """
 
 import asyncio
@@ -55,17 +55,17 @@ from studio.servers.record.exchange import (
 from studio.servers.record.results import ProgramResults, result_text
 
 OnProgramEvent: TypeAlias = Callable[["ProgramRun", events.Event], None]
-"""Takes each fact of a conversation's run."""
+"""Called with each event of a conversation's run."""
 
 _PUBLIC_HEADERS = re.compile(
     rb"accept|accept-encoding|anthropic-(beta|version)|content-(encoding|length|type)|openai-beta"
     rb"|user-agent|x-goog-api-client|x-stainless-.+"
 )
-"""Headers whose values are kept; any other may hold a key, whatever its name is."""
+"""Headers whose values are stored; any other header may hold a key."""
 
 
 class ProgramRun:
-    """One conversation: its requests in order, and the run that shows them."""
+    """A conversation: its requests in order, and the run that shows them."""
 
     def __init__(
         self,
@@ -76,31 +76,31 @@ class ProgramRun:
         options: RunOptions,
         results: ProgramResults,
     ) -> None:
-        """Begin with the first request.
+        """Start a conversation with its first request.
 
         Args:
             name: title of its run.
             program: command line of the program.
             first: the request.
-            masker: knows the secrets of the program.
-            options: places of pauses; without any the answers are passed on as they come.
-            results: results of calls in the requests of all conversations.
+            masker: replaces the secrets of the program.
+            options: pause points; without them, answers are passed on as they arrive.
+            results: tool results from the requests of all conversations.
         """
         self._all_results = results
         self.exchange = first
-        """The request that is shown."""
+        """The request that the run shows."""
         self.shown: tuple[Message, ...] = ()
-        """The messages of the request as the run has them: legal, and without secrets."""
+        """The messages of the request as the run shows them: valid, and without secrets."""
         self._fresh: Exchange | None = None
         self._arrived = asyncio.Event()
         self._open: dict[str, asyncio.Future[ToolOutcome]] = {}
         self._is_edited = False
         self._results: dict[str, Message] = {}
-        """The program's results of the last calls, by call."""
+        """The program's results of the last tool calls, by call id."""
         self._edits: list[tuple[Message, Message]] = []
-        """Results of this request whose text the user edited: as they came, and as edited."""
+        """Results of this request that the user edited: the original and the edited message."""
         self._replaces = False
-        """Whether results were edited: each later request holds them."""
+        """Whether results were edited; they are then replaced in every later request."""
         self._writer: RunWriter | None = None
         self._on_event: OnProgramEvent | None = None
         model = ProgramModel(self)
@@ -121,7 +121,7 @@ class ProgramRun:
             headless=options.headless,
         )
         self.on_stream: OnStream | None = None
-        """Takes each piece of a reply, with the reply so far."""
+        """Called with each delta of a reply and the reply so far."""
         self.plan = RunPlan(
             parse(""),
             {},
@@ -141,12 +141,12 @@ class ProgramRun:
         self.arrive(first)
 
     async def go(self, store: RunStore | None, tag: str, on_event: OnProgramEvent) -> None:
-        """Follow the conversation until the program has its last answer.
+        """Drive the run until the program has its last answer.
 
         Args:
-            store: history that keeps it; None keeps it nowhere.
-            tag: what the runs of one recording share there.
-            on_event: takes each fact.
+            store: history that stores it; None stores nothing.
+            tag: tag of all runs of one recording.
+            on_event: called with each event.
         """
         self._on_event = on_event
         if store is not None:
@@ -171,7 +171,7 @@ class ProgramRun:
 
     @property
     def holds(self) -> bool:
-        """Whether a request or its answer may be held or changed: the answer waits for the run."""
+        """Whether a request or its answer may be held or changed; the answer waits for the run."""
         gate, options = self.run.gate, self.run.gate.options
         stands = gate.stepping or gate.wants_pause or gate.target or options.stop_at_entry
         return not options.headless and bool(
@@ -180,13 +180,13 @@ class ProgramRun:
 
     @property
     def is_ending(self) -> bool:
-        """Whether the program has its answer, and the run only has to note it."""
+        """Whether the program has its answer and the run only has to record it."""
         state = self.run.state
         waits = state.pause is not None or state.is_over or bool(self._open)
         return self.latest.is_answered and not waits
 
     def continues(self, exchange: Exchange) -> bool:
-        """Return whether a request goes on with this conversation, or is its next try."""
+        """Return whether a request continues this conversation, or retries its last request."""
         latest = self.latest
         if self.run.state.is_over and self.run.state.status != "done":
             return False
@@ -201,7 +201,7 @@ class ProgramRun:
         return len(now) > len(before) and now[: len(before)] == before
 
     def arrive(self, exchange: Exchange) -> None:
-        """Take the next request of the conversation, or the next try of the one that is held."""
+        """Take the next request of the conversation, or a retry of the held one."""
         exchange.is_held = self.holds and exchange.passing is None
         latest = self.latest
         if exchange.is_again(latest) and not latest.is_failed:
@@ -216,7 +216,7 @@ class ProgramRun:
         self._settle(exchange)
 
     def _settle(self, exchange: Exchange) -> None:
-        """Give every call that is waited for its result in the next request."""
+        """Resolve every awaited tool call with its result from the next request."""
         for name, future in self._open.items():
             if future.done():
                 continue
@@ -230,7 +230,7 @@ class ProgramRun:
 
     def _result_in(self, exchange: Exchange, call_id: str) -> Message | None:
         results = [each for each in exchange.messages if each.role == "tool"]
-        if exchange.api in ("gemini", "ollama"):  # results come in the order of the calls
+        if exchange.api in ("gemini", "ollama"):  # results are in the order of the calls
             calls = [call.id for call in self.run.state.step.calls]
             at = len(results) - len(calls) + calls.index(call_id)
             return results[at] if at >= 0 else None
@@ -242,7 +242,7 @@ class ProgramRun:
         return self._fresh
 
     async def _conversation(self, state: RunState) -> events.Rendered:
-        """Wait for the next request; results that the user edited replace the program's."""
+        """Wait for the next request and replace its results that the user edited."""
         self._release(state)
         self.exchange = await self._next()
         self._fresh, self._is_edited = None, False
@@ -259,16 +259,16 @@ class ProgramRun:
         )
 
     async def retried(self) -> None:
-        """Wait until the program tries a failed request again; a first try is there already."""
+        """Wait until the program retries a failed request; return at once for the first try."""
         if self.exchange.is_failed and not self.exchange.is_behind:
             self.exchange = await self._next()
             self._fresh = None
             self._arrived.clear()
 
     async def result(self, call_id: str) -> ToolOutcome:
-        """Wait for the program's result of a call."""
+        """Wait for the program's result of a tool call."""
         future = self._open[call_id] = self._all_results.waited(call_id, self.exchange)
-        if self._fresh is not None:  # the program was quicker than the journal
+        if self._fresh is not None:  # the request arrived before the run recorded the call
             self._settle(self._fresh)
         return await future
 
@@ -279,7 +279,7 @@ class ProgramRun:
             self._writer(event)
 
     def _follow(self, event: events.Event) -> None:
-        """Note a fact after it has moved the run; let a held answer go where it is decided."""
+        """Handle an event of the run; release a held answer when it is decided."""
         state = self.run.state
         match event:
             case events.Rendered():
@@ -303,7 +303,7 @@ class ProgramRun:
             self._on_event(self, event)
 
     def _release(self, state: RunState) -> None:
-        """Give the program the answer: the server's own bytes, unless the user changed it."""
+        """Give the program the answer: the server's bytes, or the user's version."""
         step = state.step
         if self.exchange.is_answered or step.reply is None:
             return
@@ -320,28 +320,28 @@ class ProgramRun:
 
     @staticmethod
     def _refuse(exchange: Exchange) -> None:
-        """Answer a request that is left because its run was stopped."""
+        """Refuse a request whose run was stopped."""
         exchange.refuse(503, "The run of this request was stopped in Prompt Studio.")
 
 
 class ProgramModel:
-    """The model that a program asks: its own request is passed on, and its answer read."""
+    """The model of a program's run: passes the program's request on and reads the answer."""
 
     def __init__(self, conversation: ProgramRun) -> None:
         self._conversation = conversation
         first = conversation.exchange
         upstream = first.upstream
         self.capabilities = Capabilities()
-        """Everything is sent as the program wrote it."""
+        """All capabilities: requests are sent as the program wrote them."""
         self.label = first.model or upstream.name
-        """Model that the program names."""
+        """Model id in the program's request."""
         server = httpx2.URL(upstream.address)
         address = f"{server.scheme}://{server.netloc.decode()}"
         self.place = ModelPlace(first.model, upstream.name, address)
-        """Server that the program means."""
+        """Server that the program addresses."""
         connection = Connection(upstream.name, upstream.kind, base_url=upstream.address)
         self.price: Price | None = listed_price(first.model, connection)
-        """Price of its tokens; None where it is not known."""
+        """Price of the tokens; None if unknown."""
 
     def request_body(self, request: ModelRequest) -> JsonObject:
         """Return the body of the program's request."""
@@ -349,15 +349,14 @@ class ProgramModel:
         return self._conversation.exchange.data
 
     async def prepare(self, tell: TellOpening) -> None:
-        """Wait for a request to pass on: after a failure, the program's next try."""
+        """Wait for a request to pass on; after a failure, this is the program's retry."""
         del tell
         await self._conversation.retried()
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
-        """Pass the request on and the answer back, and read a copy of it.
+        """Pass on the request and the answer, and parse a copy of the answer.
 
-        Raises:
-            ModelError: the server refused, or its answer cannot be read; the program has it.
+        Raises: ModelError: the server refused, or its answer cannot be parsed; the program has it.
         """
         exchange, wire = self._conversation.exchange, request.wire
         if exchange.is_gone and exchange.passing is None:
@@ -395,7 +394,7 @@ class ProgramModel:
             yield delta
 
     async def _answer(self, exchange: Exchange, request: ModelRequest) -> httpx2.Response:
-        """Return the server's answer, or the error that the user wants in its place.
+        """Return the server's answer, or the injected error.
 
         Raises:
             ModelError: the server cannot be reached, or the program has closed its connection.
@@ -409,14 +408,14 @@ class ProgramModel:
         return httpx2.Response(fault.status, json=body, stream=None)
 
     async def _send(self, exchange: Exchange, request: ModelRequest) -> httpx2.Response:
-        """Send the program's request, with the messages that the user edited.
+        """Send the program's request with the user's edits.
 
         Raises:
             ModelError: the server cannot be reached, or the program has closed its connection.
         """
         body, headers, passing = exchange.body, exchange.headers, exchange.passing
         if exchange.edited or tuple(request.messages) != self._conversation.shown:
-            if passing is not None:  # a pause that came within these milliseconds
+            if passing is not None:  # a pause that was requested within these milliseconds
                 raise failure_of(0, "The request was sent before it was edited.")
             body = edited_body(exchange, self._conversation.shown, as_sent(request).messages)
             headers = sent_headers(headers, body)
@@ -435,27 +434,27 @@ class ProgramModel:
             raise failure_of(502, words) from None
 
     async def close(self) -> None:
-        """Leave the server's connections to who opened them."""
+        """Do nothing: the owner of the server's connections closes them."""
 
 
 def _kept(headers: Headers) -> Iterator[tuple[str, str]]:
-    """Yield the headers as the history keeps them."""
+    """Yield the headers for the history, with the values of unknown ones masked."""
     for name, value in headers:
         is_public = _PUBLIC_HEADERS.fullmatch(name) is not None
         yield name.decode("latin-1"), value.decode("latin-1") if is_public else DOTS
 
 
 class ProgramTools(ToolboxAround):
-    """The tools of a program, which makes the calls itself."""
+    """The tools of a program, which calls them itself."""
 
     def __init__(self, conversation: ProgramRun) -> None:
-        """Take the conversation in which the results come."""
+        """Create the tools of a conversation, in which the results arrive."""
         super().__init__(NoTools())
         self._conversation = conversation
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
-        """Return the tools that the request offers, and those that the reply calls."""
+        """Return the tools that the request offers and those that the reply calls."""
         step = self._conversation.run.state.step
         offered = tuple(_specs(self._conversation.exchange.data))
         names = {each.name for each in offered}
@@ -465,12 +464,12 @@ class ProgramTools(ToolboxAround):
     def check(
         self, name: str, arguments: JsonObject, released: AbstractSet[str] = frozenset()
     ) -> tuple[str, ...]:
-        """Find no problem: the program checks its calls."""
+        """Return no problems: the program checks its own calls."""
         del name, arguments, released
         return ()
 
     def needs_approval(self, name: str) -> bool:
-        """Ask for nothing: the program decides what it calls."""
+        """Return False: the program decides what it calls."""
         del name
         return False
 
@@ -486,7 +485,7 @@ class ProgramTools(ToolboxAround):
         call_id: str = "",
         released: AbstractSet[str] = frozenset(),
     ) -> ToolOutcome:
-        """Wait for the program's result of a call."""
+        """Wait for the program's result of a tool call."""
         del name, arguments, released
         tool_asked()
         return await self._conversation.result(call_id)
@@ -510,5 +509,5 @@ def _last_words(exchange: Exchange) -> str:
 
 
 def _looked_up(message: Message, pairs: Sequence[tuple[Message, Message]]) -> Message:
-    """Return the second of the pair whose first is equal to a message, else the message."""
+    """Return the second message of the pair whose first equals a message, or that message."""
     return next((second for first, second in pairs if first == message), message)

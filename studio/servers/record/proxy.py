@@ -1,8 +1,8 @@
 """`prompt-studio record`: a proxy on this machine between a program and its models.
 
-No request can choose a host: each address of the proxy leads to one server, which the program's own
-variables, the SDK's default or `--to` named before. Every request carries the token of the session
-in its path; one with an `Origin` comes from a web page and is refused, and so is another `Host`.
+No request can choose a host: each path of the proxy leads to one server, which the program's
+variables, the SDK's default or `--to` set at the start. Every request carries the token of the
+session in its path; a request with an `Origin` (from a web page) or another `Host` is refused.
 """
 
 import asyncio
@@ -46,43 +46,45 @@ from studio.servers.record.program_run import OnProgramEvent, ProgramRun
 from studio.servers.record.results import ProgramResults
 
 LOOPBACK = "127.0.0.1"
-"""The only address that is listened on."""
+"""The only address that the proxy listens on."""
 
 MOST_BODY = 64 * 1024**2
-"""Bytes of a request."""
+"""Maximum size of a request body in bytes."""
 
 _CLIMBS = re.compile(rb"(?i)^[^?]*/(?:\.|%2e){1,2}(?:[/?\\]|%2f|%5c|$)")
-"""Paths with a part that a server may resolve to an address above its base address."""
+"""Paths with a part that a server may resolve to a path above its base URL."""
 
 _END_SECONDS = 2.0
-"""Time that runs get to note the end of an answer which the program has already."""
+"""Seconds that runs get to record the end of an answer that the program already has."""
 
 _NOTE_SECONDS = 0.05
-"""Time that an answer gets to go through before its request is noted in the history."""
+"""Seconds that an answer gets to pass through before its request is recorded."""
 
 _MOST_BEHIND = 50
-"""Requests that may be passed on before they are noted; further ones wait for it."""
+"""Maximum number of requests that are passed on before they are recorded; others wait."""
 
 _MOST_OPEN = 500
-"""Conversations that a request can go on with; older ones are in the history alone."""
+"""Maximum number of conversations that a request can continue; others are in the history only."""
 
 
 @dataclass(frozen=True, slots=True)
 class BaseAddress:
-    """One API of which SDKs read the base address from the environment."""
+    """An API whose base URL SDKs read from environment variables."""
 
     name: str
-    """Name in the proxy's address."""
+    """Name of the API in the proxy address."""
 
     kind: ConnectionKind
-    """Kind of connection, for prices."""
+    """Kind of connection, used for prices."""
 
     variables: tuple[str, ...]
-    """Variables that SDKs read."""
+    """Environment variables that SDKs read."""
 
     default: str = ""
-    """Address that the SDKs use without them; empty where the variables choose the provider, and
-    are set only where they were set before."""
+    """Base URL that SDKs use without the variables.
+
+    If it is empty, the variables choose the provider and are replaced only if they were set.
+    """
 
 
 BASE_ADDRESSES = (
@@ -101,18 +103,18 @@ BASE_ADDRESSES = (
     BaseAddress("mistral", "compatible", ("MISTRAL_API_BASE",), "https://api.mistral.ai/v1"),
     BaseAddress("azure", "azure", ("AZURE_OPENAI_ENDPOINT",)),
 )
-"""The APIs; the order is the one in which they are printed."""
+"""The APIs, in the order in which they are printed."""
 
 
 def upstreams_of(environment: Mapping[str, str], to: str = "") -> dict[str, Upstream]:
     """Return the server of each API by name.
 
     Args:
-        environment: variables of the program.
+        environment: environment variables of the program.
         to: one address for all of them; empty for the program's own.
 
     Raises:
-        AddressError: one of them is no address of a server.
+        AddressError: an address is not that of a server.
         ModelError: the system's proxy or certificates cannot be used.
     """
     found: dict[str, Upstream] = {}
@@ -131,7 +133,7 @@ def upstreams_of(environment: Mapping[str, str], to: str = "") -> dict[str, Upst
 
 
 def _ollama_address(host: str) -> str:
-    """Return the address that Ollama's clients read from `OLLAMA_HOST`: each part may be absent."""
+    """Return the base URL for a value of `OLLAMA_HOST`, in which each part is optional."""
     if "://" in host:
         return host
     name, _, path = host.partition("/")
@@ -141,7 +143,7 @@ def _ollama_address(host: str) -> str:
 
 
 class Recording:
-    """The conversations of one program, as runs."""
+    """The conversations of a program, each with its run."""
 
     def __init__(
         self,
@@ -152,47 +154,47 @@ class Recording:
         on_event: OnProgramEvent,
         folder: str = "",
     ) -> None:
-        """Make it empty.
+        """Create an empty recording.
 
         Args:
             program: command line of the program.
-            masker: knows the secrets of its environment.
-            options: places of pauses.
-            store: history that keeps the runs; None keeps them nowhere.
-            on_event: takes each fact of each run.
-            folder: folder that the program is started in; empty for this process's.
+            masker: replaces the secrets of its environment.
+            options: pause points.
+            store: history that stores the runs; None stores nothing.
+            on_event: called with each event of each run.
+            folder: working directory of the program; empty for that of this process.
         """
         self.faults = deque[Fault]()
-        """Faults on purpose of the requests to come, one each."""
+        """Faults to inject into the next requests, one each."""
         self.begun = 0
-        """Number of conversations so far."""
+        """Number of conversations that were started."""
         self._program, self._folder = tuple(program), Path(folder)
         self._masker = masker
         self._keys = ProgramKeys(masker)
         self.options = options
-        """Options of the conversations that begin from now on."""
+        """Run options of conversations that start from now on."""
         self._store = store
         self._on_event = on_event
         self._asked = 0
         self._results = ProgramResults()
         self._tasks: dict[ProgramRun, asyncio.Task[None]] = {}
         self._filed: dict[ProgramRun, bytes] = {}
-        """Digest under which each is filed; the one that was asked last is at the end."""
+        """Digest by which each conversation is filed, least recently used first."""
         self._by_messages: dict[bytes, dict[ProgramRun, None]] = {}
-        """The conversations by a digest of all messages of their newest request."""
+        """Conversations by the digest of all messages of their newest request."""
         self._is_closed = False
         self._behind: deque[tuple[Exchange, float]] = deque()
-        """Requests that are not noted yet, each with the time by which it is."""
+        """Requests that are not recorded yet, each with its deadline."""
         self._noting: asyncio.Task[None] | None = None
-        price_table()  # its 0.2 s are not the first request's
+        price_table()  # load it now: it takes 0.2 s, which would delay the first request
         self.tag = f"{RECORDING}{secrets.token_hex(4)}"
-        """Tag that the runs of this recording share in the history."""
+        """Tag that all runs of this recording have in the history."""
 
     others = None
-    """Requests that are for no model go to their server."""
+    """None: requests that are not for a model are passed on."""
 
     def take(self, exchange: Exchange) -> None:
-        """Take a request; one that nothing may hold goes through before it is noted."""
+        """Take a request; one that is never held is passed on before it is recorded."""
         if self._is_closed:
             exchange.refuse(503, "The recording has ended.")
             return
@@ -209,14 +211,14 @@ class Recording:
 
     @property
     def _may_hold(self) -> bool:
-        """Whether a request that comes now may be held or changed."""
+        """Whether a request that arrives now may be held or changed."""
         options = self.options
         places = options.breakpoints or options.pause_at or options.stop_at_entry
         is_open = bool(places) or any(each.holds for each in self.conversations)
         return not options.headless and is_open
 
     async def _note_behind(self) -> None:
-        """Note requests in their order, each once its answer has gone through or goes for long."""
+        """Record requests in order, each after its answer or at its deadline."""
         while self._behind:
             exchange, due = self._behind[0]
             if exchange.passing is not None:
@@ -232,7 +234,7 @@ class Recording:
             self._note(exchange)
 
     def _note(self, exchange: Exchange) -> None:
-        """Give a request to its conversation, or begin a new one with it."""
+        """Add a request to its conversation, or start a new one."""
         self._keys.note(exchange)
         self._asked += 1
         exchange.number = self._asked
@@ -244,12 +246,12 @@ class Recording:
         self._make_room()
 
     def _continued(self, exchange: Exchange) -> ProgramRun | None:
-        """Return the conversation that a request goes on with: the one that shares most with it."""
+        """Return the conversation that a request continues: the one that shares most messages."""
         return next((each for each in self._known(exchange) if each.continues(exchange)), None)
 
     def _known(self, exchange: Exchange) -> Sequence[ProgramRun]:
-        """Return the conversations that a request may go on with, the longest ones first."""
-        if exchange.continued:  # its beginning is at the server
+        """Return the conversations that a request may continue, the longest first."""
+        if exchange.continued:  # the server stores the beginning
             return self.conversations
         beginnings = reversed(exchange.beginnings)
         return [each for one in beginnings for each in self._by_messages.get(one, ())]
@@ -271,7 +273,7 @@ class Recording:
         return conversation
 
     def _file(self, conversation: ProgramRun) -> None:
-        """File a conversation under the messages of its newest request, behind all others."""
+        """File a conversation by the messages of its newest request, as the most recently used."""
         self._unfile(conversation)
         self._filed[conversation] = conversation.latest.beginnings[-1]
         self._by_messages.setdefault(self._filed[conversation], {})[conversation] = None
@@ -284,7 +286,7 @@ class Recording:
                 del self._by_messages[beginning]
 
     def _make_room(self) -> None:
-        """Let go of the conversations that the program has left longest ago, answered."""
+        """Remove the answered conversations that were not used for the longest time."""
         for conversation in [*islice(self._filed, max(0, len(self._filed) - _MOST_OPEN))]:
             if conversation.latest.is_answered and not conversation.is_ending:
                 self._unfile(conversation)
@@ -292,16 +294,16 @@ class Recording:
 
     @property
     def conversations(self) -> tuple[ProgramRun, ...]:
-        """Return those that can go on, in the order in which they began."""
+        """Return the conversations that can continue, in the order of their start."""
         return tuple(self._tasks)
 
     @property
     def going(self) -> tuple[tuple[ProgramRun, asyncio.Task[None]], ...]:
-        """Return the conversations, each with the task that follows it."""
+        """Return the conversations, each with the task that drives it."""
         return tuple(self._tasks.items())
 
     async def close(self) -> None:
-        """Stop the runs that wait for the program, and refuse what it still asks."""
+        """Stop the runs that wait for the program, and refuse its open requests."""
         self._is_closed = True
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_END_SECONDS):
@@ -320,28 +322,28 @@ class Answering(Protocol):
 
     @property
     def others(self) -> list[str] | None:
-        """The requests for no model that were refused; None where they go to their server."""
+        """Refused requests that were not for a model; None if they are passed on."""
         ...
 
     def take(self, exchange: Exchange) -> None:
-        """Take a request; its answer comes through the exchange."""
+        """Take a request; its answer is passed through the exchange."""
         ...
 
 
 class RecorderProxy:
-    """The ASGI application: refuses what is not the program's, passes on the rest."""
+    """The ASGI application: passes on the requests of the program and refuses others."""
 
     def __init__(self, upstreams: Mapping[str, Upstream], recording: Answering) -> None:
-        """Take where requests may go, and what shows them."""
+        """Create the proxy for the servers, with the object that answers requests."""
         self.token = secrets.token_urlsafe(24)
-        """Part of every address of this session."""
+        """Token in the path of every address of this session."""
         self.port = 0
-        """Port that is listened on; known once `serving` has begun."""
+        """Port of the proxy, known once `serving` has started."""
         self._upstreams = upstreams
         self._recording = recording
 
     def environment(self, before: Mapping[str, str]) -> dict[str, str]:
-        """Return a program's variables with the addresses of this proxy."""
+        """Return environment variables with the addresses of this proxy."""
         made = dict(before)
         for row in BASE_ADDRESSES:
             for name in row.variables if row.name in self._upstreams else ():
@@ -352,20 +354,20 @@ class RecorderProxy:
         return made
 
     def address(self, name: str) -> str:
-        """Return the address of an API by name."""
+        """Return the proxy address of an API."""
         return f"http://{LOOPBACK}:{self.port}/{self.token}/{name}"
 
     def settings(self) -> list[str]:
-        """Return what leads a program that is started elsewhere here: a variable a line."""
+        """Return the variables for a program that is started elsewhere, one per line."""
         rows = (row for row in BASE_ADDRESSES if row.default)
         return [f"{row.variables[0]}={self.address(row.name)}" for row in rows]
 
     @contextlib.asynccontextmanager
     async def serving(self, port: int = 0) -> AsyncIterator[None]:
-        """Listen while the block runs; 0 takes any free port.
+        """Listen while the block runs; port 0 picks a free one.
 
         Raises:
-            PortError: it cannot be listened on.
+            PortError: the port cannot be used.
         """
         try:
             async with serving(self, port) as self.port:
@@ -375,7 +377,7 @@ class RecorderProxy:
                 await upstream.transport.aclose()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one connection, as ASGI has it."""
+        """Handle one ASGI connection."""
         if scope["type"] != "http":
             return
         headers: Headers = list(scope["headers"])
@@ -406,7 +408,7 @@ class RecorderProxy:
             await _while_there(receive, passing)
 
     def _route(self, scope: Scope, headers: Headers) -> tuple[Upstream | None, bytes]:
-        """Return the server that an address leads to, and the rest of the path with its query."""
+        """Return the server that a path leads to, and the remaining path with its query."""
         raw = scope.get("raw_path") or scope["path"].encode()
         _, _, rest = raw.partition(b"/")
         token, _, rest = rest.partition(b"/")
@@ -423,13 +425,13 @@ async def serving(app: ASGIApp, port: int) -> AsyncIterator[int]:
     """Serve on loopback while the block runs; yields the port (0 picks a free one).
 
     Raises:
-        PortError: it cannot be listened on.
+        PortError: the port cannot be used.
     """
     try:
         opened = socket.create_server((LOOPBACK, port))
     except OSError as error:
         raise PortError(f"port {port} of this machine: {reason_of(error)}") from None
-    # An answer's head and body are two packets: without this the second waits for 40 ms.
+    # The head and body of an answer are two packets: without this, the second is delayed by 40 ms.
     opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     with opened as listening:
         config = uvicorn.Config(
@@ -445,14 +447,14 @@ async def serving(app: ASGIApp, port: int) -> AsyncIterator[int]:
 
 
 def is_local(headers: Headers, port: int) -> bool:
-    """Return whether a request is for this machine and of no page in a browser."""
+    """Return whether a request is addressed to this machine and not from a web page."""
     named = dict(headers)
     host = named.get(b"host", b"").decode("latin-1")
     return b"origin" not in named and host in (f"{LOOPBACK}:{port}", f"localhost:{port}")
 
 
 class PortError(OSError):
-    """A port cannot be listened on; the text names it."""
+    """The port cannot be used; the text names it."""
 
 
 class _Server(uvicorn.Server):
@@ -460,15 +462,15 @@ class _Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Catch none."""
+        """Do nothing: no signal is captured."""
         yield
 
 
 async def body_of(receive: Receive) -> bytes | None:
-    """Return the body of a request; None where it is larger than is passed on.
+    """Return the body of a request; None if it exceeds the maximum size.
 
     Raises:
-        ConnectionAbortedError: the program closed its connection before the end of it.
+        ConnectionAbortedError: the program closed its connection before the end of the body.
     """
     body = bytearray()
     while True:
@@ -483,7 +485,7 @@ async def body_of(receive: Receive) -> bytes | None:
 
 
 async def _while_there(receive: Receive, answering: Coroutine[Any, Any, None]) -> bool:
-    """Answer until the program closes its connection; return whether it was answered before."""
+    """Answer until the program closes its connection; return whether the answer was complete."""
 
     async def gone() -> None:
         while (await receive())["type"] != "http.disconnect":
@@ -501,17 +503,17 @@ async def _while_there(receive: Receive, answering: Coroutine[Any, Any, None]) -
 
 
 async def _give(exchange: Exchange, send: Send) -> None:
-    """Pass the answer of a request to a model back, as it comes."""
+    """Send the answer of a model request to the program as it arrives."""
     async with contextlib.aclosing(exchange.parts()) as parts:
         async for part in parts:
             await send(_asgi(part))
     if exchange.is_broken:
-        raise ConnectionError("the answer broke off")  # the program sees it break off, too
+        raise ConnectionError("the answer broke off")  # the program sees it, too
     await send({"type": "http.response.body", "body": b""})
 
 
 async def answer(send: Send, status: int, text: bytes, kind: bytes = b"text/plain") -> None:
-    """Answer with a body of the proxy's own."""
+    """Answer with a body that the proxy writes itself."""
     await send(_asgi(Head(status, [(b"content-type", kind)])))
     await send({"type": "http.response.body", "body": text})
 
@@ -519,7 +521,7 @@ async def answer(send: Send, status: int, text: bytes, kind: bytes = b"text/plai
 async def _pass_on(
     upstream: Upstream, method: str, target: bytes, headers: Headers, body: bytes, send: Send
 ) -> None:
-    """Pass a request on that is none to a model, and its answer back."""
+    """Forward a request that is not for a model, and its answer."""
     try:
         came = await upstream.send(method, target, sent_headers(headers), body)
     except (httpx2.HTTPError, OSError) as error:

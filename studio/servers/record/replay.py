@@ -1,7 +1,8 @@
-"""A recording in the place of the models: equal requests get the recorded answers, offline.
+"""Replay a recording in place of the models: equal requests get the recorded answers, offline.
 
-Two requests are equal where their paths are, and their bodies as JSON values, apart from the keys
-that the user sees as ignored. Each recorded call answers once, in the order of the recording.
+Two requests are equal if their paths are equal and their bodies are equal as JSON values, except
+for ignored keys, which are shown to the user. Each recorded call answers once, in the order of the
+recording.
 """
 
 import asyncio
@@ -23,19 +24,19 @@ from studio.servers.record.exchange import CUT_OFF, Exchange, Head, ProgramKeys
 from studio.servers.record.passing import Passing
 
 IGNORED = ("metadata", "prompt_cache_key", "safety_identifier", "user")
-"""Keys of a body that differ from run to run and ask for nothing."""
+"""Keys of a body that differ between runs and do not affect the answer."""
 
 _MOST_SHOWN = 200
 
 
 def recorded_calls(store: RunStore, run: str) -> list[WireCall]:
-    """Return the calls of a recording in their order: those of a run, and of all with its tag.
+    """Return the calls of a recording in order: those of a run and of all runs with its tag.
 
-    A try that got no answer, or none to its end, is left out: the program asked again.
+    A call without a complete answer is skipped: the program retried it.
 
     Raises:
-        JournalError: one of the runs cannot be read.
-        LookupError: not every answer was kept.
+        JournalError: a run cannot be read.
+        LookupError: an answer was not stored.
     """
     summary = store.summary(run)
     tag = summary.shared_tag(RECORDING) if summary is not None else ""
@@ -58,7 +59,7 @@ def recorded_calls(store: RunStore, run: str) -> list[WireCall]:
 
 
 def _answered(events: Iterable[Event]) -> Iterator[ModelCalled]:
-    """Yield the calls whose answer did not break off."""
+    """Yield the calls whose answers are complete."""
     called: ModelCalled | None = None
     for event in events:
         match event:
@@ -73,36 +74,39 @@ def _answered(events: Iterable[Event]) -> Iterator[ModelCalled]:
 
 
 OnDifference: TypeAlias = Literal["refuse", "take", "ask", "answer"]
-"""Answer to a request that differs: an error, the recorded answer of the next call of its address,
-the server's, or the user's."""
+"""Answer to a request that differs.
+
+Either an error, the recorded answer of the next call of its path, the server's answer, or the
+user's.
+"""
 
 AskForAnswer: TypeAlias = Callable[[Exchange, str], Awaitable[str]]
-"""Asks the user for the text of an answer, with the difference; empty for none."""
+"""Asks the user for the text of an answer, given the difference; an empty text means none."""
 
 
 class Change(NamedTuple):
-    """The first difference between two recordings of one program."""
+    """The first difference between two recordings of a program."""
 
     before: str
-    """A run of the recording before."""
+    """Id of a run of the earlier recording."""
 
     number: int
-    """Number of the call that differs, from 1; that of the last one where all are equal."""
+    """Number of the call that differs, from 1; of the last call if all are equal."""
 
     words: str
-    """The difference; empty where all requests are equal."""
+    """Description of the difference; empty if all requests are equal."""
 
 
 def change_since(store: RunStore, tag: str) -> Change | None:
-    """Return where a recording first differs from the one before it of the same program.
+    """Return the first difference between a recording and the previous one of the same program.
 
     Args:
         store: the history.
-        tag: tag that the runs of the recording share.
+        tag: tag of the runs of the recording.
 
     Raises:
-        JournalError: one of the runs cannot be read.
-        LookupError: not every answer was kept.
+        JournalError: a run cannot be read.
+        LookupError: an answer was not stored.
     """
     own = next(iter(store.runs(RunFilter(tag=tag, limit=1))), None)
     if own is None:
@@ -138,7 +142,7 @@ def _changed(was: WireCall | None, now: WireCall | None) -> str:
 
 
 class Replay:
-    """Answers a program's requests from a recording; the first that differs is named."""
+    """Answers the requests of a program from a recording, and reports the first that differs."""
 
     def __init__(
         self,
@@ -148,21 +152,21 @@ class Replay:
         on_difference: OnDifference = "refuse",
         ask_user: AskForAnswer | None = None,
     ) -> None:
-        """Take the recorded calls.
+        """Create a replay of recorded calls.
 
         Args:
-            calls: in their order.
-            masker: knows the secrets of the program, which the recording holds as marks.
+            calls: the calls in order.
+            masker: replaces the secrets of the program by marks, as in the recording.
             ignored: keys of a body that are not compared.
             on_difference: answer to a request that differs.
-            ask_user: what asks the user where the answer is theirs.
+            ask_user: asks the user for an answer, for `on_difference="answer"`.
         """
         self._on_difference, self._ask_user = on_difference, ask_user
         self._asking: set[asyncio.Task[None]] = set()
         self.difference = ""
-        """The first request that the recording does not answer, and why; empty so far."""
+        """The first request without a recorded answer, and the reason; empty if there is none."""
         self.others: list[str] = []
-        """The requests that were for no model, by method and address; none is answered."""
+        """Method and path of each refused request that was not for a model."""
         self._left = list(calls)
         self._masker = masker
         self._keys = ProgramKeys(masker)
@@ -170,11 +174,11 @@ class Replay:
 
     @property
     def left(self) -> int:
-        """Return the number of recorded calls that were not asked for."""
+        """Return the number of recorded calls that were not used yet."""
         return len(self._left)
 
     def take(self, exchange: Exchange) -> None:
-        """Answer a request as it was answered in the recording."""
+        """Answer a request from the recording."""
         self._keys.note(exchange)
         asked = _compared(parse_json(marked_body(exchange.body, self._masker)[0]), self._ignored)
         path, nearest = _path(exchange.target), ""
@@ -206,7 +210,7 @@ class Replay:
         _refuse(exchange, words)
 
     async def _by_hand(self, exchange: Exchange, words: str) -> None:
-        """Give the user's answer to a request that differs."""
+        """Answer a request that differs with the text that the user gives."""
         text = await self._ask_user(exchange, words) if self._ask_user is not None else ""
         if text:
             exchange.answer(200, *answer_of(exchange, Reply(text)))
@@ -225,7 +229,7 @@ def _compared(value: Json, ignored: Collection[str]) -> Json:
 
 
 def _path(target: bytes) -> bytes:
-    """Return the part of an address below its base, without a query."""
+    """Return a path relative to the base URL, without the query."""
     return target.partition(b"?")[0]
 
 
@@ -239,7 +243,7 @@ def _answer(exchange: Exchange, call: WireCall) -> None:
 
 
 def first_difference(recorded: Json, asked: Json, place: str = "") -> str:
-    """Return where two bodies differ first, with both values in short; empty if they are equal."""
+    """Return the path and both shortened values of the first difference of two bodies, or ""."""
     if isinstance(recorded, Mapping) and isinstance(asked, Mapping):
         for key in dict.fromkeys((*recorded, *asked)):
             at = f"{place}.{key}" if place else key

@@ -1,4 +1,4 @@
-"""Results of a program's calls, which come in its later requests."""
+"""Results of a program's tool calls, which arrive in its later requests."""
 
 import asyncio
 from functools import partial
@@ -9,19 +9,19 @@ from studio.core.wire.draft import result_id
 from studio.servers.record.exchange import Exchange
 
 _MOST_RESULTS = 1_000
-"""Results that are kept for calls whose run has not come to wait for them yet."""
+"""Maximum number of results that are stored before their runs wait for them."""
 
 
 class ProgramResults:
-    """Results of calls in the requests of all conversations: a handover's is in another one."""
+    """Tool results from all conversations: after a handover, a result arrives in another one."""
 
     def __init__(self) -> None:
         self._came: dict[str, tuple[int, Message]] = {}
-        """The newest of them, by call, each with the number of its request."""
+        """The newest results by call id, each with the number of its request."""
         self._waiting: dict[str, list[asyncio.Future[ToolOutcome]]] = {}
 
     def take(self, exchange: Exchange) -> None:
-        """Take the results of a request, and give them to who waits for them."""
+        """Store the results of a request and deliver those that are awaited."""
         for message in exchange.messages:
             name = result_id(message) if message.role == "tool" else ""
             if not name:
@@ -35,7 +35,7 @@ class ProgramResults:
             del self._came[next(iter(self._came))]
 
     def waited(self, call_id: str, after: Exchange) -> asyncio.Future[ToolOutcome]:
-        """Return the result of a call, which comes in a request after another one."""
+        """Return a future of a call's result, which arrives in a request after the given one."""
         future: asyncio.Future[ToolOutcome] = asyncio.get_running_loop().create_future()
         number, message = self._came.get(call_id, (0, None))
         if message is not None and number > after.number:
@@ -52,6 +52,6 @@ class ProgramResults:
 
 
 def result_text(message: Message) -> str:
-    """Return the text of a result."""
+    """Return the text of a tool result."""
     texts = [part.text for part in message.parts if isinstance(part, ToolResultPart)]
     return "\n".join(texts) or message.text

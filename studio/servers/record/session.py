@@ -1,4 +1,4 @@
-"""A recording in a window: its program, and each conversation as a session that it drives."""
+"""A recording in the window: its program, and each conversation as a session."""
 
 import asyncio
 import os
@@ -54,49 +54,49 @@ _POSSIBLE = (
         ObservationEdited,
     ),
 )
-"""Commands for a program's run; what is asked next, and of whom, the program decides."""
+"""Commands for the run of a program; the program itself decides what is requested next."""
 
 _MOST_OUTPUT = 4_000
-"""Bytes of the program's last output that are kept."""
+"""Maximum size of the program's last output that is kept, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class WantedRecording:
-    """Program that the user wants to record, and how."""
+    """A program that the user wants to record, and its options."""
 
     program: tuple[str, ...]
     """Command line; empty for a program that is started elsewhere."""
 
     folder: str = ""
-    """Folder to start it in; empty for the studio's."""
+    """Working directory of the program; empty for that of the studio."""
 
     to: str = ""
-    """Server to ask; empty for the program's own."""
+    """Server to send requests to; empty for the program's own."""
 
     port: int = 0
-    """Port to listen on; 0 for any."""
+    """Port of the proxy; 0 for any free one."""
 
     steps: bool = False
-    """Whether each conversation is held before its first request."""
+    """Whether each conversation pauses before its first request."""
 
     faults: str = ""
-    """Faults on purpose, one for each request from the first on."""
+    """Faults to inject, one for each request from the first."""
 
 
 class ProgramSession(RunSession):
-    """One conversation, as the session of a window's run."""
+    """A conversation as a run session of the window."""
 
     is_program = True
 
     def __init__(
         self, conversation: ProgramRun, task: asyncio.Task[None], stop: Callable[[], object]
     ) -> None:
-        """Take a conversation that has begun.
+        """Create a session for a started conversation.
 
         Args:
             conversation: the conversation.
-            task: the task that follows it.
-            stop: ends the program and the recording.
+            task: the task that drives it.
+            stop: called to end the program and the recording.
         """
         super().__init__(conversation.plan)
         self._conversation, self._task, self._stop = conversation, task, stop
@@ -104,7 +104,7 @@ class ProgramSession(RunSession):
         conversation.on_stream = self._stream
 
     def follow(self, event: Event) -> None:
-        """Show a fact of the conversation."""
+        """Show an event of the conversation."""
         self._show(event)
 
     async def drive(self, *first: Command) -> None:
@@ -120,7 +120,7 @@ class ProgramSession(RunSession):
             self._arrivals.append(Ended(fault))
 
     async def send(self, *commands: Command) -> str:
-        """Send commands; return the reason why the program's run takes one not, else ""."""
+        """Send commands; return the reason if the run rejects one, else ""."""
         if any(isinstance(each, StopRun) for each in commands):
             self._stop()
             return ""
@@ -141,7 +141,7 @@ class ProgramSession(RunSession):
 
 
 class WindowRecording:
-    """Serves one recording in the loop's thread."""
+    """Serves a recording in the thread of the event loop."""
 
     def __init__(
         self,
@@ -151,14 +151,15 @@ class WindowRecording:
         began: Callable[[ProgramSession], None],
         listens: Callable[[str], None],
     ) -> None:
-        """Make it ready; nothing listens before `serve`.
+        """Create the recording; `serve` starts it.
 
         Args:
             wanted: what to record.
-            options: places of pauses.
-            store: history that keeps the runs.
-            began: takes each conversation, in the loop's thread.
-            listens: takes the addresses for a program that is started elsewhere, a line each.
+            options: pause points.
+            store: history that stores the runs.
+            began: called with each new conversation, in the loop's thread.
+            listens: called with the variables for a program that is started elsewhere, one per
+                line.
         """
         self._wanted, self._store = wanted, store
         self._masker = Masker(os.environ)
@@ -178,14 +179,14 @@ class WindowRecording:
             self._serving.cancel()
 
     async def end(self) -> None:
-        """End the program and the recording, in the loop."""
+        """End the program and the recording, in the thread of the loop."""
         self.stop()
 
     async def serve(self) -> str:
-        """Record until the program ends, or is stopped; return how it ended, for the user.
+        """Record until the program ends or is stopped; return a message on how it ended.
 
         Raises:
-            AddressError: an address leads to no server.
+            AddressError: an address is not that of a server.
             ModelError: the system's proxy or certificates cannot be used.
             OSError: the port or the program cannot be used.
         """
@@ -214,8 +215,8 @@ class WindowRecording:
         return "\n".join((tr("Exit code {code}.").format(code=code), *last[-3:], *self._change()))
 
     def _change(self) -> Iterator[str]:
-        """Yield where the recording first differs from the one before it of the same program."""
-        with suppress(LookupError, JournalError):  # what was not kept is not compared
+        """Yield a message on the first difference from the previous recording of the program."""
+        with suppress(LookupError, JournalError):  # answers that are not stored are skipped
             change = change_since(self._store, self.recording.tag) if self._store else None
             if change is not None and change.words:
                 words = tr("Call {number} differs from the recording before: {difference}")
