@@ -1,4 +1,4 @@
-"""Prompts exported, and runs written to files and taken from them, beside the GUI thread."""
+"""Export of prompts, and export and import of runs, outside the GUI thread."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -25,11 +25,11 @@ from studio.viewmodels.app.jobs import LatestJob
 
 
 class ExportController(QObject):
-    """Makes the newest order's export and hands it to the dialog."""
+    """Runs the newest requested export and passes the result to the dialog."""
 
     made = Signal(ExportResult)
-    compared = Signal(ComparedPart)  # with what writing it would replace
-    judged = Signal(Judgment)  # what the program itself made of it
+    compared = Signal(ComparedPart)  # comparison with the existing file
+    judged = Signal(Judgment)  # result of reading the export with the target program
     failed = Signal(str)  # sentence for the user
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -42,26 +42,26 @@ class ExportController(QObject):
         self._judgment: LatestJob[Judgment] = LatestJob(self, self.judged.emit, self._on_failed)
 
     def order(self, target: ExportTarget, source: ExportSource) -> None:
-        """Make an export; the newest order wins."""
+        """Start an export; only the newest one counts."""
         self._judgment.drop()
         self._job.submit(lambda: make_export(target, source))
 
     def judge(self, target: ExportTarget, source: ExportSource, result: ExportResult) -> None:
-        """Let the program that the form is for read what was made."""
+        """Let the target program read the export."""
         self._judgment.submit(lambda: judge_export(target, source, result))
 
     def compare(self, result: ExportResult, path: Path | None) -> None:
-        """Compare with what writing it would replace."""
+        """Compare with the existing file that would be replaced."""
         self._comparison.submit(lambda: _compared(result, path))
 
     def close(self) -> None:
-        """Forget what is under way."""
+        """Discard running jobs."""
         self._job.drop()
         self._comparison.drop()
         self._judgment.drop()
 
     def write(self, path: Path, result: ExportResult) -> str:
-        """Write the file whole or not at all; returns what went wrong, empty when nothing did."""
+        """Write the file atomically; return an error message, or ""."""
         try:
             if result.data is not None:
                 write_bytes_atomically(path, result.data)
@@ -92,22 +92,22 @@ def _compared(result: ExportResult, path: Path | None) -> ComparedPart:
 
 
 class RunExchange(QObject):
-    """Writes and reads one file at a time; asked again meanwhile, it says so."""
+    """Writes and reads one file at a time; a request during another one is refused."""
 
-    exported = Signal(Path)  # Path of the file
+    exported = Signal(Path)  # path of the file
     imported = Signal(tuple)  # tuple of the ids of the runs
-    call_opened = Signal(OpenedCalls)  # prompt file of a model call
-    failed = Signal(str, str)  # what happened; what to do
+    call_opened = Signal(OpenedCalls)  # prompt files of model calls
+    failed = Signal(str, str)  # what happened; advice
 
     def __init__(
         self, path: Path, parent: QObject | None = None, *, hide: Callable[[str], str] = str
     ) -> None:
-        """Make it.
+        """Create it.
 
         Args:
-            path: the history's file.
+            path: the file of the history.
             parent: owner.
-            hide: masks the secrets of what is written.
+            hide: masks secrets in written texts.
         """
         super().__init__(parent)
         self._hide = hide
@@ -131,36 +131,36 @@ class RunExchange(QObject):
         events: Sequence[Event] = (),
         upto: int | None = None,
     ) -> None:
-        """Write a run: one of the history, or that of `events`; `upto` chooses the branch."""
+        """Export a run of the history or of `events`; `upto` selects the branch."""
         if self._is_free():
             self._writing.submit(
                 partial(write_run, self._path, run, form, target, self._hide, tuple(events), upto)
             )
 
     def kept_words(self, run: str) -> str:
-        """Return what a whole journal of a run contains beside its events."""
+        """Return what a complete journal of a run contains besides events."""
         with history_at(self._path) as store:
             return kept_words(store, run)
 
     def open_call(
         self, run: str, number: int, *, alike: bool = False, upto: int | None = None
     ) -> None:
-        """Make a prompt file of a model call, or of those of its place; `upto` names the branch."""
+        """Create a prompt file of a model call or of all calls of its step, on branch `upto`."""
         self._opening.submit(partial(opened_at, self._path, run, number, alike=alike, upto=upto))
 
     def read_call(self, run: str, number: int, then: Callable[[JsonObject], None]) -> None:
-        """Read a recorded call as a case of its prompt, and do something with it."""
+        """Convert a recorded call to a case of its prompt, and call `then` with it."""
         self._rows.submit(lambda: (then, row_at(self._path, run, number)))
 
     def import_files(self, files: Sequence[Path]) -> None:
-        """Take journals into the history, all or none of them that are wrong."""
+        """Import journals into the history: all of them, or none if one is invalid."""
         if self._reading.is_busy:
             self.failed.emit(tr("A file is still being read."), tr("Try again in a moment."))
             return
         self._reading.submit(partial(read_files, self._path, tuple(files), self._hide))
 
     def close(self) -> None:
-        """Report nothing any more."""
+        """Stop reporting results."""
         self._writing.drop()
         self._reading.drop()
         self._opening.drop()

@@ -1,4 +1,4 @@
-"""The one asyncio loop, in one thread: models, tools and runs live there, never in the GUI."""
+"""The asyncio loop for models, tools and runs, which runs in one thread beside the GUI thread."""
 
 import asyncio
 import threading
@@ -15,7 +15,7 @@ _ROUND_SECONDS = 1.0
 
 
 class _Relay(QObject):
-    """Lives in the GUI thread; its signal carries a call from the loop's thread over to it."""
+    """Lives in the GUI thread and passes calls from the loop's thread to it by a signal."""
 
     arrived = Signal(object)  # Callable[[], None]
 
@@ -28,7 +28,7 @@ class _Relay(QObject):
 
 
 class Background(QObject):
-    """Runs coroutines in the loop's thread and hands their ends back to the GUI thread."""
+    """Runs coroutines in the loop's thread and reports their results in the GUI thread."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -62,7 +62,7 @@ class Background(QObject):
         show: Callable[[Result], object],
         fail: Callable[[str], object] | None = None,
     ) -> None:
-        """Run `work` in the loop; in the GUI thread, show what it returns, or why it failed."""
+        """Run `work` in the loop, then show its result or its error in the GUI thread."""
 
         def done(future: Future[Result]) -> None:
             error = None if future.cancelled() else future.exception()
@@ -74,15 +74,15 @@ class Background(QObject):
         self.start(work, done)
 
     def post(self, call: Callable[[], None]) -> None:
-        """Run `call` in the GUI thread soon; may be called from any thread."""
+        """Run `call` in the GUI thread soon. Safe to call from any thread."""
         try:
             self._relay.arrived.emit(call)
         except RuntimeError:
-            # The window is gone and its relay with it: nobody is left to be told.
+            # The window and its relay are deleted: there is nothing left to notify.
             return
 
     def stop(self) -> None:
-        """Cancel everything, let it end, and stop the thread; waits up to five seconds."""
+        """Cancel all tasks, wait for them, and stop the thread; wait at most five seconds."""
         if not self.is_running:
             return
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -93,8 +93,8 @@ class Background(QObject):
         try:
             self._loop.run_forever()
         finally:
-            # What is cancelled may begin something more to end cleanly (a process to be waited
-            # for): that gets a moment before it is cancelled too.
+            # A cancelled task may start another one to end cleanly (such as waiting for a process):
+            # it gets a moment before it is cancelled as well.
             for is_cancelled in (True, False, True):
                 tasks = asyncio.all_tasks(self._loop)
                 if not tasks:
@@ -109,9 +109,9 @@ class Background(QObject):
 
 
 class LatestTask:
-    """Background task in the event loop; only the newest request's result is emitted.
+    """A background task in the event loop; only the result of the newest one is reported.
 
-    For long waits; `LatestJob` is for work of the processor, one thread for each core.
+    Use it for long waits; `LatestJob` is for computation, with one thread for each core.
     """
 
     def __init__(self, background: Background) -> None:
@@ -121,7 +121,7 @@ class LatestTask:
     def start(
         self, work: Coroutine[object, object, Result], done: Callable[[Future[Result]], None]
     ) -> None:
-        """Run `work` in the loop; `done` is called as by `Background`, if nothing newer is."""
+        """Run `work` in the loop; call `done` as `Background` does, unless a newer task started."""
         self._revision += 1
         revision = self._revision
 

@@ -1,7 +1,7 @@
-"""Defects of the studio itself: caught everywhere, shown once, written to the log.
+"""Uncaught exceptions of the studio: each is caught, logged, and shown once.
 
-Four places let an error fall: a slot of the window, a thread, a task of the asyncio loop that
-nobody waited for, and an object that Python takes away. All of them end here, as one value.
+They come from four sources: a slot of the window, a thread, an asyncio task that is not awaited,
+and a deleted object. All are described by one type.
 """
 
 import os
@@ -27,16 +27,16 @@ CrashOrigin: TypeAlias = Literal["window", "thread", "task"]
 
 @dataclass(frozen=True, slots=True)
 class Crash:
-    """One defect that came up."""
+    """An uncaught exception."""
 
     summary: str
-    """Kind and message, on one line, without secrets."""
+    """Type and message of the exception on one line, without secrets."""
 
     report: str
-    """Text for a bug report: versions and the traceback, without secrets."""
+    """Text for a bug report: versions and traceback, without secrets."""
 
     place: CrashOrigin
-    """Origin of the exception."""
+    """Source of the exception."""
 
 
 def crash_of(
@@ -48,10 +48,10 @@ def crash_of(
     """Describe an error without private data.
 
     Args:
-        error: what came up.
-        place: where it fell.
-        environment: variables whose values must not show up, where their names say secret.
-        hide: hides further secrets of a text, such as the keys that connections use.
+        error: the exception.
+        place: source of the exception.
+        environment: environment variables; values whose names suggest secrets are hidden.
+        hide: hides other secrets in a text, such as keys of connections.
     """
     summary = traceback.format_exception_only(error)[-1].strip().split("\n", 1)[0]
     way = "".join(traceback.format_exception(error))
@@ -61,7 +61,7 @@ def crash_of(
 
 
 def without_secrets(text: str, environment: Mapping[str, str]) -> str:
-    """Return `text` with keys and the user's own folder hidden."""
+    """Return `text` with keys and the user's home folder hidden."""
     text = Masker(environment).mask(text)
     home = str(Path.home())
     if len(home) > 1:
@@ -78,18 +78,18 @@ def _versions() -> str:
 
 
 class Crashes(QObject):
-    """Takes the four places over, from `watch` to `rest`."""
+    """Handles the uncaught exceptions of the four sources, from `watch` to `rest`."""
 
     happened = Signal(Crash)
 
     _fell = Signal(Crash)  # Crash, from any thread
 
     def __init__(self, parent: QObject | None = None, *, hide: Callable[[str], str] = str) -> None:
-        """Be ready to watch.
+        """Create the handler; `watch` starts it.
 
         Args:
             parent: owner.
-            hide: hides the secrets of a text.
+            hide: hides the secrets in a text.
         """
         super().__init__(parent)
         self._hide = hide
@@ -98,20 +98,20 @@ class Crashes(QObject):
         self._before = sys.excepthook, threading.excepthook
 
     def watch(self) -> None:
-        """Catch what falls in the window and in threads."""
+        """Catch exceptions in slots of the window and in threads."""
         self._before = sys.excepthook, threading.excepthook
         sys.excepthook = self._in_window
         threading.excepthook = self._in_thread
 
     def watch_tasks(self) -> None:
-        """Catch exceptions in tasks, too: asyncio logs them."""
+        """Catch exceptions in tasks as well, which asyncio logs."""
         import logging
 
         self._handler = _TaskHandler(self)
         logging.getLogger("asyncio").addHandler(self._handler.handler)
 
     def rest(self) -> None:
-        """Leave the places as they were; one that somebody else took since is theirs."""
+        """Restore the previous handlers, except where another handler was set since."""
         of_window, of_threads = self._before
         if sys.excepthook == self._in_window:
             sys.excepthook = of_window
@@ -124,7 +124,7 @@ class Crashes(QObject):
             self._handler = None
 
     def tell(self, error: BaseException, place: CrashOrigin) -> None:
-        """Log an error and let the window show it; from any thread."""
+        """Log an error and let the window show it. Safe to call from any thread."""
         import logging
 
         crash = crash_of(error, place, os.environ, self._hide)
@@ -146,7 +146,7 @@ class Crashes(QObject):
 
 
 class _TaskHandler:
-    """A handler of asyncio's logger; `logging` is imported only once the window is shown."""
+    """A handler for asyncio's logger; `logging` is imported only after the window is shown."""
 
     def __init__(self, crashes: Crashes) -> None:
         import logging

@@ -1,11 +1,10 @@
-"""One studio for each data folder: a second start hands its files to the first.
+"""One studio for each data folder: a second start passes its files to the first.
 
-The first one (`primary_instance.py`) listens on a local socket and leaves a mark beside the
-user's data. A start that finds no mark has nothing to ask, and pays nothing. A mark whose owner
-is gone (killed, or the machine went down) is answered by nobody: the start goes on, and is the
-first, since a dead process holds no lock. One that is only too busy to answer stays the first: the
-start withdraws what it asked, and is a window beside it, as with `--new-window`. Each file is then
-opened once, and what is begun with it is begun once.
+The first (`PrimaryInstance`) listens on a local socket and leaves a marker file in the data folder.
+A start that finds no marker asks nothing and loses no time. If the process of the marker was
+killed, nothing answers, and the start becomes the first, since a dead process holds no lock. If the
+first is too busy to answer, the start withdraws its request and opens a separate window, as with
+`--new-window`. So each file is opened once, and each run is started once.
 """
 
 from __future__ import annotations
@@ -30,17 +29,17 @@ _CONNECT_MS = 500
 _ANSWER_MS = 10_000
 _MOST_BYTES = 1_000_000
 _MOST_PATH = 90
-"""Bytes of a socket's path, below the 104 that macOS allows; Qt adds some while it makes it."""
+"""Maximum bytes of a socket's path, below the 104 of macOS; Qt adds some when it creates it."""
 
 _DONE = b"ok\n"
 _WITHDRAWN = b"withdrawn\n"
 
 
 def socket_name(data: Path) -> str:
-    """Return the socket of the studio that works with a data folder.
+    """Return the name of the socket of the studio for a data folder.
 
-    It lies in that folder, so that a studio that is killed leaves nothing elsewhere; the system's
-    temporary folder has it where its path would be too long, or a name is no path (Windows).
+    The socket is in that folder, so that a killed studio leaves nothing elsewhere. It is in the
+    temporary folder of the system if the path would be too long or names are not paths (Windows).
     """
     place = str(data.resolve() / "socket")
     if os.name != "nt" and len(os.fsencode(place)) <= _MOST_PATH:
@@ -51,17 +50,17 @@ def socket_name(data: Path) -> str:
 def hand_over(
     data: Path, files: Sequence[Path], begin: str = "", *, answer_ms: int = _ANSWER_MS
 ) -> bool:
-    """Ask the studio that runs already to show files and come to the front.
+    """Ask the running studio to show files and come to the front.
 
     Args:
         data: the user's data folder.
-        files: what to show; none only brings the window to the front.
-        begin: `run` or `step`: what is done with the last of them; nothing otherwise.
-        answer_ms: how long one that lives may take until it looks at what it is asked.
+        files: files to show; without any, the window only comes to the front.
+        begin: `run` or `step`, to be done with the last file; empty for nothing.
+        answer_ms: milliseconds to wait for the running studio to read the request.
 
     Returns:
-        Whether it does. False where none runs, or where it does not answer in that time: it does
-        nothing of it later either.
+        Whether the request was accepted. If it is False, no studio runs, or it did not answer in
+        time and will ignore the request later.
     """
     if not (data / MARK).exists():
         return False
@@ -75,16 +74,16 @@ def hand_over(
     socket.write(json.dumps(message).encode() + b"\n")
     answered = socket.waitForReadyRead(answer_ms) and bytes(socket.readAll().data()) == _DONE
     if not answered:
-        socket.write(_WITHDRAWN)  # it reads this together with what was asked
+        socket.write(_WITHDRAWN)  # read together with the request
         socket.waitForBytesWritten(_CONNECT_MS)
     socket.disconnectFromServer()
     return answered
 
 
 class InstanceServer(QObject):
-    """Listens for later starts, on behalf of the studio that is the first."""
+    """Listens for later starts in the primary instance."""
 
-    # Paths to show, perhaps none: come to the front; then `run`, `step` or nothing.
+    # Paths to show (none: only come to the front); then `run`, `step` or nothing.
     request_open = Signal(tuple, str)
 
     def __init__(self, data: Path, parent: QObject | None = None) -> None:
@@ -93,7 +92,7 @@ class InstanceServer(QObject):
         self._server: QLocalServer | None = None
 
     def listen(self) -> bool:
-        """Begin; takes over the socket of a first one that died. False where it cannot be."""
+        """Start listening, also on the socket of a dead instance; return False if that fails."""
         from PySide6.QtNetwork import QLocalServer
 
         name = socket_name(self._data)
@@ -112,7 +111,7 @@ class InstanceServer(QObject):
         return True
 
     def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         if self._server is not None:
             self._server.close()
             self._server = None
@@ -123,7 +122,7 @@ class InstanceServer(QObject):
         if self._server is None:
             return
         socket = self._server.nextPendingConnection()
-        socket.readyRead.connect(self._on_readable)  # no closure: the socket must not own this
+        socket.readyRead.connect(self._on_readable)  # a closure would keep the socket alive
         socket.disconnected.connect(socket.deleteLater)
         self._read(socket)
 
@@ -135,13 +134,13 @@ class InstanceServer(QObject):
             self._read(socket)
 
     def _read(self, socket: QLocalSocket) -> None:
-        """Take what a start asks, once all of it is there and it has not given up by then."""
+        """Handle the request of a start when it is complete, unless it was withdrawn."""
         if socket.bytesAvailable() > _MOST_BYTES:
             socket.abort()
         elif socket.canReadLine():
             asked = bytes(socket.readAll().data())
             if not asked.endswith(_WITHDRAWN):
-                # Before the files are opened, which may take as long as the start waits.
+                # Before the files are opened: that may take longer than the start waits.
                 socket.write(_DONE)
                 socket.flush()
                 self._take(asked)
@@ -152,5 +151,5 @@ class InstanceServer(QObject):
             paths = tuple(Path(str(name)) for name in message["open"])
             begin = str(message.get("begin", ""))
         except (ValueError, KeyError, TypeError, AttributeError):
-            return  # not one of us
+            return  # not a request of a studio
         self.request_open.emit(paths, begin)

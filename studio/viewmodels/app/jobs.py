@@ -1,4 +1,4 @@
-"""One-shot work on snapshots in Qt's thread pool; the newest revision wins."""
+"""One-shot jobs on snapshots in Qt's thread pool; only the newest result counts."""
 
 from collections import deque
 from collections.abc import Callable
@@ -12,15 +12,15 @@ Result = TypeVar("Result")
 SWITCH_SECONDS = 0.0005
 """Time slice of a job while the window waits for the interpreter, in seconds.
 
-Python's own 5 ms are waited for at each return from Qt into Python: a key pressed while a long text
-is read was painted after 72 ms (95th percentile, 5,000 lines), with this after 11 ms.
+Python's default of 5 ms delays each return from Qt to Python: a key pressed during the parse of a
+long text was painted after 72 ms (95th percentile, 5,000 lines), with this value after 11 ms.
 """
 
 
 def single_shot(
     owner: QObject, act: Callable[[], object] | SignalInstance, milliseconds: int = 0
 ) -> QTimer:
-    """Make a timer that acts once after each start; it is not started yet."""
+    """Create a timer, not started yet, that calls a function once after each start."""
     timer = repeating_timer(owner, act, milliseconds)
     timer.setSingleShot(True)
     return timer
@@ -29,24 +29,24 @@ def single_shot(
 def repeating_timer(
     owner: QObject, act: Callable[[], object] | SignalInstance, milliseconds: int = 0
 ) -> QTimer:
-    """Make a timer that acts again and again until it is stopped; it is not started yet."""
+    """Create a timer, not started yet, that calls a function repeatedly."""
     timer = QTimer(owner, interval=milliseconds)
     timer.timeout.connect(act)
     return timer
 
 
 class _Relay(QObject):
-    """Owned by the job, so that the sender outlives a controller that died with a job in flight."""
+    """Emits the result of a job; the job owns it, since its controller may be deleted earlier."""
 
     finished = Signal(int, object)  # revision, result
     failed = Signal(int, Exception)  # revision, exception
 
 
 class _Job(Generic[Result]):
-    """One piece of work on its way.
+    """A running job.
 
-    No `QRunnable`: PySide 6.11 never frees one in ten of those whose `run` ends while `start` still
-    hands them over, with all that they hold (measured: 45 documents a minute of typing).
+    It is no `QRunnable`: if `run` ends while `start` is still passing it on, PySide 6.11 leaks one
+    in ten of them with their data (measured: 45 documents per minute of typing).
     """
 
     def __init__(self, revision: int, work: Callable[[], Result], spent: deque[_Relay]) -> None:
@@ -58,13 +58,13 @@ class _Job(Generic[Result]):
     def connect(
         self, finished: Callable[[int, Result], None], failed: Callable[[int, Exception], None]
     ) -> None:
-        """Report the end."""
+        """Connect functions to the result and the error."""
         if self._relay is not None:
             self._relay.finished.connect(finished)
             self._relay.failed.connect(failed)
 
     def run(self) -> None:
-        """Work; in the pool's thread."""
+        """Do the work in the thread of the pool."""
         relay, self._relay = self._relay, None
         if relay is None:
             return
@@ -74,25 +74,25 @@ class _Job(Generic[Result]):
             relay.failed.emit(self._revision, error)
         else:
             relay.finished.emit(self._revision, result)
-        # Not ended here, where the last hold on it may be: it belongs to the window's thread.
+        # Not deleted here, where the last reference may be: it belongs to the window's thread.
         self._spent.append(relay)
 
 
 def in_thread(work: Callable[[], None]) -> None:
-    """Work in a thread of its own, which may wait long and does not hold up the end."""
+    """Run long work in a separate daemon thread, which does not delay the exit."""
     Thread(target=work, daemon=True).start()
 
 
 def in_pool(work: Callable[[], None]) -> None:
-    """Work in Qt's pool, which has a thread for each core."""
+    """Run work in Qt's pool, which has one thread per core."""
     QThreadPool.globalInstance().start(work)
 
 
 class LatestJob(QObject, Generic[Result]):
-    """Keeps at most one job in flight; asked again meanwhile, it runs once more with the newest."""
+    """Runs at most one job at a time; of the jobs submitted meanwhile, only the newest runs."""
 
-    finished = Signal(object)  # the newest result
-    failed = Signal(Exception)  # the exception of the newest
+    finished = Signal(object)  # result of the newest job
+    failed = Signal(Exception)  # exception of the newest job
     busy_changed = Signal(bool)
 
     def __init__(
@@ -102,13 +102,13 @@ class LatestJob(QObject, Generic[Result]):
         fail: Callable[[Exception], object] | None = None,
         start: Callable[[Callable[[], None]], None] = in_pool,
     ) -> None:
-        """Make it.
+        """Create it.
 
         Args:
             parent: its owner.
-            take: takes each newest result.
-            fail: takes the exception of the newest.
-            start: where the work is done.
+            take: called with each newest result.
+            fail: called with the exception of the newest job.
+            start: runs the work, such as `in_pool`.
         """
         super().__init__(parent)
         if take is not None:
@@ -119,16 +119,16 @@ class LatestJob(QObject, Generic[Result]):
         self._revision = 0
         self._flying: _Job[Result] | None = None
         self._spent: deque[_Relay] = deque()
-        """Relays that have emitted; deleted by the window's thread."""
+        """Relays that have emitted; the window's thread deletes them."""
         self._waiting: Callable[[], Result] | None = None
 
     @property
     def is_busy(self) -> bool:
-        """Whether a job is in flight."""
+        """Whether a job is running."""
         return self._flying is not None
 
     def submit(self, work: Callable[[], Result]) -> None:
-        """Run `work` in the pool; it must be closed over frozen values and touch no QObject."""
+        """Run `work` in the pool. It must use only frozen values and no QObject."""
         self._revision += 1
         if self._flying is not None:
             self._waiting = work
@@ -136,12 +136,12 @@ class LatestJob(QObject, Generic[Result]):
         self._start(work)
 
     def drop(self) -> None:
-        """Forget the job in flight and any that waits; its result will not be reported."""
+        """Discard the running job and the waiting one; their results are not reported."""
         self._revision += 1
         self._waiting = None
 
     def _start(self, work: Callable[[], Result]) -> None:
-        while len(self._spent) > 1:  # the newest one's thread may not have left it yet
+        while len(self._spent) > 1:  # the thread of the newest relay may still use it
             self._spent.popleft()
         job = _Job(self._revision, work, self._spent)
         job.connect(self._on_finished, self._on_failed)
@@ -154,15 +154,15 @@ class LatestJob(QObject, Generic[Result]):
             self.finished.emit(result)
 
     def _on_failed(self, revision: int, error: Exception) -> None:
-        import logging  # not before the window's first paint
+        import logging  # not before the first paint
 
-        # The user sees one sentence; the log has what a report needs.
+        # The user sees one sentence; the log has the details for a report.
         logging.getLogger("studio").warning("Work beside the window failed.", exc_info=error)
         if self._land(revision):
             self.failed.emit(error)
 
     def _land(self, revision: int) -> bool:
-        """Free the runway; start what waits; say whether the landed result is still the newest."""
+        """Start the waiting job; return whether the finished result is still the newest."""
         self._flying = None
         newest = revision == self._revision
         if self._waiting is not None:

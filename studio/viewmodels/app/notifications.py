@@ -1,4 +1,4 @@
-"""The one road of errors and notices to the user."""
+"""Notifications: the only way in which errors and notices reach the user."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,43 +11,43 @@ Weight: TypeAlias = Literal["info", "success", "warning", "error"]
 
 @dataclass(frozen=True, slots=True)
 class NotificationAction:
-    """Something the user can do about a notice, as a button."""
+    """A button of a notification."""
 
     title: str
     """Label of the button."""
 
     act: Callable[[], object]
-    """Action of the button; called in the GUI thread."""
+    """Function of the button, called in the GUI thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """One notice."""
+    """A notification to the user."""
 
     weight: Weight
-    """Weight of the notice. Errors and warnings stay until closed; the others disappear."""
+    """Severity. Errors and warnings stay until they are closed; others disappear."""
 
     what: str
-    """Description of the event, in one plain sentence."""
+    """Description of the event in one sentence."""
 
     hint: str = ""
-    """Advice to the user."""
+    """Advice on what to do."""
 
     where: str = ""
-    """The file or place, where there is one."""
+    """File or place of the event, if there is one."""
 
     offers: tuple[NotificationAction, ...] = ()
-    """Buttons, the likeliest first."""
+    """Buttons, the most likely first."""
 
     key: str = ""
-    """A notice with the key of one that is shown takes its place."""
+    """Key; a shown notification with the same key is replaced."""
 
 
 class Notifications(QObject):
-    """Carries notices from anywhere to the window."""
+    """Passes notifications from any part of the program to the window."""
 
     noticed = Signal(Notification)
-    withdrawn = Signal(str)  # key of a notice that no longer holds
+    withdrawn = Signal(str)  # key of a notification that is no longer valid
 
     def say(
         self,
@@ -58,17 +58,17 @@ class Notifications(QObject):
         offers: tuple[NotificationAction, ...] = (),
         key: str = "",
     ) -> None:
-        """Show a notice; the arguments are the fields of `Notification`."""
+        """Show a notification; the arguments are the fields of `Notification`."""
         self.noticed.emit(Notification(weight, text, hint, where, offers, key))
 
     def info(self, what: str, hint: str = "") -> None:
-        """Notify the user of a success."""
+        """Show a success or a fact."""
         self.say("info", what, hint)
 
     def error(self, what: str, hint: str = "", where: str = "") -> None:
-        """Notify the user of a failure, with advice."""
+        """Show a failure, with advice."""
         self.say("error", what, hint, where)
 
     def withdraw(self, key: str) -> None:
-        """Take back the notice with that key."""
+        """Remove the notification with a key."""
         self.withdrawn.emit(key)

@@ -1,4 +1,4 @@
-"""The base of the tables whose rows are values."""
+"""Base class of tables whose rows are values."""
 
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
@@ -14,10 +14,10 @@ ALIGNMENT = int(Qt.ItemDataRole.TextAlignmentRole)
 
 
 class RowTable(QAbstractTableModel, Generic[Row]):
-    """Holds the rows; a table says in `head` and `cell` what it shows of them."""
+    """Holds the rows; subclasses define the texts in `head` and `cell`."""
 
     def __init__(self, columns: int, parent: QObject | None = None) -> None:
-        """Make an empty table of so many columns."""
+        """Create an empty table with a number of columns."""
         super().__init__(parent)
         self._columns = columns
         self._rows: tuple[Row, ...] = ()
@@ -30,13 +30,13 @@ class RowTable(QAbstractTableModel, Generic[Row]):
     def show_rows(
         self, rows: tuple[Row, ...], key: Callable[[Row], Hashable] | None = None
     ) -> None:
-        """Show other rows.
+        """Replace the rows.
 
         Args:
             rows: all of them, in order.
-            key: what a row is of; where all keys stay, only the cells are drawn again (what
-                they say can depend on the time). A reset would lose what is chosen and the place
-                that is looked at.
+            key: identity of a row; if all keys stay the same, only the cells are redrawn (their
+                text may depend on the time). A reset would lose the selection and the scroll
+                position.
         """
         if key is None and rows == self._rows:
             return
@@ -49,13 +49,13 @@ class RowTable(QAbstractTableModel, Generic[Row]):
         self.endResetModel()
 
     def draw_again(self) -> None:
-        """Have every cell asked for anew."""
+        """Redraw every cell."""
         if self._rows:
             last = self.index(len(self._rows) - 1, self._columns - 1)
             self.dataChanged.emit(self.index(0, 0), last)
 
     def head(self, column: int, role: int) -> object:
-        """Return the data of a column's head for a role."""
+        """Return the data of a column header for a role."""
         raise NotImplementedError
 
     def cell(self, row: Row, column: int, role: int) -> object:
@@ -71,11 +71,11 @@ class RowTable(QAbstractTableModel, Generic[Row]):
         return 0 if parent.isValid() else self._columns
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = DISPLAY) -> object:
-        """Return the data of a column's head for a role; rows have none."""
+        """Return the data of a column header for a role; rows have no headers."""
         return self.head(section, role) if orientation == Qt.Orientation.Horizontal else None
 
     def data(self, index: Index, role: int = DISPLAY) -> object:
-        """Return the data of a cell for a role; nothing if the row is gone."""
+        """Return the data of a cell for a role; None if the row no longer exists."""
         if not index.isValid() or index.row() >= len(self._rows):
             return None
         return self.cell(self._rows[index.row()], index.column(), role)

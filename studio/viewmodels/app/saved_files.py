@@ -8,13 +8,13 @@ from PySide6.QtCore import QFileSystemWatcher, QObject, Signal
 from studio.viewmodels.app.jobs import single_shot
 
 _SETTLE_MS = 150
-"""An editor that replaces a file does it in several steps."""
+"""Milliseconds to wait: an editor replaces a file in several steps."""
 
 _MOST_NEIGHBOURS = 200
 
 
 class SavedFiles(QObject):
-    """Watches files and their folders; a change of anything but those files is no news."""
+    """Watches files and their folders; changes of other files in the folders are ignored."""
 
     saved = Signal()
 
@@ -28,7 +28,7 @@ class SavedFiles(QObject):
         self._timer = single_shot(self, self._look, _SETTLE_MS)
 
     def watch(self, files: Iterable[Path]) -> None:
-        """Watch these files, and no others."""
+        """Watch these files instead of the previous ones."""
         fresh = tuple(dict.fromkeys(files))
         if fresh != self._files:
             self._files = fresh
@@ -48,7 +48,7 @@ class SavedFiles(QObject):
             self.saved.emit()
 
     def _watch_again(self) -> None:
-        """Watch the files again: one that was replaced is no longer watched."""
+        """Watch the files again: a watch ends when its file is replaced."""
         wanted = {str(path) for path in self._files if path.exists()}
         wanted |= {str(path.parent) for path in self._files if path.parent.is_dir()}
         watched = {*self._watcher.files(), *self._watcher.directories()}
@@ -61,7 +61,7 @@ class SavedFiles(QObject):
 def _stamps(files: Iterable[Path]) -> frozenset[tuple[Path, int, int]]:
     found: set[tuple[Path, int, int]] = set()
     for path in files:
-        # What a Python file imports may stand beside it.
+        # A Python file may import modules from its folder.
         neighbors = sorted(path.parent.glob("*.py"))[:_MOST_NEIGHBOURS]
         for each in (path, *(neighbors if path.suffix == ".py" else ())):
             try:

@@ -1,4 +1,4 @@
-"""The settings of a running studio: one value, replaced as a whole."""
+"""The settings of the running studio: one value that is replaced as a whole."""
 
 from dataclasses import fields, replace
 from pathlib import Path
@@ -22,7 +22,7 @@ class SettingsStore(QObject):
         Args:
             path: the settings file.
             messages: the notifications that report a failed write.
-            is_kept: False to begin with the usual settings and to write nothing (safe mode).
+            is_kept: False to use the default settings and write nothing (safe mode).
         """
         super().__init__()
         self.path = path
@@ -38,23 +38,23 @@ class SettingsStore(QObject):
     def notice(self) -> str:
         """Return the notice about reading the file; empty if there was no problem.
 
-        Worded when it is asked for: the language is among the settings.
+        The text is made on request, since the language is one of the settings.
         """
         return _words(self._fault) if self._fault is not None else ""
 
     @property
     def value(self) -> Settings:
-        """The settings as they are now."""
+        """The current settings."""
         return self._settings
 
     def lend_theme(self, theme: ThemeSetting) -> None:
-        """Take a theme for this time only (`--theme`); the file keeps the user's."""
+        """Use a theme for this session only (`--theme`); the file keeps the user's theme."""
         self._own_theme = self._settings.theme
         self._lent = theme
         self._settings = replace(self._settings, theme=theme)
 
     def set(self, settings: Settings) -> None:
-        """Take other settings, made with `dataclasses.replace` from the present ones."""
+        """Replace the settings by a copy changed with `dataclasses.replace`."""
         if settings == self._settings:
             return
         before, self._settings = self._settings, settings
@@ -76,14 +76,14 @@ class SettingsStore(QObject):
         self.changed.emit(settings)
 
     def _keep(self, before: Settings) -> None:
-        """Write what was changed here into the file as it is now.
+        """Write the changed settings to the current file.
 
-        Another window, or the user with an editor, may have written it meanwhile.
+        Another window or the user may have changed the file meanwhile.
         """
         base = before if self._lent is None else replace(before, theme=self._own_theme)
         if self.path.exists():
             found, _ = load_settings(self.path)
-            if self.path.exists():  # else it was broken, and is set aside now
+            if self.path.exists():  # otherwise it was damaged and has now been set aside
                 base = found
         save_settings(self.path, replace(base, **self._unkept))  # type: ignore[arg-type]
         self._unkept.clear()

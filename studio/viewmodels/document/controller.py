@@ -1,6 +1,6 @@
-"""One open document: its file, whether it is saved, and whether the disk has another text.
+"""One open document: its file, its unsaved changes, and changes of the file on disk.
 
-What the text of an open document parses to, without ever slowing the keys.
+It also parses the text in the background, without delaying key presses.
 """
 
 from __future__ import annotations
@@ -30,31 +30,31 @@ if TYPE_CHECKING:
 
 
 FIRST_WAIT_MS = 120
-"""A file is painted before it is read: the reader would fight the window for the interpreter."""
+"""Delay in milliseconds: a file is painted before it is parsed, since both need the interpreter."""
 
-_WAIT_MS = 25  # keys that come in one burst are parsed once
+_WAIT_MS = 25  # keys of one burst are parsed once
 _COST_SHARE = 3
-"""A text that takes long to read waits so many times as long for a pause in the typing."""
+"""Multiple of a parse's time that typing must pause before the next parse."""
 
 _BURST_SECONDS = 0.2
 _BURST_COST_SHARE = 8
-"""Between the keys of a burst, at most so many seconds apart, the wait is longer."""
+"""Larger multiple within a burst of keys, whose intervals are at most `_BURST_SECONDS`."""
 
 _LONGEST_WAIT_MS = 400
 _STALE_SECONDS = 1.5
 _STALE_COST_SHARE = 8
-"""Multiple of a parse's time, at least 1.5 s, after which typing is interrupted by a parse."""
+"""Multiple of a parse's time, at least 1.5 s, after which a parse interrupts typing."""
 
 
 _MOST_TRIALS = 8
 _SLOW_MS = 500
-"""A trial that takes longer is shown."""
+"""Milliseconds after which a trial is shown."""
 
 
 class TextTrials:
-    """Tries texts in a process beside the window, which is started with the first.
+    """Tries texts in a child process, which is started with the first text.
 
-    What ends that process, or takes too long in it, would do the same to the window.
+    A text that crashes or blocks that process would do the same to the window.
     """
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class TextTrials:
         self._end: Callable[[], object] = lambda: None
 
     def failure_of(self, text: str, path: Path | None) -> Problem | None:
-        """Return the failure that ends the check of a text; waits for it, in any thread."""
+        """Try a text, wait for the result, and return its failure. Safe to call from any thread."""
         with self._lock:
             if self._ask is None:
                 from studio.core.prompty.evaluation import beside
@@ -74,15 +74,15 @@ class TextTrials:
             return self._ask([(text, path)])[0]
 
     def close(self) -> None:
-        """End the process, with what it tries."""
+        """End the process and its trials."""
         with self._lock:
             self._end()
 
 
 class DocumentReading(QObject):
-    """Parses the newest text in the pool, once the keys rest."""
+    """Parses the newest text in the pool when typing pauses."""
 
-    # `object`: the values that a prompt is read to are not imported before the first paint.
+    # `object`: the type of a parsed prompt is not imported before the first paint.
     parsed = Signal(object)  # PromptDocument of the newest text
 
     def __init__(
@@ -91,11 +91,11 @@ class DocumentReading(QObject):
         text_now: Callable[[], tuple[str, Path | None]],
         parent: QObject | None = None,
     ) -> None:
-        """Make it.
+        """Create it without a text.
 
         Args:
-            messages: where it is said that a text cannot be parsed.
-            text_now: gives the text as it is, and its file.
+            messages: notifications, which report a text that cannot be parsed.
+            text_now: returns the current text and its file.
             parent: its owner.
         """
         super().__init__(parent)
@@ -103,7 +103,7 @@ class DocumentReading(QObject):
         self._text_now = text_now
         self._held = False
         self.trials: TextTrials | None = None
-        """Tries each text that comes from elsewhere before it is read."""
+        """Tries each text from outside the editor before it is parsed."""
         self._is_untried = True
         self.document: PromptDocument | None = None
         """The newest parsed document."""
@@ -118,25 +118,25 @@ class DocumentReading(QObject):
         self._slow = single_shot(self, self._show_slow, _SLOW_MS)
 
     def findings(self, problems: Iterable[Problem]) -> tuple[Problem, ...]:
-        """Return the problems that the file's project reports, with its own.
+        """Return the problems after the project's settings, with the project's own problems.
 
         Args:
-            problems: of the newest document, and what later stages found.
+            problems: problems of the newest document and of later stages.
         """
         if self._project is None or self.document is None:
             return tuple(problems)
         return self._project.reported(self.document, problems)
 
     def start(self, milliseconds: int) -> None:
-        """Parse the text after a wait."""
+        """Parse the text after a delay in milliseconds."""
         self._timer.start(milliseconds)
 
     def distrust(self) -> None:
-        """Try the text before it is read: it comes from the disk."""
+        """Try the text before it is parsed, since it comes from the disk."""
         self._is_untried = True
 
     def note_change(self) -> None:
-        """Schedule a parse of the changed text: when typing pauses, or after a while anyway."""
+        """Schedule a parse of the changed text when typing pauses, or after a maximum delay."""
         now = monotonic()
         self._is_burst = now - self._changed_at < _BURST_SECONDS
         self._changed_at = now
@@ -147,19 +147,19 @@ class DocumentReading(QObject):
             self._timer.start(self._wait())
 
     def hold(self) -> None:
-        """Leave the text unread until `release`: the window is about to be painted."""
+        """Delay parsing until `release`: the window is about to be painted."""
         self._held = True
 
     def release(self) -> None:
-        """Read what was left."""
+        """Start the delayed parse."""
         if self._held:
             self._held = False
             self._timer.start(0)
 
     def read_now(self) -> PromptDocument | None:
-        """Return the document of the text as it is, parsed at once where that still waits.
+        """Return the document of the current text; parse it now if a parse is scheduled.
 
-        None for a changed text that is still to be tried.
+        Return None for a changed text that must be tried first.
         """
         text, path = self._text_now()
         if self.document is not None and self.document.source.text != text:
@@ -172,14 +172,14 @@ class DocumentReading(QObject):
         return self.document
 
     def close(self) -> None:
-        """Parse nothing any more."""
+        """Stop parsing."""
         self._timer.stop()
         self._slow.stop()
         self._trying.drop()
         self._parsing.drop()
 
     def _wait(self) -> int:
-        """Return the pause of the keys before a parse, so that long texts do not slow typing."""
+        """Return the pause in typing before a parse, so that long texts do not slow typing."""
         share = _BURST_COST_SHARE if self._is_burst else _COST_SHARE
         return max(_WAIT_MS, min(round(self._seconds * 1000 * share), _LONGEST_WAIT_MS))
 
@@ -230,7 +230,7 @@ class DocumentReading(QObject):
 
 
 def _parse(text: str, path: Path | None) -> tuple[PromptDocument, ProjectFindings, float]:
-    """Parse the document; also return its project's findings and the CPU time in seconds."""
+    """Parse the text; also return the problems of its project and the CPU time in seconds."""
     from studio.application.document.checked_file import read_document
     from studio.application.document.project_settings import project_findings
 
@@ -240,26 +240,26 @@ def _parse(text: str, path: Path | None) -> tuple[PromptDocument, ProjectFinding
 
 
 UNTITLED = "Untitled-"
-"""Beginning of the title of a document that has no name and no file."""
+"""Beginning of the title of a document without a file."""
 
 _SWAP_MS = 600  # typed text is on disk within a second
-_WATCH_MS = 150  # editors write in steps; look once they are done
+_WATCH_MS = 150  # editors write in several steps
 
 
 class DocumentController(QObject):
-    """Moves one document between its editor and the disk; `reading` parses it.
+    """Loads and saves a document; `reading` parses it.
 
-    The text lives in the editor; `read_text` is asked for it when it is needed.
+    The editor holds the text; `read_text` returns it.
     """
 
     dirty_changed = Signal(bool)
     path_changed = Signal(Path)
-    path_moved = Signal(str, str)  # the path before, empty where it was never saved, and now
-    changed_on_disk = Signal(files.FileText)  # FileText as it is now on disk
+    path_moved = Signal(str, str)  # previous path, empty if it was never saved; new path
+    changed_on_disk = Signal(files.FileText)  # FileText that is on disk now
     gone_from_disk = Signal()
-    disk_settled = Signal()  # it was decided which text counts: the one here, or the one on disk
+    disk_settled = Signal()  # the user chose between the text here and the text on disk
     saved = Signal(Path)
-    saved_over = Signal(Path, str)  # the file, and the text that it held before
+    saved_over = Signal(Path, str)  # the file, and the text that it contained before
 
     def __init__(
         self,
@@ -276,7 +276,7 @@ class DocumentController(QObject):
         self.file = files.FileText("")
         """The file as last read or written."""
         self.path: Path | None = None
-        """The file, where there is one."""
+        """The file, if there is one."""
         self._title = tr("Untitled")
         self.is_dirty = False
         """Whether the text differs from the file."""
@@ -296,22 +296,22 @@ class DocumentController(QObject):
     def _timer(self, milliseconds: int, slot: Callable[[], None]) -> QTimer:
         return single_shot(self, slot, milliseconds)
 
-    # -- what it is -----------------------------------------------------------------------------
+    # -- state ----------------------------------------------------------------------------------
 
     @property
     def title(self) -> str:
-        """The name on the tab."""
+        """Title of the tab."""
         return self.path.name if self.path else self._title
 
     @property
     def is_read_only(self) -> bool:
-        """Whether the file may not be written."""
+        """Whether the file cannot be written."""
         return self.path is not None and files.is_read_only(self.path)
 
-    # -- begin ----------------------------------------------------------------------------------
+    # -- opening --------------------------------------------------------------------------------
 
     def begin(self, text: str, title: str) -> None:
-        """Start with a text that has no file."""
+        """Start with a text without a file."""
         self.file, self._title = files.FileText(text), title
         self.reading.start(FIRST_WAIT_MS)
 
@@ -319,7 +319,7 @@ class DocumentController(QObject):
         """Read a file.
 
         Raises:
-            FileError: it cannot be read.
+            FileError: the file cannot be read.
         """
         file = files.read_file(path)
         self._take(path, file)
@@ -328,7 +328,7 @@ class DocumentController(QObject):
         return file
 
     def recover(self, path: Path | None, title: str, base: str) -> None:
-        """Take over text that a crash left: it is unsaved, whatever the file holds."""
+        """Restore the text of a crashed session as unsaved, whatever the file contains."""
         self._title = title
         if path is not None:
             file = files.FileText("")
@@ -338,7 +338,7 @@ class DocumentController(QObject):
                 except files.FileError as error:
                     self._messages.error(str(error), error.hint)
             self._take(path, replace(file, digest=base or file.digest))
-            self._watch_timer.start()  # the file may have changed since the text was kept
+            self._watch_timer.start()  # the file may have changed since the text was stored
         self._set_dirty(True)
         self._swap_timer.start(0)
 
@@ -366,7 +366,7 @@ class DocumentController(QObject):
     # -- saving ---------------------------------------------------------------------------------
 
     def save(self, path: Path | None = None) -> bool:
-        """Write the text to its file or to another; says so itself when it cannot."""
+        """Write the text to its file or to another one; report a failure and return False."""
         target = path or self.path
         if target is None:
             return False
@@ -392,12 +392,12 @@ class DocumentController(QObject):
         return True
 
     def save_known(self) -> bool:
-        """Write the text unless another program has changed the file since it was read."""
+        """Save the text, unless another program changed the file since it was read."""
         is_known = self.path is not None and files.digest_of(self.path) == self.file.digest
         return is_known and (not self.is_dirty or self.save())
 
     def follow_rename(self, path: Path) -> None:
-        """Take the file's new name; its text stays as it is."""
+        """Change the path after the file was renamed; the text stays unchanged."""
         self._move_to(path)
         self.reading.start(0)
 
@@ -416,20 +416,20 @@ class DocumentController(QObject):
         )
 
     def accept_disk(self, file: files.FileText) -> None:
-        """Take the text that is on disk now, as the editor did."""
+        """Use the text that is now on disk, which the editor has loaded."""
         self.file = file
         self.reading.distrust()
         self.set_modified(False)
         self.disk_settled.emit()
 
     def keep_own(self, file: files.FileText) -> None:
-        """Keep the editor's text; the same change is not reported again."""
+        """Keep the editor's text and do not report the same change again."""
         self.file = replace(self.file, digest=file.digest)
         self._set_dirty(True)
         self.disk_settled.emit()
 
     def keep_for_next_start(self, caret: int) -> bool:
-        """Keep unsaved text over the end of the studio; False where it cannot be written."""
+        """Store unsaved text for the next start; return False if it cannot be written."""
         self._swapping.drop()
         text, base = self._read_text(), self.file.digest
         try:
@@ -439,7 +439,7 @@ class DocumentController(QObject):
         return True
 
     def close(self) -> None:
-        """Let go of the file; unsaved text was saved, kept, or thrown away on purpose."""
+        """Close the file; unsaved text was saved, stored or discarded on purpose."""
         for timer in (self._swap_timer, self._watch_timer):
             timer.stop()
         self.reading.close()
@@ -449,7 +449,7 @@ class DocumentController(QObject):
             self._watcher.removePaths(watched)
         self._swaps.forget(self.id)
 
-    # -- inside ---------------------------------------------------------------------------------
+    # -- internals ------------------------------------------------------------------------------
 
     def _set_dirty(self, dirty: bool) -> None:
         if dirty != self.is_dirty:
@@ -470,7 +470,7 @@ class DocumentController(QObject):
         if watched:
             self._watcher.removePaths(watched)
         if self.path is not None and self.path.exists():
-            # The folder too: editors replace files, and a watch dies with the file it was on.
+            # The folder as well: editors replace files, and a watch ends with its file.
             self._watcher.addPaths([str(self.path), str(self.path.parent)])
 
     def _look_at_disk(self) -> None:
@@ -489,7 +489,7 @@ class DocumentController(QObject):
         try:
             self.changed_on_disk.emit(files.read_file(self.path))
         except files.FileError:
-            self._watch_timer.start()  # it is being written; look again
+            self._watch_timer.start()  # it is still being written; check again
 
     def _write_swap(self) -> None:
         if not self.is_dirty:
@@ -497,10 +497,10 @@ class DocumentController(QObject):
         self._swapping.submit(self._swaps.writer(self._swap()))
 
     def keep_now(self) -> None:
-        """Write the unsaved text for the next start before this returns.
+        """Write the unsaved text for the next start, without delay.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the text cannot be written.
         """
         if self.is_dirty:
             self._swaps.write(self._swap())

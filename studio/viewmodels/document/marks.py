@@ -1,4 +1,4 @@
-"""Marks of one prompt, computed in the background: changed lines, misspelled words."""
+"""Marks of a prompt, computed in the background: changed lines and misspelled words."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from studio.core.spelling import Misspelled
 
 _READ_MS = 120
-"""A file is painted before Git is asked for it."""
+"""Delay in milliseconds: a file is painted before Git is started."""
 
 
 class ChangesController(QObject):
-    """Knows which lines differ from the shown run's text; without a run, from the last commit's."""
+    """Finds lines that differ from the text of the shown run, or else from the last commit."""
 
-    marked = Signal(SourceText, Mapping)  # SourceText compared, LineChange by line from 0
+    marked = Signal(SourceText, Mapping)  # compared SourceText, LineChange by line from 0
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
@@ -40,7 +40,7 @@ class ChangesController(QObject):
         self._soon = single_shot(self, self._read, _READ_MS)
 
     def read(self, path: Path) -> None:
-        """Look what the last commit holds of a file: it was opened, saved or renamed."""
+        """Read the last commit's text of a file that was opened, saved or renamed."""
         self._path = path
         self._soon.start()
 
@@ -50,18 +50,18 @@ class ChangesController(QObject):
             self._reading.submit(lambda: _committed(path))
 
     def compare(self, document: PromptDocument) -> None:
-        """Compare a newer text."""
+        """Compare the text of a newer document."""
         self._document = document
         self._compare()
 
     def show_run(self, text: str | None) -> None:
-        """Compare with the text of the run whose answer is shown; None where there is none."""
+        """Compare with the text of the run whose answer is shown; None if none is shown."""
         if text != self._run:
             self._run = text
             self._compare()
 
     def rest(self) -> None:
-        """Stop all work: the prompt closes."""
+        """Stop all work when the prompt is closed."""
         self._soon.stop()
         self._reading.drop()
         self._comparing.drop()
@@ -94,7 +94,7 @@ def _committed(path: Path) -> str | None:
 def _changes(before: str, now: PromptDocument, *, is_run: bool) -> Mapping[int, LineChange]:
     from studio.application.document.revisions import line_changes
 
-    if is_run:  # a run keeps dots in place of written secrets, character for character
+    if is_run:  # a run stores dots in place of secrets, one per character
         from studio.core.prompty.checks.secrets import source_without_secrets
 
         return line_changes(before, source_without_secrets(now))
@@ -102,9 +102,9 @@ def _changes(before: str, now: PromptDocument, *, is_run: bool) -> Mapping[int, 
 
 
 class SpellingController(QObject):
-    """Knows the misspelled words of the newest text."""
+    """Finds the misspelled words of the newest text."""
 
-    marked = Signal(SourceText, tuple)  # SourceText that was checked, tuple[Misspelled, ...]
+    marked = Signal(SourceText, tuple)  # checked SourceText, tuple[Misspelled, ...]
 
     def __init__(self, messages: Notifications, parent: QObject) -> None:
         super().__init__(parent)
@@ -115,14 +115,14 @@ class SpellingController(QObject):
         self._checking = LatestJob(self, self._on_checked, self._on_failed)
 
     def set_language(self, language: str, own: tuple[str, ...]) -> None:
-        """Check in a language from now on, with the user's own words; none where empty."""
+        """Set the language and the user's own words; an empty language turns the check off."""
         if (language, frozenset(own)) == (self._language, self._own):
             return
         self._language, self._own = language, frozenset(own)
         self.check(self._document)
 
     def check(self, document: PromptDocument | None) -> None:
-        """Look through a document, in the background; the newest one wins."""
+        """Check a document in the background; only the newest result counts."""
         self._document = document
         if document is None:
             return
@@ -134,13 +134,13 @@ class SpellingController(QObject):
         self._checking.submit(lambda: _look_through(document, language, own))
 
     def suggestions(self, word: str) -> tuple[str, ...]:
-        """Return suggestions for a word; the dictionary is loaded, as the word was marked by it."""
+        """Return suggestions for a word; its check has already loaded the dictionary."""
         from studio.core.spelling import dictionary, suggestions
 
         return suggestions(word, dictionary(self._language)) if self._language else ()
 
     def rest(self) -> None:
-        """Stop checking: the prompt closes."""
+        """Stop checking when the prompt is closed."""
         self._checking.drop()
 
     def _on_checked(self, marked: tuple[SourceText, tuple[Misspelled, ...]]) -> None:
@@ -158,7 +158,7 @@ class SpellingController(QObject):
 def _look_through(
     document: PromptDocument, language: str, own: frozenset[str]
 ) -> tuple[SourceText, tuple[Misspelled, ...]]:
-    # The rules load with their first use, not with the window.
+    # The rules are loaded on first use, not with the window.
     from studio.core.spelling import dictionary, misspelled
 
     return document.source, misspelled(document, dictionary(language), own)

@@ -1,8 +1,8 @@
-"""Swap files: unsaved text, kept where a crash cannot destroy it.
+"""Swap files: copies of unsaved text on disk, which survive a crash.
 
-Each running studio has a folder of its own below the user's data folder, held by a lock file. A
-folder whose lock nobody holds was left by a crash; its texts are offered when the studio starts.
-Texts that quitting left on purpose (hot exit) are marked as kept, and come back without a question.
+Each running studio has a folder of its own in the user's data folder, with a lock file. A folder
+whose lock is free was left by a crash; its texts are offered at the next start. Texts that were
+kept on purpose when quitting (hot exit) are marked and restored without a question.
 """
 
 import contextlib
@@ -22,37 +22,37 @@ from studio.core.text.files import private_folder, read_text, write_private
 
 _LOCK = "lock"
 _KEPT = "kept"
-"""Marks a folder whose texts were left on purpose."""
+"""Name of the file that marks a folder whose texts were kept on purpose."""
 
 
 @dataclass(frozen=True, slots=True)
 class Swap:
-    """Unsaved text of one document."""
+    """Unsaved text of a document."""
 
     id: str
-    """The document's identifier in its session."""
+    """Identifier of the document in its session."""
 
     path: str
-    """The file it belongs to; empty for one never saved."""
+    """Path of the file; empty if it was never saved."""
 
     title: str
-    """Its tab's title."""
+    """Title of the tab."""
 
     text: str
-    """The whole text, line ends LF."""
+    """Whole text with LF line ends."""
 
     base: str
-    """Digest of the file that the text was made from."""
+    """Digest of the file from which the text was edited."""
 
     time: float
-    """When it was written, in seconds since 1970."""
+    """Time of writing, in seconds since 1970."""
 
     caret: int = 0
-    """Place of the caret in the editor's document (UTF-16 units)."""
+    """Position of the caret in the editor's document (UTF-16 units)."""
 
 
 class SwapFolder:
-    """This session's swap files, and those that an earlier session left behind."""
+    """The swap files of this session and of earlier sessions."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -63,40 +63,40 @@ class SwapFolder:
         self._kept: set[str] = set()
 
     def writer(self, swap: Swap) -> Callable[[], None]:
-        """Return what writes a text in a worker, unless it is forgotten before."""
+        """Return a function that writes a text in a worker, unless it was forgotten before."""
         return partial(self._write, swap, self._forgotten[swap.id])
 
     def write(self, swap: Swap) -> None:
-        """Write one document's text, whole or not at all."""
+        """Write the text of a document atomically."""
         self._write(swap, self._forgotten[swap.id])
 
     def _write(self, swap: Swap, forgotten: int) -> None:
-        import json  # with the first key typed, not with the window
+        import json  # imported with the first key press, not with the window
 
         with self._writing:
             if forgotten != self._forgotten[swap.id]:
-                return  # saved while this was on its way
+                return  # saved while this was waiting
             self._begin()
             write_private(self._own / f"{swap.id}.json", json.dumps(asdict(swap)).encode())
 
     def keep(self, swap: Swap) -> None:
-        """Keep one document's text over the end of this session, for the next start.
+        """Store the text of a document for the next start.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the text cannot be written.
         """
         self.write(swap)
         (self._own / _KEPT).touch()
         self._kept.add(swap.id)
 
     def keep_none(self) -> None:
-        """Keep nothing over the end after all."""
+        """Undo `keep`: store no texts for the next start."""
         with contextlib.suppress(OSError):
             (self._own / _KEPT).unlink()
         self._kept.clear()
 
     def _begin(self) -> None:
-        """Make the session's folder, and hold it as long as the studio runs."""
+        """Create the session's folder and lock it while the studio runs."""
         if self._lock is None:
             private_folder(self._own)
             self._lock = QLockFile(str(self._own / _LOCK))
@@ -104,19 +104,19 @@ class SwapFolder:
             self._lock.tryLock(0)
 
     def forget(self, identifier: str) -> None:
-        """Drop one document's swap file: it is saved, or thrown away on purpose."""
+        """Delete the swap file of a document that was saved or discarded on purpose."""
         if identifier in self._kept:
             return
         with self._writing:
             self._forgotten[identifier] += 1
-            with contextlib.suppress(OSError):  # where it could not be written either
+            with contextlib.suppress(OSError):  # if it could not be written either
                 (self._own / f"{identifier}.json").unlink()
 
     def left_behind(self, *, kept: bool = False) -> list[Swap]:
-        """Return the texts of sessions that did not end well, the newest first.
+        """Return the texts of crashed sessions, the newest first.
 
         Args:
-            kept: those that a session left on purpose, instead.
+            kept: return the texts that were kept on purpose instead.
         """
         found: list[Swap] = []
         for folder in self._abandoned(kept=kept):
@@ -127,12 +127,12 @@ class SwapFolder:
         return sorted(found, key=lambda swap: swap.time, reverse=True)
 
     def clear_left_behind(self, *, kept: bool = False) -> None:
-        """Delete what earlier sessions left: it was taken over or turned down."""
+        """Delete the texts of earlier sessions, which were restored or declined."""
         for folder in self._abandoned(kept=kept):
             shutil.rmtree(folder, ignore_errors=True)
 
     def close(self) -> None:
-        """End the session well: nothing of it will be offered but what was kept on purpose."""
+        """End the session: only texts that were kept on purpose will be offered."""
         if self._lock is not None:
             self._lock.unlock()
         if self._kept:
@@ -152,7 +152,7 @@ class SwapFolder:
                 continue
             lock = QLockFile(str(folder / _LOCK))
             lock.setStaleLockTime(0)
-            if lock.tryLock(0):  # Qt sees that the process of a stale lock is gone
+            if lock.tryLock(0):  # Qt detects that the process of the lock has ended
                 lock.unlock()
                 folders.append(folder)
         return folders
@@ -161,12 +161,12 @@ class SwapFolder:
 def make_swap(
     identifier: str, path: Path | None, title: str, text: str, base: str, caret: int = 0
 ) -> Swap:
-    """Make a swap of now."""
+    """Create a swap with the current time."""
     return Swap(identifier, str(path) if path else "", title, text, base, time.time(), caret)
 
 
 def _read(path: Path) -> Swap | None:
-    """Read a swap file; None for one that a crash cut off."""
+    """Read a swap file; return None if a crash truncated it."""
     import json
 
     try:

@@ -1,4 +1,4 @@
-"""One experiment of the window: its file, its results, and the run that is under way."""
+"""One experiment of the window: its file, its results, and its current run."""
 
 import asyncio
 import time
@@ -48,14 +48,14 @@ _DRAW_MS = 33
 _MOST_EARLIER = 20
 _REPORT_MS = 1000
 _REPORT_SHARE = 10
-"""Counting takes at most a tenth of the time."""
+"""Ratio of the time between two counts to the time of one: counting takes at most a tenth."""
 
 _MOST_AT_ONCE = 2000
 _SHOWN_AT_ONCE = 64_000_000
-"""Bytes of a table up to which its rows are shown before they are planned."""
+"""Maximum size in bytes of a table whose rows are shown before they are planned."""
 
 ServicesNow = Callable[[], ExperimentServices]
-"""Gives what experiments are run with, as the user has it set up now."""
+"""Returns the services for experiments with the user's current configuration."""
 
 
 @dataclass(frozen=True)
@@ -73,14 +73,14 @@ class ExperimentController(QObject):
     report_changed = Signal(ExperimentReport)  # ExperimentReport | None
     progress_changed = Signal(ExperimentProgress)
     running_changed = Signal(bool)
-    planned = Signal(str)  # what keeps it from being run, lines of text; empty where nothing does
-    connection_missing = Signal(Path)  # a prompt that names what is not set up: it cannot be run
-    reported = Signal(str)  # a sentence: paused, refused calls, written files
+    planned = Signal(str)  # reasons why the experiment cannot be run, one per line; empty if it can
+    connection_missing = Signal(Path)  # a prompt that names a connection that is not configured
+    reported = Signal(str)  # a sentence: paused, failed calls, written files
     failed = Signal(str)
     facets_changed = Signal(RowFacets)
-    workers_changed = Signal(str)  # a sentence on the workers that ask; empty for this process
-    ended = Signal(ExperimentReport)  # a run has come to its end
-    request_agreement = Signal(float)  # to about how many US dollars of cases
+    workers_changed = Signal(str)  # a sentence about the workers; empty for this process
+    ended = Signal(ExperimentReport)  # a run has ended
+    request_agreement = Signal(float)  # approximate cost of the cases in US dollars
 
     def __init__(
         self,
@@ -93,7 +93,7 @@ class ExperimentController(QObject):
         super().__init__(parent)
         self.path = path
         self.cases = cases
-        """Table of a prompt's cases; None for the experiment of a file."""
+        """Table of a prompt's cases; None for an experiment file."""
         self.model = ExperimentGridModel(self)
         self.plan: ExperimentPlan | None = None
         self.report: ExperimentReport | None = None
@@ -103,20 +103,20 @@ class ExperimentController(QObject):
         self._ledger: ExperimentLedger | None = None
         self.workers: WorkersAddress | None = None
         self.in_batches = False
-        """Whether the next run asks in batches: within a day, at half the price."""
+        """Whether the next run uses batches: answers within a day at half the price."""
         self._run: StartedRun | None = None
         self._has_ended = False
         self._work: Future[str] | None = None
         self.result: int | None = None
-        """The number of the result that is shown."""
+        """Number of the shown result."""
         self._loading = LatestTask(background)
         self._planning = LatestTask(background)
         self.asked: Callable[[], None] | None = None
-        """Runs again what was asked for last."""
+        """Repeats the last request to run."""
         self._waits = False
         self._is_read = False
         self.answers = ResultAnswers(path, self.model, lambda: self.shown, self)
-        """The cells of the shown result, looked at and rated."""
+        """Reads and rates the cells of the shown result."""
         self.answers.reported.connect(self.reported)
         self.answers.failed.connect(self.failed)
         self.answers.written.connect(self.reload_plan)
@@ -124,11 +124,11 @@ class ExperimentController(QObject):
         self.model.read = self.answers.outcome
         self.model.is_editable = cases is not None
         self.editor = CasesEditor(self.answers, self.model, lambda: (self.cases, self.plan), self)
-        """Changes of the cases."""
+        """Edits the cases."""
         self.editor.file_made.connect(self._on_file)
         self._is_closed = False
         self.most_cost: Callable[[], float] | None = None
-        """Gives US dollars that a run may cost without a question; None asks no question."""
+        """Returns the cost in US dollars above which a run asks for consent; None never asks."""
         self._files = SavedFiles(self)
         self._files.saved.connect(self.reload_plan)
         self._drawing = repeating_timer(self, self._draw, _DRAW_MS)
@@ -137,12 +137,12 @@ class ExperimentController(QObject):
 
     @property
     def is_running(self) -> bool:
-        """Whether cells are being asked."""
+        """Whether cells are being run."""
         return self._work is not None
 
     @property
     def shown(self) -> ShownResult | None:
-        """The result that is shown, with the ledger that has it."""
+        """The shown result with its ledger."""
         if self._ledger is None or self.result is None:
             return None
         return ShownResult(self._ledger, self.result)
@@ -150,7 +150,7 @@ class ExperimentController(QObject):
     # -- reading --------------------------------------------------------------------------------
 
     def load(self, result: int | None = None) -> None:
-        """Read the file and a result of it, the newest by default."""
+        """Read the file and one of its results, by default the newest."""
         if self._ledger is None:
             try:
                 self._ledger = ExperimentLedger(ledger_path(self.path))
@@ -163,7 +163,7 @@ class ExperimentController(QObject):
             self.reload_plan()
 
     def reload_plan(self) -> None:
-        """Read the file again, as it is saved."""
+        """Read the saved file again."""
         if self._is_closed:
             return
         self._planning.start(
@@ -183,7 +183,7 @@ class ExperimentController(QObject):
     def show_cases(self, cases: CasesTable) -> None:
         """Show another file of cases, or other columns."""
         if self.cases is not None and cases.rows != self.cases.rows:
-            self.model.show(None)  # else the rows of the file before would bear its name
+            self.model.show(None)  # rows of the previous file would appear under the new name
             self.loaded.emit()
         self.cases = cases
         self._files.watch([cases.rows] if cases.rows is not None else [])
@@ -195,7 +195,7 @@ class ExperimentController(QObject):
             self._files.watch([path])
 
     def reads(self, path: Path) -> bool:
-        """Return whether a file is part of the experiment; any may be, if it cannot be planned."""
+        """Return whether a file is part of the experiment; True if it cannot be planned."""
         if self.plan is None or path.resolve() == self.path.resolve():
             return True
         return any(each.document.source.path == path.resolve() for each in self.plan.variants)
@@ -205,7 +205,7 @@ class ExperimentController(QObject):
         wanted = result if result is not None else (heads[0].id if heads else None)
         grid, cases = None, self.cases
         if cases is not None and cases.rows is not None and cases.rows.suffix in (".csv", ".tsv"):
-            with suppress(DatasetError, OSError, UnicodeDecodeError):  # the plan says what is wrong
+            with suppress(DatasetError, OSError, UnicodeDecodeError):  # the plan reports the error
                 if cases.rows.stat().st_size <= _SHOWN_AT_ONCE:
                     grid = table_grid(cases.rows, [each.name for each in cases.columns])
         if wanted is None:
@@ -223,7 +223,7 @@ class ExperimentController(QObject):
             return
         self._is_read = True
         if self._work is not None and self.result is not None:
-            return  # of before the run that goes now
+            return  # from before the current run
         self.heads = found.heads
         self.report = found.report
         self.result = found.report.head.id if found.report is not None else None
@@ -261,7 +261,7 @@ class ExperimentController(QObject):
             self.planned.emit("")
 
     def _describe_columns(self) -> None:
-        """Tell the grid what the prompt declares, and which model answers each column."""
+        """Give the grid the prompt's inputs and outputs and the model of each column."""
         plan = self.plan
         if plan is None:
             return
@@ -277,11 +277,11 @@ class ExperimentController(QObject):
     # -- running --------------------------------------------------------------------------------
 
     def run(self, only: str = "", keys: frozenset[CellKey] | None = None) -> None:
-        """Ask the cells of the file as it is saved.
+        """Run the cells of the saved file.
 
         Args:
-            only: `errors` or `failed`: such cells of the shown result again; else a new result.
-            keys: the cells that are asked, beside those that need no request; None asks all.
+            only: `errors` or `failed` to repeat such cells of the shown result; else a new result.
+            keys: the cells to run, besides those that need no request; None runs all.
         """
         if self._work is not None:
             return
@@ -289,7 +289,7 @@ class ExperimentController(QObject):
         if self.cases is not None:
             only = only or "rest"
         if not self._is_read:
-            self._waits = True  # asked for before the file was read
+            self._waits = True  # requested before the file was read
             return
         ledger = self._ledger
         assert ledger is not None
@@ -311,7 +311,7 @@ class ExperimentController(QObject):
         self._counting.start(_REPORT_MS)
 
     def use_workers(self, address: WorkersAddress | None) -> None:
-        """Ask on workers from the next run on; None asks in this process.
+        """Use workers from the next run on; None uses this process.
 
         Raises:
             WorkersError: the address cannot be used.
@@ -337,7 +337,7 @@ class ExperimentController(QObject):
         )
 
     def stop(self) -> None:
-        """Ask for no more; what is under way may end."""
+        """Start no further cells; running ones may finish."""
         if self._run is not None:
             self._background.start(self._run.stop())
 
@@ -346,7 +346,7 @@ class ExperimentController(QObject):
         self._drawing.stop()
         self._counting.stop()
         try:
-            self.reported.emit(ended.result())  # in place of what was to be sent
+            self.reported.emit(ended.result())  # replaces the cells that were to be sent
         except CancelledError:
             return
         except CostQuestion as question:
@@ -361,7 +361,7 @@ class ExperimentController(QObject):
         self.load(self.result)
 
     def _draw(self) -> None:
-        """Put into the grid what came since the last time."""
+        """Update the grid with the outcomes since the last update."""
         run = self._run
         if run is None:
             return
@@ -378,7 +378,7 @@ class ExperimentController(QObject):
             self.progress_changed.emit(progress)
 
     def _count(self) -> None:
-        """Count the results for the head's sentence, while the experiment runs."""
+        """Count the results for the sentence in the header while the experiment runs."""
         shown = self.shown
         if shown is None:
             return
@@ -394,7 +394,7 @@ class ExperimentController(QObject):
         except (LedgerError, CancelledError):
             return
         finally:
-            if self.is_running:  # a result of a million cells is counted more rarely
+            if self.is_running:  # large results are counted less often
                 took = (time.monotonic() - self._asked_at) * 1000
                 self._counting.start(max(_REPORT_MS, int(_REPORT_SHARE * took)))
         if report.head.id == self.result:
@@ -402,7 +402,7 @@ class ExperimentController(QObject):
             self.report_changed.emit(report)
 
     def _look_for_facets(self) -> None:
-        """Find the facets for filtering the shown result's rows, in the background."""
+        """Compute the facets that filter the rows of the shown result, in the background."""
         shown, grid = self.shown, self.model.grid
         if shown is None or grid is None:
             self.facets_changed.emit(RowFacets())
@@ -422,7 +422,7 @@ class ExperimentController(QObject):
             self.facets_changed.emit(found)
 
     def earlier(self) -> tuple[tuple[int, dict[str, VariantTotal]], ...]:
-        """Return the results of the file with the totals of their variants, the oldest first."""
+        """Return the results of the file with the totals of their variants, oldest first."""
         ledger = self._ledger
         if ledger is None:
             return ()
@@ -439,7 +439,7 @@ class ExperimentController(QObject):
         )
 
     def variant(self, key: CellKey) -> PlannedVariant | None:
-        """Return the prompt and model of a cell's column, as the file has them now."""
+        """Return the current prompt and model of a cell's column."""
         grid, plan = self.model.grid, self.plan
         if grid is None or plan is None:
             return None
@@ -447,7 +447,7 @@ class ExperimentController(QObject):
         return next((each for each in plan.variants if each.name == name), None)
 
     def export(self, form: str, path: Path) -> None:
-        """Write the shown result for other programs."""
+        """Export the shown result for other programs."""
         ledger, report = self._ledger, self.report
         if ledger is None or report is None:
             return
@@ -459,7 +459,7 @@ class ExperimentController(QObject):
         self.reported.emit(tr("The result was written to {name}.").format(name=path.name))
 
     def close(self) -> None:
-        """Stop what is under way and let go of the file."""
+        """Stop running work and close the file."""
         self._is_closed = True
         self._files.watch([])
         self._drawing.stop()
@@ -473,7 +473,7 @@ class ExperimentController(QObject):
 
 
 async def _let_go(ledger: ExperimentLedger, run: StartedRun | None) -> None:
-    """Close the ledger once nothing writes to it any more."""
+    """Close the ledger when the run no longer writes to it."""
     if run is not None:
         await run.until_over()
     ledger.close()

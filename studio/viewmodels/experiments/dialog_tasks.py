@@ -1,4 +1,4 @@
-"""A search for a better section, and texts by hand, on the loop's thread for a dialog."""
+"""Background tasks of the dialogs for better sections, proposed texts and invented rows."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
@@ -39,13 +39,13 @@ from studio.core.text.values import named_reason
 from studio.core.tools.source import ToolSourceError
 from studio.viewmodels.app.background import Background
 
-# What a dialog asks of the background loop: one thing at a time.
+# Base of the dialogs' tasks: one at a time in the background loop.
 
 Result = TypeVar("Result")
 
 
 class DialogTask(QObject):
-    """Runs a task, and reports its failure unless the dialog is closed."""
+    """Runs a task and reports its failure unless the dialog is closed."""
 
     running_changed = Signal(bool)
     failed = Signal(str)  # a sentence
@@ -56,12 +56,12 @@ class DialogTask(QObject):
         errors: tuple[type[Exception], ...],
         parent: QObject | None = None,
     ) -> None:
-        """Make it.
+        """Create it.
 
         Args:
             background: the loop.
-            errors: the kinds that are shown to the user; any other is a defect.
-            parent: its owner.
+            errors: exception types that are shown to the user; any other is a bug.
+            parent: owner.
         """
         super().__init__(parent)
         self._background = background
@@ -70,13 +70,13 @@ class DialogTask(QObject):
 
     @property
     def is_running(self) -> bool:
-        """Whether something is asked."""
+        """Whether a task is running."""
         return self._work is not None
 
     def start(
         self, work: Coroutine[object, object, Result], done: Callable[[Result], None]
     ) -> None:
-        """Run `work`, and hand on what comes of it; nothing while something else is asked."""
+        """Run `work` and pass its result to `done`; do nothing while another task is running."""
         if self._work is not None:
             work.close()
             return
@@ -84,7 +84,7 @@ class DialogTask(QObject):
         self.running_changed.emit(True)
 
     def cancel(self) -> None:
-        """End what is under way."""
+        """Cancel the running task."""
         if self._work is not None:
             self._work.cancel()
 
@@ -110,7 +110,7 @@ class DialogTask(QObject):
 
 
 def failure_words(error: Exception) -> str:
-    """Describe a failure, with the advice of a model's error."""
+    """Describe a failure, with the advice of a model error."""
     hint = error.hint if isinstance(error, ModelError) else ""
     return f"{named_reason(error)} {hint}".strip()
 
@@ -119,12 +119,12 @@ _ERRORS = (ExperimentError, accept.ImproveError, LedgerError, ModelError, ToolSo
 
 
 class ImproveController(DialogTask):
-    """Searches and proposes for one experiment, as its file was when the dialog was opened."""
+    """Searches and proposes texts for an experiment file as it was when the dialog opened."""
 
     progress_changed = Signal(accept.ImproveProgress)
     ended = Signal(accept.Improvement)
     proposed = Signal(tuple)  # of ProposedText
-    written = Signal(int)  # how many variants were added
+    written = Signal(int)  # number of added variants
 
     def __init__(
         self, path: Path, plan: ExperimentPlan, background: Background, services: ExperimentServices
@@ -137,12 +137,12 @@ class ImproveController(DialogTask):
 
     @property
     def variants(self) -> list[str]:
-        """Names of the variants whose prompt can be improved."""
+        """Names of the variants whose prompts can be improved."""
         return [each.name for each in self.plan.variants if accept.is_improvable(each)]
 
     @property
     def connections(self) -> list[str]:
-        """Names of those who can propose."""
+        """Names of the connections that can propose texts."""
         return [each.name for each in self._services.connections.connections]
 
     def sections(self, variant: str) -> list[str]:
@@ -151,7 +151,7 @@ class ImproveController(DialogTask):
         return section_titles(found.document) if found is not None else []
 
     def text_of(self, variant: str, section: str) -> str:
-        """Return the text of a section as it is; empty where there is none."""
+        """Return the current text of a section; empty if there is none."""
         found = self._variant(variant)
         try:
             return section_text(found.document, section) if found is not None else ""
@@ -159,15 +159,15 @@ class ImproveController(DialogTask):
             return ""
 
     def search(self, variant: str, provider: str, choices: accept.ImproveChoices) -> None:
-        """Search a better text."""
+        """Search for a better text."""
         self.start(self._searched(variant, provider, choices), self.ended.emit)
 
     def propose(self, variant: str, provider: str, section: str, count: int, wish: str) -> None:
-        """Ask for some texts to be looked at."""
+        """Request proposed texts for review."""
         self.start(self._proposed(variant, provider, section, count, wish), self.proposed.emit)
 
     def add_variants(self, variant: str, section: str, texts: list[str]) -> None:
-        """Write texts into the experiment as variants."""
+        """Add texts to the experiment as variants."""
         found = self._variant(variant)
         if found is None:
             return
@@ -180,7 +180,7 @@ class ImproveController(DialogTask):
         self.written.emit(len(texts))
 
     def stop(self) -> None:
-        """Ask for no more; what a search has under way may end."""
+        """Start no further requests; running ones may finish."""
         if self._search is not None:
             self._background.start(self._stopped())
         else:
@@ -252,11 +252,11 @@ class ImproveController(DialogTask):
         return next((each for each in self.plan.variants if each.name == name), None)
 
 
-# Rows that a model invents, asked for on the loop's thread for a dialog.
+# Rows that a model invents for a dialog, in the loop's thread.
 
 
 class InventedRowsController(DialogTask):
-    """Asks for rows of one experiment, and writes them."""
+    """Generates rows for an experiment and writes them."""
 
     generated = Signal(GeneratedRows)
     written = Signal(AcceptedAnswer)
@@ -275,12 +275,12 @@ class InventedRowsController(DialogTask):
         self._services = services
 
     def ask(self, kinds: Sequence[str]) -> None:
-        """Ask the prompt's own model for rows of each kind."""
+        """Let the prompt's own model invent rows of each kind."""
         earlier = tuple(dict(row.case.variables) for row in self._plan.rows)
         self.start(self._asked(RowRequest(tuple(kinds), earlier=earlier)), self.generated.emit)
 
     def add(self, rows: Sequence[GeneratedRow]) -> None:
-        """Write rows."""
+        """Write rows to the file."""
         try:
             change = add_rows(self.path, rows)
             change.write()

@@ -1,4 +1,4 @@
-"""The grid of an experiment as an item model: one item for all repeats of a row and variant."""
+"""Item model of an experiment's grid: one item for all repeats of a row and variant."""
 
 import json
 import re
@@ -30,19 +30,19 @@ from studio.application.words import tr
 from studio.core.experiments.results.cells import CellKey, CellOutcome
 
 CELL_ROLE = int(Qt.ItemDataRole.UserRole)
-"""Role that gives the `GridCell` of a variant's column."""
+"""Role for the `GridCell` in a variant's column."""
 
 ANSWER_ROLE = int(Qt.ItemDataRole.UserRole) + 1
-"""Role that gives the `ShownAnswer` of a variant's column."""
+"""Role for the `ShownAnswer` in a variant's column."""
 
 GROUP_ROLE = int(Qt.ItemDataRole.UserRole) + 2
-"""Role that gives the `RowGroup` of a line above rows."""
+"""Role for the `RowGroup` in a group header."""
 
 _SAMPLED = 100
-"""Rows whose values, facts and descriptions say which columns there are."""
+"""Number of rows whose values, facts and descriptions determine the columns."""
 
 _MOST_GROUPS = 8
-"""Values of a column by which rows are grouped."""
+"""Maximum number of values of a column by which rows can be grouped."""
 
 _NO_COLUMN = frozenset(("id", "tags", "expected"))
 _MOST_KEPT = 2_000
@@ -52,29 +52,29 @@ _WORDS = re.compile(r"\s+|\S+")
 
 @dataclass(frozen=True, slots=True)
 class ShownAnswer:
-    """The answer of one cell in the words of the grid."""
+    """The answer of a cell as the grid shows it."""
 
     first: str = ""
-    """Its first line: the first declared outputs."""
+    """First line: the first declared outputs."""
 
     rest: str = ""
-    """The rest of it."""
+    """Remaining lines."""
 
     tone: Literal["", "error", "waits", "comes"] = ""
-    """Whether it is no answer, the server is busy, or it is still coming."""
+    """State if it is no finished answer: an error, a busy server, or still arriving."""
 
     changed: tuple[tuple[int, int], ...] = ()
-    """Places in `text` of words that the first column does not have."""
+    """Ranges in `text` of words that the first column's answer does not have."""
 
     @property
     def text(self) -> str:
-        """Both lines."""
+        """The whole text."""
         return f"{self.first}\n{self.rest}"
 
 
 @dataclass(frozen=True, slots=True)
 class RowGroup:
-    """The line above rows of one value."""
+    """A group header above rows with one value."""
 
     value: str
     """Common value of the rows."""
@@ -83,11 +83,11 @@ class RowGroup:
     """Numbers of the rows."""
 
     is_folded: bool = False
-    """Whether only the line is shown."""
+    """Whether the group is collapsed."""
 
 
 def compared_answer(answer: ShownAnswer, base: ShownAnswer) -> ShownAnswer:
-    """Return the answer with the places of the words that differ from another one."""
+    """Return the answer with the ranges of the words that differ from another answer."""
     places, at = [], 0
     words = (_WORDS.findall(each.text[:_MOST_KEPT]) for each in (base, answer))
     for _, now, is_changed in changed_words(*words):
@@ -107,16 +107,16 @@ _Index = QModelIndex | QPersistentModelIndex
 
 
 class ExperimentGridModel(QAbstractTableModel):
-    """Shows a grid by a list of rows; a row that stops fitting stays until it is asked again."""
+    """Shows a grid by a list of row numbers; rows that no longer match stay until refiltered."""
 
-    request_value = Signal(int, str, str)  # a row's number, a column, and the value as text
+    request_value = Signal(int, str, str)  # number of a row, column, and the value as text
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.grid: ExperimentGrid | None = None
-        """Grid that is shown."""
+        """The shown grid."""
         self._shown: list[int] = []
-        """Numbers of rows, and -1 - n for the line of group n."""
+        """Numbers of the rows, or -1 - n for the header of group n."""
         self._groups: list[RowGroup] = []
         self._grouped_by = ""
         self._folded: set[str] = set()
@@ -125,27 +125,27 @@ class ExperimentGridModel(QAbstractTableModel):
         self._among: frozenset[int] | None = None
         self._sorted_by: int | None = None
         self.inputs: tuple[str, ...] = ()
-        """Inputs that have a column, whether a row has a value for them or not."""
+        """Inputs that always have a column, even if no row has a value for them."""
         self.outputs: tuple[str, ...] = ()
         """Declared outputs, which are shown first."""
         self.heads: Mapping[int, str] = {}
-        """Second lines of the names of columns of answers."""
+        """Second lines of the column headers of answers."""
         self.is_editable = False
         """Whether values of rows can be changed."""
         self.read: Callable[[CellKey], CellOutcome | None] = lambda _key: None
         """Reads the outcome of a cell."""
         self.columns: tuple[str, ...] = ()
-        """Names of the columns between the number of a row and the answers."""
+        """Names of the columns between the row number and the answers."""
         self._coming: dict[CellKey, CellProgress] = {}
         self._answers: dict[tuple[int, int], ShownAnswer | None] = {}
 
     @property
     def first_variant(self) -> int:
-        """The first column of answers."""
+        """Index of the first column of answers."""
         return 1 + len(self.columns)
 
     def show(self, grid: ExperimentGrid | None) -> None:
-        """Show another grid; one with the same rows and columns leaves everything in its place."""
+        """Show another grid; if its rows and columns are the same, selection and position stay."""
         is_same = self._is_like(grid)
         if not is_same:
             self.beginResetModel()
@@ -170,7 +170,7 @@ class ExperimentGridModel(QAbstractTableModel):
         return is_whole and same and self.columns == self._columns_of(grid)
 
     def _columns_of(self, grid: ExperimentGrid | None) -> tuple[str, ...]:
-        """Return the description where rows have one, inputs, facts, and what is expected."""
+        """Return the columns: description if rows have one, inputs, facts and expected answer."""
         rows = [] if grid is None else grid.rows[:_SAMPLED]
         values = [name for row in rows for name in row.values]
         facts = [name for row in rows for name in row.metadata]
@@ -188,34 +188,34 @@ class ExperimentGridModel(QAbstractTableModel):
     def set_filter(
         self, wanted: RowFilter, words: str = "", among: frozenset[int] | None = None
     ) -> None:
-        """Show only some rows of the present state; `among` names the rows that can be shown."""
+        """Show only matching rows of the current state; `among` limits them to row numbers."""
         self._filter, self._among = (wanted, words), among
         self._renew_rows()
 
     def sort_by(self, variant: int) -> None:
-        """Show rows with a low score of a variant first; the same again, in their order."""
+        """Sort rows by a variant's score, lowest first; called again, restore the order."""
         self.sort_by_column(self.first_variant + variant)
 
     def sort_by_column(self, section: int | None) -> None:
-        """Bring equal values together, or low scores of a variant to the top; again, as before."""
+        """Sort rows by a column's value or a variant's score; called again, restore the order."""
         self._sorted_by = None if section in (0, self._sorted_by) else section
         self._renew_rows()
 
     @property
     def groupable(self) -> tuple[str, ...]:
-        """Columns with few values."""
+        """Columns with few distinct values."""
         rows = self.grid.rows[:_SAMPLED] if self.grid is not None else ()
         counts = {name: len({row.text(name) for row in rows}) for name in self.columns}
         return tuple(name for name, count in counts.items() if 1 < count <= _MOST_GROUPS)
 
     def group_by(self, column: str) -> None:
-        """Bring the rows of each value of a column below a line, the worst first."""
+        """Group the rows by the values of a column, the worst group first."""
         self._folded.clear()
         self._grouped_by = column
         self._renew_rows()
 
     def fold(self, index: _Index) -> bool:
-        """Fold or unfold the group of a line; return whether it is one."""
+        """Collapse or expand the group of a header; return whether the item is a group header."""
         group = self.group_at(index.row())
         if group is not None:
             self._folded ^= {group.value}
@@ -223,13 +223,13 @@ class ExperimentGridModel(QAbstractTableModel):
         return group is not None
 
     def group_at(self, place: int) -> RowGroup | None:
-        """Return the group whose line is at a place of the table."""
+        """Return the group whose header is at a table row."""
         number = self._shown[place] if 0 <= place < len(self._shown) else 0
         return self._groups[-1 - number] if number < 0 else None
 
     @property
     def lines(self) -> tuple[int, ...]:
-        """Places of the lines of groups."""
+        """Table rows of the group headers."""
         numbers = enumerate(self._shown) if self._groups else ()
         return tuple(at for at, number in numbers if number < 0)
 
@@ -239,7 +239,7 @@ class ExperimentGridModel(QAbstractTableModel):
         self.endResetModel()
 
     def put(self, key: CellKey, state: DotState, score: float) -> None:
-        """Set one cell, and say so where it is shown."""
+        """Update one cell and emit a signal if it is shown."""
         if self.grid is None:
             return
         self.grid.put(key, state, score)
@@ -248,7 +248,7 @@ class ExperimentGridModel(QAbstractTableModel):
         self._renew_heads()
 
     def show_progress(self, key: CellKey, progress: CellProgress) -> None:
-        """Show how far a cell is."""
+        """Show the progress of a cell."""
         self._coming[key] = progress
         self._renew(key)
 
@@ -258,7 +258,7 @@ class ExperimentGridModel(QAbstractTableModel):
 
     def _renew(self, key: CellKey) -> None:
         first = self.grid.baseline or 0 if self.grid is not None else 0
-        if key.variant == first:  # others are compared with it
+        if key.variant == first:  # other columns are compared with it
             for variant in range(len(self.grid.variants) if self.grid is not None else 0):
                 self._answers.pop((key.row, variant), None)
         self._answers.pop((key.row, key.variant), None)
@@ -267,7 +267,7 @@ class ExperimentGridModel(QAbstractTableModel):
             self.dataChanged.emit(index, index, [CELL_ROLE])
 
     def answer(self, row: int, variant: int) -> ShownAnswer | None:
-        """Return the answer of the first repeat of a cell; None before it is asked."""
+        """Return the answer of the first repeat of a cell; None before it starts."""
         place = (row, variant)
         if place not in self._answers:
             if len(self._answers) > _MOST_KEPT:
@@ -297,17 +297,17 @@ class ExperimentGridModel(QAbstractTableModel):
         return answer if base is None or base.tone else compared_answer(answer, base)
 
     def row_at(self, index: _Index) -> int | None:
-        """Return the number of the row of an item, from 1."""
+        """Return the row number of an item, from 1."""
         is_one = index.isValid() and index.row() < len(self._shown)
         return self._shown[index.row()] if is_one and self._shown[index.row()] > 0 else None
 
     @property
     def shown_rows(self) -> tuple[int, ...]:
-        """Numbers of the rows that are shown, in order."""
+        """Numbers of the shown rows, in order."""
         return tuple(number for number in self._shown if number > 0)
 
     def index_of(self, row: int, variant: int) -> QModelIndex:
-        """Return the item of a row and variant; none where the row is not shown."""
+        """Return the item of a row and variant; invalid if the row is not shown."""
         at = self._place.get(row)
         return self.index(at, self.first_variant + variant) if at is not None else QModelIndex()
 
@@ -347,14 +347,14 @@ class ExperimentGridModel(QAbstractTableModel):
                 yield from rows
 
     def _share(self, rows: Sequence[int]) -> float:
-        """Return the share of the cells of rows that pass; 1 where none is known to."""
+        """Return the share of the cells of rows that pass; 1 if no cell has a verdict."""
         columns = range(len(self.grid.variants)) if self.grid is not None else ()
         found = [self._decided(rows, at) for at in columns] if len(rows) <= _MOST_COUNTED else []
         decided = [each for column in found for each in column]
         return sum(decided) / len(decided) if decided else 1.0
 
     def _decided(self, rows: Iterable[int], variant: int) -> list[bool]:
-        """Return for each row with a check and an answer whether it passes."""
+        """Return whether each row with a check and an answer passes."""
         grid = self.grid
         if grid is None:
             return []
@@ -364,11 +364,11 @@ class ExperimentGridModel(QAbstractTableModel):
     # -- QAbstractTableModel --------------------------------------------------------------------
 
     def rowCount(self, parent: _Index | None = None) -> int:
-        """Return the number of rows that are shown."""
+        """Return the number of shown rows."""
         return 0 if parent is not None and parent.isValid() else len(self._shown)
 
     def columnCount(self, parent: _Index | None = None) -> int:
-        """Return the number of columns: the number, values of the row, and the variants."""
+        """Return the number of columns: row number, values of the row, and variants."""
         if (parent is not None and parent.isValid()) or self.grid is None:
             return 0
         return self.first_variant + len(self.grid.variants)
@@ -398,7 +398,7 @@ class ExperimentGridModel(QAbstractTableModel):
         return None
 
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return the data of an item."""
+        """Return the data of an item for a role."""
         grid, number = self.grid, self.row_at(index)
         variant = index.column() - self.first_variant
         if (group := self.group_at(index.row())) is not None:
@@ -423,7 +423,7 @@ class ExperimentGridModel(QAbstractTableModel):
         return None
 
     def _group_words(self, group: RowGroup, variant: int) -> str:
-        """Return the value of a group with its rows, or how many pass in a column of answers."""
+        """Return the value of a group with its row count; for answers, the number of passes."""
         if variant < 0:
             words = tr("1 row") if len(group.rows) == 1 else tr("{count:,} rows")
             return f"{group.value or '–'}   {words.format(count=len(group.rows))}"
@@ -435,7 +435,7 @@ class ExperimentGridModel(QAbstractTableModel):
         return "   ".join(words.format(n=n) for n, words in counts if n or words is counts[0][1])
 
     def _below_name(self, variant: int) -> str:
-        """Return the rows that pass, where they are few enough to be counted, and the model."""
+        """Return the pass count, if the rows are few enough to be counted, and the model."""
         grid, words = self.grid, [self.heads.get(variant, "")]
         if grid is not None and len(grid.rows) <= _MOST_COUNTED:
             decided = self._decided(range(1, len(grid.rows) + 1), variant)
@@ -445,14 +445,14 @@ class ExperimentGridModel(QAbstractTableModel):
         return "  ".join(filter(None, words))
 
     def flags(self, index: _Index) -> Qt.ItemFlag:
-        """Return the flags: values of rows can be changed where a file has them."""
+        """Return the item flags: values of rows are editable if they come from a file."""
         is_value = self.is_editable and 0 < index.column() < self.first_variant
         is_value = is_value and self.row_at(index) is not None
         flags = super().flags(index)
         return flags | Qt.ItemFlag.ItemIsEditable if is_value else flags
 
     def setData(self, index: _Index, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Ask for a change of a row's value."""
+        """Request a change of a row's value."""
         number = self.row_at(index)
         if number is None or role != Qt.ItemDataRole.EditRole or value == index.data():
             return False
@@ -461,13 +461,13 @@ class ExperimentGridModel(QAbstractTableModel):
 
 
 def _kept_row(grid: ExperimentGrid, number: int) -> int | None:
-    """Return the number of a row in the kept result, by which it is found."""
+    """Return the number of a row in the stored result."""
     kept = grid.kept(CellKey(1, number, 0))
     return kept.row if kept is not None else None
 
 
 def cell_words(cell: GridCell) -> str:
-    """Return a cell in words, for users who cannot see the dots."""
+    """Describe a cell in words for users who cannot see the dots."""
     names = {
         DotState.PASSED: tr("pass"),
         DotState.FAILED: tr("fail"),

@@ -1,4 +1,4 @@
-"""Changes of the cases of a prompt, and of the answers of a result, each written at once."""
+"""Edits of a prompt's cases and of a result's answers, each written at once."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from studio.viewmodels.experiments.grid_model import ExperimentGridModel
 
 @dataclass(frozen=True)
 class ShownCell:
-    """One repeat of a cell, looked at."""
+    """The selected repeat of a cell."""
 
     key: CellKey
-    """Place of the cell."""
+    """Key of the cell."""
 
     variant: str
-    """Name of its column."""
+    """Name of the column."""
 
     row: ResultRow
-    """Its row."""
+    """Row of the cell."""
 
     outcome: CellOutcome | None
     """Outcome of the cell; None while it waits."""
@@ -44,37 +44,37 @@ class ShownCell:
     """The same repeat of the baseline; None for the baseline itself."""
 
     repeats: tuple[CellKey, ...]
-    """All repeats of the cell."""
+    """Keys of all repeats of the cell."""
 
     journal: bytes | None
-    """Its kept run, or that of an equal request; None where none was kept."""
+    """Journal of its run or of an equal request; None if none was stored."""
 
     rating: Rating = field(default_factory=Rating)
-    """Rating of the user."""
+    """Rating by the user."""
 
     is_planned: bool = True
-    """Whether the row is for the variant."""
+    """Whether the row applies to the variant."""
 
     coming: str = ""
-    """The answer so far, or why the server is waited for; empty where it is not being asked."""
+    """The answer so far, or why the server is busy; empty if the cell is not running."""
 
 
 @dataclass(frozen=True)
 class AnswerPair:
-    """Two answers to one row, of two variants."""
+    """Answers of two variants to one row."""
 
     row: int
-    """From 1."""
+    """Number of the row, from 1."""
 
     variants: tuple[int, int]
-    """Whose answers they are, in the order of the columns."""
+    """Numbers of the two variants, in the order of the columns."""
 
     answers: tuple[str, str]
     """The answers, in the same order."""
 
 
 def shown_cell(shown: ShownResult | None, grid: ExperimentGrid, key: CellKey) -> ShownCell:
-    """Read a cell of a result; before there is one, of the plan.
+    """Read a cell of a result, or of the plan if there is no result yet.
 
     Raises:
         LedgerError: the results cannot be read.
@@ -107,23 +107,23 @@ def shown_cell(shown: ShownResult | None, grid: ExperimentGrid, key: CellKey) ->
 
 @dataclass(frozen=True, slots=True)
 class ShownResult:
-    """The result of an experiment that is shown."""
+    """The shown result of an experiment."""
 
     ledger: ExperimentLedger
     """Ledger that contains it."""
 
     number: int
-    """Its number there."""
+    """Number of the result in the ledger."""
 
 
 class ResultAnswers(QObject):
-    """Reads the cells of the shown result; writes what the user says to rows and ledger."""
+    """Reads the cells of the shown result; writes the user's edits to rows and ledger."""
 
-    cell_changed = Signal(ShownCell)  # the one that is looked at
+    cell_changed = Signal(ShownCell)  # the selected cell
     reported = Signal(str)  # a sentence: what was written where
     failed = Signal(str)
-    written = Signal()  # rows of the experiment are others now
-    rated = Signal()  # an answer, or one of two was preferred: what is counted of it is other now
+    written = Signal()  # the rows of the experiment have changed
+    rated = Signal()  # an answer was rated, or one of two was preferred: counts have changed
 
     def __init__(
         self,
@@ -132,13 +132,13 @@ class ResultAnswers(QObject):
         shown: Callable[[], ShownResult | None],
         parent: QObject | None = None,
     ) -> None:
-        """Make it.
+        """Create it.
 
         Args:
-            path: the experiment's file.
-            model: the cells of the shown result.
-            shown: gives the result that is shown.
-            parent: its owner.
+            path: the experiment file.
+            model: the grid of the shown result.
+            shown: returns the shown result.
+            parent: owner.
         """
         super().__init__(parent)
         self._path = path
@@ -148,7 +148,7 @@ class ResultAnswers(QObject):
         self._accepted: list[generate.AcceptedAnswer] = []
 
     def look_at(self, key: CellKey) -> None:
-        """Show a cell."""
+        """Select a cell and show it."""
         self._key = key
         grid = self._model.grid
         is_there = grid is not None and key.row <= len(grid.rows)
@@ -165,19 +165,19 @@ class ResultAnswers(QObject):
         self.cell_changed.emit(cell)
 
     def update(self, key: CellKey) -> None:
-        """Show a cell anew, of which something came, if it is the one that is looked at."""
+        """Show a changed cell again if it is the selected one."""
         if key == self._key:
             self.look_at(key)
 
     def journal_of(self, key: CellKey) -> bytes | None:
-        """Return the kept run of a cell."""
+        """Return the journal of a cell's run."""
         shown, kept = self._shown(), self._kept(key)
         if shown is None or kept is None:
             return None
         return shown.ledger.journal(shown.number, kept)
 
     def outcome(self, key: CellKey) -> CellOutcome | None:
-        """Return the outcome of a cell of the shown result; None before it is over."""
+        """Return the outcome of a cell of the shown result; None before it ends."""
         shown = self._shown()
         return None if shown is None else shown.ledger.outcome(shown.number, key)
 
@@ -185,7 +185,7 @@ class ResultAnswers(QObject):
         return self._model.grid.kept(key) if self._model.grid is not None else None
 
     def pairs(self, one: int, other: int, rows: Sequence[int]) -> list[AnswerPair]:
-        """Pair the answers of two variants to the same rows, where both exist and differ."""
+        """Return pairs of answers of two variants to the same rows if both exist and differ."""
         shown = self._shown()
         if shown is None:
             return []
@@ -201,7 +201,7 @@ class ResultAnswers(QObject):
         return made
 
     def prefer(self, row: int, pair: tuple[int, int], winner: int | None) -> None:
-        """Keep which of two answers the user found better without knowing whose they are."""
+        """Save which of two anonymous answers the user preferred."""
         shown = self._shown()
         if shown is None:
             return
@@ -213,7 +213,7 @@ class ResultAnswers(QObject):
         self.rated.emit()
 
     def accept(self, key: CellKey) -> None:
-        """Write a cell's answer to its row as the expected one."""
+        """Write a cell's answer to its row as the expected answer."""
         kept, grid = self._kept(key), self._model.grid
         outcome = self.outcome(kept) if kept is not None else None
         if outcome is None or outcome.error or grid is None:
@@ -224,12 +224,12 @@ class ResultAnswers(QObject):
         self.write(lambda: generate.accept_answer(self._path, row, outcome.output), words, key.row)
 
     def write(self, make: Callable[[], generate.AcceptedAnswer], words: str, row: int = 0) -> None:
-        """Write a change of a file of rows; *Undo* takes it back.
+        """Change a file of rows; *Undo* reverts it.
 
         Args:
-            make: gives the change.
+            make: returns the change.
             words: the message about it, with `{name}` for the file and `{row}` for the row.
-            row: its number.
+            row: number of the row.
         """
         try:
             change = make()
@@ -242,7 +242,7 @@ class ResultAnswers(QObject):
         self.written.emit()
 
     def rate(self, key: CellKey, rating: Rating) -> None:
-        """Keep what the user says of an answer."""
+        """Save the user's rating of an answer."""
         shown, kept = self._shown(), self._kept(key)
         if shown is None or kept is None or self.outcome(kept) is None:
             return
@@ -255,7 +255,7 @@ class ResultAnswers(QObject):
         self.rated.emit()
 
     def undo_accept(self) -> None:
-        """Take the last accepted answer back."""
+        """Revert the last accepted answer."""
         if not self._accepted:
             return
         change = self._accepted.pop()
@@ -269,18 +269,18 @@ class ResultAnswers(QObject):
 
 
 CasesNow: TypeAlias = Callable[[], tuple[generate.CasesTable | None, ExperimentPlan | None]]
-"""Gives the table and its plan, as they are now."""
+"""Returns the current table and its plan."""
 
 
 class CasesEditor(QObject):
-    """Writes changes of rows into the file of cases; *Undo* takes each back."""
+    """Writes changes of rows to the file of cases; *Undo* reverts each."""
 
-    file_made = Signal(Path)  # the first row was added
+    file_made = Signal(Path)  # created with the first row
 
     def __init__(
         self, answers: ResultAnswers, model: ExperimentGridModel, now: CasesNow, parent: QObject
     ) -> None:
-        """Take what shows the rows, and what writes them."""
+        """Create the editor for the grid and the answers, which write the rows."""
         super().__init__(parent)
         self._answers = answers
         self._model = model
@@ -288,7 +288,7 @@ class CasesEditor(QObject):
         model.request_value.connect(self.set_value)
 
     def set_value(self, number: int, column: str, text: str) -> None:
-        """Write a value of a row, as the kind that its input declares."""
+        """Write a value of a row, converted to the type of its input."""
         cases, grid = self._now()[0], self._model.grid
         if cases is None or grid is None:
             return
@@ -307,7 +307,7 @@ class CasesEditor(QObject):
         self._answers.write(lambda: generate.changed_rows(path, change), words, number)
 
     def add_rows(self, rows: Sequence[JsonObject]) -> None:
-        """Add rows; a file is made where there is none."""
+        """Add rows; create the file if there is none."""
         cases, plan = self._now()
         if cases is None or plan is None or not rows:
             return
@@ -325,9 +325,9 @@ class CasesEditor(QObject):
         )
 
     def add_empty(self) -> None:
-        """Add a row of the defaults and samples of the prompt, with a first text to type over.
+        """Add a row with the defaults and samples of the prompt, or with a placeholder.
 
-        A table's row without any value would be no row to who reads the file.
+        A row without any value would be skipped when the file is read.
         """
         plan = self._now()[1]
         fields = input_fields(plan.variants[0].document) if plan is not None else ()
@@ -337,7 +337,7 @@ class CasesEditor(QObject):
         self.add_rows([row])
 
     def paste(self, text: str) -> None:
-        """Add the rows of a sheet, of CSV or of JSON, with texts as their inputs' kinds."""
+        """Add pasted rows (from a spreadsheet, CSV or JSON), converted to the input types."""
         rows = generate.pasted_rows(text, self._model.columns)
         if not rows:
             self._answers.failed.emit(tr("The clipboard holds no rows."))
@@ -345,7 +345,7 @@ class CasesEditor(QObject):
         self.add_rows(self._typed(rows))
 
     def remove_rows(self, numbers: Collection[int]) -> None:
-        """Take rows out of the file."""
+        """Remove rows from the file."""
         cases, grid = self._now()[0], self._model.grid
         if cases is None or cases.rows is None or grid is None:
             return
@@ -360,7 +360,7 @@ class CasesEditor(QObject):
         self._answers.write(lambda: generate.changed_rows(path, change), words)
 
     def _typed(self, rows: Sequence[JsonObject]) -> list[JsonDict]:
-        """Return the rows whose texts are what the inputs of the prompt declare."""
+        """Return the rows with texts converted to the types of the prompt's inputs."""
         plan = self._now()[1]
         specs = input_fields(plan.variants[0].document) if plan is not None else ()
         return [fit_values(row, specs) for row in rows]

@@ -1,4 +1,4 @@
-"""A run of an experiment that is under way on the loop's thread."""
+"""A running experiment in the loop's thread."""
 
 import asyncio
 from collections import deque
@@ -27,20 +27,20 @@ from studio.core.experiments.results.ledger import ExperimentLedger
 
 
 class CostQuestion(Exception):  # noqa: N818 - nothing is wrong
-    """A run that costs more than the user agreed to."""
+    """The run would cost more than the user agreed to."""
 
     def __init__(self, cost: float) -> None:
         super().__init__(cost)
         self.cost = cost
-        """About how many US dollars."""
+        """Approximate cost in US dollars."""
 
 
 OnBegun = Callable[[ExperimentPlan, ExperimentEstimate, int, ExperimentGrid], None]
-"""Callback on the loop's thread with the plan before the first request."""
+"""Callback in the loop's thread with the plan, before the first request."""
 
 
 class StartedRun:
-    """One start; the window fetches what has arrived when it draws."""
+    """One start of a run; the window takes new outcomes when it draws."""
 
     def __init__(
         self,
@@ -55,23 +55,23 @@ class StartedRun:
         cases: CasesTable | None = None,
         most_cost: float | None = None,
     ) -> None:
-        """Begin nothing yet.
+        """Create the run; `go` starts it.
 
         Args:
             path: the experiment file.
-            services: what it is run with.
-            ledger: where results are kept.
-            on_begun: told once the plan stands.
-            workers: where cells are asked; None asks them in this process.
-            tell: told which workers were found, or what happens to batches, on the loop's thread.
-            in_batches: whether cells are asked in batches, instead of on workers.
-            cases: the table of which the cells are; None for those of the file.
-            most_cost: US dollars above which nothing is sent; None sends whatever it costs.
+            services: services that run it.
+            ledger: ledger for the results.
+            on_begun: called when the plan is complete.
+            workers: address of workers that run the cells; None uses this process.
+            tell: called in the loop's thread with news about workers or batches.
+            in_batches: whether cells are sent in batches instead of to workers.
+            cases: table of the cases; None for the rows of the file.
+            most_cost: cost in US dollars above which nothing is sent; None for no limit.
         """
         self.arrived: deque[tuple[CellKey, CellOutcome]] = deque()
-        """Cells that are over and not drawn yet."""
+        """Finished cells that are not drawn yet."""
         self.coming: deque[tuple[CellKey, CellProgress]] = deque()
-        """Answers so far, not drawn yet."""
+        """Partial answers that are not drawn yet."""
         self._cases, self._most_cost = cases, most_cost
         self._path, self._services, self._ledger = path, services, ledger
         self._on_begun = on_begun
@@ -84,28 +84,28 @@ class StartedRun:
 
     @property
     def progress(self) -> ExperimentProgress | None:
-        """Return the progress; None before the first rows are read."""
+        """Return the progress; None before rows are read."""
         if self._runner is not None:
             return self._runner.progress
         read = self._rows_read
         return ExperimentProgress(0, 0, 0, 0, 0.0, 0, 0.0, worked_out=read) if read else None
 
     async def go(self, only: str, shown: int | None, keys: frozenset[CellKey] | None = None) -> str:
-        """Plan, prepare and run; gives a sentence on how it ended, empty where all is well.
+        """Plan, prepare and run; return a sentence on how it ended, or "" on success.
 
         Args:
-            only: `errors` or `failed`: such cells of the shown result again; `rest`: those that
-                wait or have no answer; else a new result.
-            shown: the number of the shown result.
-            keys: the cells that are asked, beside those that need no request; None asks all.
+            only: `errors` or `failed` to repeat such cells of the shown result; `rest` for those
+                without an answer; else a new result.
+            shown: number of the shown result.
+            keys: the cells to run, besides those that need no request; None runs all.
 
         Raises:
             ExperimentError: the file cannot be run.
             LedgerError: results cannot be written.
-            ModelError: a connection lacks something.
+            ModelError: a connection is incomplete.
             ToolSourceError: the tools cannot be started.
             WorkersError: the workers cannot be used.
-            CostQuestion: it costs more than was agreed; nothing was sent.
+            CostQuestion: the run costs more than was agreed; nothing was sent.
         """
         self._over.clear()
         try:
@@ -114,7 +114,7 @@ class StartedRun:
             self._over.set()
 
     async def until_over(self) -> None:
-        """Wait until the ledger is not needed any more."""
+        """Wait until the run no longer uses the ledger."""
         await self._over.wait()
 
     async def _go(self, only: str, shown: int | None, keys: frozenset[CellKey] | None) -> str:
@@ -130,14 +130,14 @@ class StartedRun:
                 raise CostQuestion(estimate.cost or 0.0)
             if shown is not None and self._goes_on(shown, only) and runner.cells.resumable(shown):
                 if only:
-                    # A judge may have been named since.
+                    # A judge may have been set since.
                     failed, undecided = only == "failed", only == "rest"
                     ledger.reopen(shown, errors=True, failed=failed, undecided=undecided)
                 result = shown
             else:
                 asks_lost = only in ("errors", "failed") and shown is not None
                 lost = lost_rows(ledger, shown or 0, plan) if asks_lost else frozenset()
-                if lost:  # the file has changed since: what failed is asked as it is now
+                if lost:  # the file has changed: failed cells use its current text
                     await runner.close()
                     plan = with_rows(plan, lost)
                     runner = self._opened(plan)
@@ -184,10 +184,10 @@ class StartedRun:
         return self._runner
 
     def _goes_on(self, shown: int, only: str) -> bool:
-        """Return whether cells of the shown result are asked, instead of a new one's.
+        """Return whether the run continues the shown result instead of starting a new one.
 
         Raises:
-            ExperimentError: it has batches under way, and they are not what is asked for.
+            ExperimentError: the result has unfinished batches, and other cells are requested.
         """
         waits = bool(self._ledger.batches.under_way(shown))
         if only and waits and not self._in_batches:
@@ -200,7 +200,7 @@ class StartedRun:
         return bool(only) or (waits and self._in_batches)
 
     async def stop(self) -> None:
-        """Ask for no more; what is under way may end."""
+        """Start no further cells; running ones may finish."""
         if self._runner is not None:
             self._runner.stop()
 

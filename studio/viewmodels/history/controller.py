@@ -1,4 +1,4 @@
-"""The history of runs for the window: read and changed beside the GUI thread, never in it."""
+"""The history of runs for the window, read and changed outside the GUI thread."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -42,7 +42,7 @@ from studio.viewmodels.app.row_table import ALIGNMENT, DISPLAY, TIP, RowTable
 
 _DAY = 86_400
 _TYPING_MS = 150
-"""Pause in typing after which the filter is used."""
+"""Pause in typing after which the filter is applied, in milliseconds."""
 
 _WATCH_MS = 700
 """Interval at which the file is checked for changes, in milliseconds."""
@@ -51,27 +51,27 @@ _WATCH_MS = 700
 class HistoryController(QObject):
     """Lists, opens, pins, describes and deletes runs.
 
-    Every job opens the file for itself: the writing run has a connection of its own, and SQLite's
-    write-ahead log lets both work at once.
+    Every job opens the file itself: the writing run has its own connection, and SQLite's
+    write-ahead log allows both at the same time.
     """
 
     listed = Signal(tuple)  # RunSummary, …
     opened = Signal(RunRecord)
-    followed = Signal(RunRecord)  # the run that was opened last, as another program has written on
+    followed = Signal(RunRecord)  # the run that was opened last, after another program extended it
     compared = Signal(RunComparison)
     overviewed = Signal(RunOverview)
     failed = Signal(str)  # sentence for the user
-    interrupted_found = Signal(tuple)  # RunSummary, …: their process died
-    problem_found = Signal(str)  # why the filter cannot be read; empty where it can
+    interrupted_found = Signal(tuple)  # RunSummary, …: runs whose process has ended
+    problem_found = Signal(str)  # why the filter is invalid; empty if it is valid
     size_changed = Signal(int)  # bytes on disk
-    runs_found = Signal(str, tuple)  # a prompt's file, and the ids of its runs, the oldest first
-    means_found = Signal(str, RunMeans)  # a prompt's file, and the means of its last runs
+    runs_found = Signal(str, tuple)  # file of a prompt, ids of its runs, oldest first
+    means_found = Signal(str, RunMeans)  # file of a prompt, means of its last runs
 
     def __init__(self, path: Path, parent: QObject | None = None) -> None:
-        """Make it; nothing is read before `refresh`.
+        """Create it; `refresh` reads the history.
 
         Args:
-            path: the history's file; need not exist.
+            path: file of the history, which need not exist.
             parent: owner.
         """
         super().__init__(parent)
@@ -79,7 +79,7 @@ class HistoryController(QObject):
         self._filter = RunFilter()
         self._expression = ""
         self._interrupted: list[RunSummary] = []
-        """Runs that were found without their process; reported once the list is complete."""
+        """Runs whose process has ended; reported when the list is complete."""
         self._changes: list[Callable[[RunStore], None]] = []
         self._jobs: list[LatestJob[Any]] = []
         self._listing = self._job(self._on_listed)
@@ -102,13 +102,13 @@ class HistoryController(QObject):
         return job
 
     def refresh(self) -> None:
-        """Read the list again."""
+        """Read the list of runs again."""
         self._timer.stop()
         changes, self._changes = tuple(self._changes), []
         self._listing.submit(partial(_list, self._path, self._filter, changes, self._expression))
 
     def watch(self) -> None:
-        """Follow from now on what other windows and programs write."""
+        """Start watching for changes by other windows and programs."""
         self._seen = _stamp(self._path)
         self._watch.start()
 
@@ -117,12 +117,12 @@ class HistoryController(QObject):
         if now != self._seen:
             self._seen, self._is_settling = now, True
             self.refresh()
-        elif self._is_settling:  # what came while the list was read
+        elif self._is_settling:  # changes while the list was read
             self._is_settling = False
             self.refresh()
 
     def set_filter(self, text: str = "", status: str = "", tag: str = "") -> None:
-        """Show only runs that fit."""
+        """Show only matching runs."""
         read = HistoryFilter.read(text)
         self.problem_found.emit(read.problem)
         if not read.problem:
@@ -131,58 +131,58 @@ class HistoryController(QObject):
             self._timer.start()
 
     def open(self, run: str) -> None:
-        """Open a run to be read."""
+        """Load a run to show it."""
         self._open_run, self._open_events = run, 0
         self.opening.submit(partial(_open, self._path, run))
 
     def find_runs(self, prompt: str) -> None:
-        """Look up the runs of a prompt's file."""
+        """Look up the runs of a prompt file."""
         self._finding.submit(partial(_runs_of, self._path, prompt))
 
     def find_means(self, prompt: str) -> None:
-        """Work out the means of the last runs of a prompt's file; empty for one never saved."""
+        """Compute the means of a prompt file's last runs; empty if it was never saved."""
         self._meaning.submit(partial(_means, self._path, prompt))
 
     def compare(self, left: str, right: str) -> None:
-        """Put two runs side by side."""
+        """Compare two runs side by side."""
         self._comparing.submit(partial(_compare, self._path, left, right))
 
     def compare_all(self, runs: Sequence[str]) -> None:
-        """Put several runs into one table."""
+        """Compare several runs in one table."""
         self._overviewing.submit(partial(_overview, self._path, tuple(runs)))
 
     def delete(self, runs: Sequence[str]) -> None:
-        """Delete runs for good."""
+        """Delete runs permanently."""
         self._change(partial(_delete, tuple(runs)))
 
     def set_pinned(self, run: str, pinned: bool) -> None:
-        """Keep a run at the top and from being tidied away, or no longer."""
+        """Pin a run, so that it stays on top and is never pruned, or unpin it."""
         self._change(partial(_describe, run, pinned=pinned))
 
     def describe(self, run: str, tags: Sequence[str], note: str) -> None:
-        """Set both at once."""
+        """Set the tags and the note of a run."""
         self._change(partial(_describe, run, tags=tuple(tags), note=note))
 
     def name_branch(self, run: str, branch: int, name: str) -> None:
-        """Set the user's name of a branch; an empty one takes it back."""
+        """Set the user's name of a branch; an empty name removes it."""
         self._change(partial(_name_branch, run, branch, name))
 
     def prune(self, keep: int, days: int) -> None:
-        """Delete unpinned runs: all but a number of the newest, or older than some days.
+        """Delete unpinned runs: those beyond a number of newest runs, or older than some days.
 
         Args:
-            keep: how many of the newest stay; 0 for all.
-            days: after how many days a run goes; 0 for never.
+            keep: number of newest runs to keep; 0 for all.
+            days: age in days after which runs are deleted; 0 for never.
         """
         if keep or days:
             self._change(partial(_prune, keep, days))
 
     def mark_interrupted(self) -> None:
-        """Mark the runs whose process has died as ended, at the start."""
+        """Mark runs whose process has died as ended, at the start."""
         self._change(partial(_mark, self._interrupted))
 
     def close(self) -> None:
-        """Let jobs that still run end, and make the changes that wait."""
+        """Finish running jobs and pending changes."""
         self._timer.stop()
         self._watch.stop()
         for job in self._jobs:
@@ -193,13 +193,13 @@ class HistoryController(QObject):
             _list(self._path, RunFilter(limit=0), changes)
 
     def _change(self, change: Callable[[RunStore], None]) -> None:
-        """Collect changes, so that a newer list never drops one that waits."""
+        """Queue changes, so that a newer list never drops a pending one."""
         self._changes.append(change)
         if not self._listing.is_busy:
             self.refresh()
 
     def _follow(self, runs: Sequence[RunSummary]) -> None:
-        """Read the open run again where it has more events than it had."""
+        """Reload the open run if it has new events."""
         line = next((each for each in runs if each.id == self._open_run), None)
         if line is not None and self._open_events not in (0, line.events):
             self._open_events = line.events
@@ -262,11 +262,11 @@ def _runs_of(path: Path, prompt: str) -> tuple[str, tuple[str, ...]]:
 
 
 _MOST_RUNS, _MOST_EVENTS = 5, 400
-"""Runs that a mean is of, and events of a run that is not read for it."""
+"""Number of runs in a mean, and maximum number of events of a run that is read for it."""
 
 
 def _means(path: Path, prompt: str) -> tuple[str, RunMeans]:
-    """Return the prompt and the means of its last runs that ended well."""
+    """Return the prompt and the means of its last successful runs."""
     if not (prompt and path.exists()):
         return prompt, RunMeans()
     with closing(RunStore(path)) as store:
@@ -296,17 +296,17 @@ def _open(path: Path, run: str) -> RunRecord:
     now = datetime.now().astimezone()
     title = tr("From history, {when}").format(when=when(summary.started, now))
     record = RunRecord(title, past.events, names=names, seen=past)
-    # Made here, so that the GUI thread finds them.
+    # Created here, so that the GUI thread finds it ready.
     _ = record.state, record.tree, record.timeline
     return record
 
 
 Stamp: TypeAlias = tuple[tuple[int, int], ...]
-"""Time and size of the history's files."""
+"""Modification time and size of each file of the history."""
 
 
 def _stamp(path: Path) -> Stamp:
-    """Return the present state of the history's files; cheap enough for a timer."""
+    """Return the stamp of the history's files; cheap enough for a timer."""
     found: list[tuple[int, int]] = []
     for name in (path, path.with_name(f"{path.name}-wal")):
         try:
@@ -352,7 +352,7 @@ def _delete(runs: Sequence[str], store: RunStore) -> None:
 
 
 class _PartlyDeletedError(StoreError):
-    """Runs that are under way were kept; the text says what became of all."""
+    """Running runs were not deleted; the text lists what was."""
 
 
 def _still_going(going: int, deleted: int) -> str:
@@ -393,13 +393,13 @@ def _mark(found: list[RunSummary], store: RunStore) -> None:
 # The list of runs as a table.
 
 SUMMARY_ROLE = int(Qt.ItemDataRole.UserRole)
-"""Role that gives the whole `RunSummary`."""
+"""Role for the `RunSummary`."""
 
 GROUP_ROLE = int(Qt.ItemDataRole.UserRole) + 2
-"""Role that gives, for the head of a group, what its runs have in common."""
+"""Role for the common value of a group, in its header."""
 
 TONE_ROLE = int(Qt.ItemDataRole.UserRole) + 1
-"""Role that gives the tone of a run's end."""
+"""Role for the tone of a run's status."""
 
 
 _NUMBERS = frozenset(
@@ -409,7 +409,7 @@ _NUMBERS = frozenset(
 
 
 class HistoryModel(RowTable[HistoryRow]):
-    """The list of runs, for a table view."""
+    """The list of runs for a table view."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(len(HEADS), parent)
@@ -419,24 +419,24 @@ class HistoryModel(RowTable[HistoryRow]):
         self._closed: set[str] = set()
 
     def show_runs(self, runs: Sequence[RunSummary]) -> None:
-        """Show these runs."""
+        """Show a list of runs."""
         now = datetime.now().astimezone()
         self._listed = tuple(row_of(run, now) for run in runs)
         self._show_sorted()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """Sort by a column; below 0 the newest first, the pinned ones above them."""
+        """Sort by a column; below 0, show pinned runs first and then the newest."""
         self._column, self._downward = column, order == Qt.SortOrder.DescendingOrder
         self._show_sorted()
 
     def group(self, by: GroupBy) -> None:
-        """Put runs together that have something in common."""
+        """Group runs by a property."""
         if by != self._by:
             self._by, self._closed = by, set()
             self._show_sorted()
 
     def fold(self, group: str) -> None:
-        """List only the head of a group, or its runs again."""
+        """Collapse or expand a group."""
         self._closed ^= {group}
         self._show_sorted()
 
@@ -455,7 +455,7 @@ class HistoryModel(RowTable[HistoryRow]):
         return _alignment(column) if role == ALIGNMENT else None
 
     def cell(self, row: HistoryRow, column: int, role: int) -> object:
-        """Return a cell's text, or the whole run."""
+        """Return a cell's text, or the run for `SUMMARY_ROLE`."""
         if role == DISPLAY:
             return row.cells[column]
         if role == GROUP_ROLE:

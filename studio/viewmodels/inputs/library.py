@@ -1,4 +1,4 @@
-"""The inputs of the open prompt: what the user gave them, and the named sets beside the prompt."""
+"""The inputs of the open prompt: the user's values, and the named input sets beside the prompt."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -29,29 +29,29 @@ class _PromptInputs:
     """The inputs of one prompt while the program runs."""
 
     given: GivenInputs = field(default_factory=GivenInputs)
-    """The user's values."""
+    """Values that the user typed."""
 
     chosen: str = ""
-    """Name of the set that was taken or kept last; empty for none."""
+    """Name of the input set that was used or saved last; empty for none."""
 
     renames: tuple[tuple[str, str], ...] = ()
-    """Names that inputs were given by a rename: the one before, and the one after."""
+    """Renamed inputs: old and new name."""
 
 
 class InputLibrary(QObject):
-    """Holds the given values of each prompt; reads its sets, watches and writes their file."""
+    """Holds the values of each prompt; reads, watches and writes its input sets."""
 
-    changed = Signal()  # the sets, or which one is in use
+    changed = Signal()  # the input sets, or the one in use
     given_changed = Signal(GivenInputs)  # the values of the open prompt
-    refused = Signal(str)  # what could not be read or written, one sentence
+    refused = Signal(str)  # sentence on a file that could not be read or written
     rows_loaded = Signal(Path)  # a file of several rows, which are cases
 
     def __init__(self, parent: QObject | None = None, memory: Path | None = None) -> None:
-        """Make it, with no prompt open.
+        """Create it without an open prompt.
 
         Args:
-            parent: its owner.
-            memory: file that remembers the chosen set of each prompt; None to forget it.
+            parent: owner.
+            memory: file that stores the chosen set of each prompt; None stores nothing.
         """
         super().__init__(parent)
         self._memory = ChosenSets(memory)
@@ -66,27 +66,27 @@ class InputLibrary(QObject):
 
     @property
     def given(self) -> GivenInputs:
-        """Return the inputs that the user gave the open prompt."""
+        """Return the values that the user gave to the open prompt."""
         return self._now.given
 
     @property
     def sets(self) -> Mapping[str, JsonObject]:
-        """The values by name of the set, under the names that the inputs have now."""
+        """Values of each input set by the current names of the inputs."""
         names, renames = self._names(), self._now.renames
         return {name: renamed_keys(values, renames, names) for name, values in self._sets.items()}
 
     @property
     def current(self) -> str:
-        """The set that was taken or kept last; empty for none."""
+        """Name of the input set that was used or saved last; empty for none."""
         return self._now.chosen
 
     @property
     def is_edited(self) -> bool:
-        """Whether the values are others by now than those of the set in use."""
+        """Whether the values differ from those of the set in use."""
         return self.current in self._sets and self.given != self._of_set(self.current)
 
     def step(self, by: int) -> None:
-        """Take the set that many places after the one in use; without one, the first or last."""
+        """Use the set a number of places after the one in use; without one, the first or last."""
         names = list(self._sets)
         if names:
             at = names.index(self.current) + by if self.current in names else min(by - 1, 0)
@@ -94,32 +94,32 @@ class InputLibrary(QObject):
 
     @property
     def can_keep(self) -> bool:
-        """Whether there is a file beside which sets can be kept."""
+        """Whether the prompt has a file beside which sets can be saved."""
         return self._prompt is not None and not self._is_broken
 
     @property
     def file_name(self) -> str:
-        """The name of the file with the sets."""
+        """Name of the file of the sets."""
         return sets_path(self._prompt).name if self._prompt is not None else ""
 
     @property
     def folder(self) -> str:
-        """The folder of the prompt; empty if it has none."""
+        """Folder of the prompt; empty if it has none."""
         return str(self._prompt.parent) if self._prompt is not None else ""
 
     @property
     def _prompt(self) -> Path | None:
-        """The file of the open prompt."""
+        """File of the open prompt."""
         return self._key if isinstance(self._key, Path) else None
 
     # -- the open prompt ------------------------------------------------------------------------
 
     def set_document(self, document: PromptDocument | None, untitled: str = "") -> None:
-        """Follow the open prompt and its inputs; values are kept by name.
+        """Set the open prompt; values of inputs are kept by name.
 
         Args:
-            document: the prompt; None where none is open.
-            untitled: what tells a prompt that was never saved from others.
+            document: the prompt; None if none is open.
+            untitled: identifier of a prompt that was never saved.
         """
         key = (document.source.path or untitled) if document is not None else None
         before, is_other = self.given, key != self._key
@@ -139,11 +139,11 @@ class InputLibrary(QObject):
             self.given_changed.emit(given)
 
     def follow_path(self, before: str, now: str) -> None:
-        """Move the values when a prompt gets another file.
+        """Move the values to the new path of a prompt.
 
         Args:
-            before: its path, or what told it from others while it was never saved.
-            now: its path.
+            before: its previous path, or the identifier from before it was saved.
+            now: its new path.
         """
         old = Path(before) if Path(before) in self._known else before
         if old in self._known:
@@ -153,32 +153,32 @@ class InputLibrary(QObject):
                 self.reload()
 
     def note_rename(self, old: str, new: str) -> None:
-        """Remember that an input of the open prompt has a new name: values and sets follow it."""
+        """Record a renamed input of the open prompt, so that values and sets keep their input."""
         self._hold(renames=(*self._now.renames, (old, new)))
 
     # -- values ---------------------------------------------------------------------------------
 
     def give(self, name: str, value: FieldValue) -> None:
-        """Take the value of one input as the user typed it; absent takes it away."""
+        """Set the value of an input as the user typed it; ABSENT removes it."""
         if value is ABSENT:
             self._take(self.given.without(name))
         else:
             self._take(self.given.with_values({name: value}))
 
     def add(self, values: JsonObject) -> None:
-        """Take these values beside those that are there."""
+        """Add these values to the existing ones."""
         self._take(self.given.with_values(values))
 
     def give_all(self, values: JsonObject) -> None:
-        """Take these values and no others."""
+        """Replace all values by these."""
         self._take(GivenInputs(dict(values)))
 
     # -- sets -----------------------------------------------------------------------------------
 
     def reload(self) -> None:
-        """Read the file again, as when it was changed elsewhere.
+        """Read the file again after another program changed it.
 
-        Values of the chosen set that the user did not change become those of the file.
+        Values of the chosen set that the user did not change are updated.
         """
         is_unchanged = self.current in self._sets and self.given == self._of_set(self.current)
         self._sets, self._is_broken = {}, False
@@ -186,7 +186,7 @@ class InputLibrary(QObject):
             try:
                 self._sets = read_sets(self._prompt)
             except InputFileError as error:
-                self._is_broken = True  # never written over: a user may want to fix it
+                self._is_broken = True  # never overwritten: the user may want to repair it
                 self.refused.emit(str(error))
         self._files.watch([sets_path(self._prompt)] if self._prompt is not None else [])
         self.changed.emit()
@@ -194,29 +194,29 @@ class InputLibrary(QObject):
             self._take(self._of_set(self.current))
 
     def take(self, name: str) -> None:
-        """Use a set's values."""
+        """Use the values of a set."""
         if name in self._sets:
             self._choose(name)
             self._take(self._of_set(name))
 
     def keep_given(self, name: str) -> None:
-        """Keep the values of the prompt's inputs as a set; one of the same name is replaced."""
+        """Save the values of the prompt's inputs as a set, replacing one of the same name."""
         names = self._names()
         self.keep(name, {key: value for key, value in self.given.items() if key in names})
 
     def keep(self, name: str, values: JsonObject) -> None:
-        """Keep values as a set; one of the same name is replaced."""
+        """Save values as a set, replacing one of the same name."""
         name = name.strip()
         if name and self._change({name: dict(values)}):
             self._choose(name)
 
     def remove(self, name: str) -> None:
-        """Take a set away."""
+        """Remove a set."""
         if self._change({name: None}) and self.current == name:
             self._choose("")
 
     def load(self, path: Path) -> None:
-        """Take the values of another file; several rows are cases."""
+        """Load the values of another file; several rows are cases."""
         try:
             cases = read_dataset(DatasetReference(path.name), path).cases
         except DatasetError as error:
@@ -232,7 +232,7 @@ class InputLibrary(QObject):
             self._choose("")
             self._take(GivenInputs(fit_values(values, self.specs)))
 
-    # -- inside ---------------------------------------------------------------------------------
+    # -- internals ------------------------------------------------------------------------------
 
     @property
     def _now(self) -> _PromptInputs:
@@ -269,7 +269,7 @@ class InputLibrary(QObject):
         self.changed.emit()
 
     def _change(self, sets: Mapping[str, JsonObject | None]) -> bool:
-        """Change sets in the file as it is now: another program may have written it."""
+        """Change sets in the current file, which another program may have changed."""
         if self._prompt is None:
             return False
         try:

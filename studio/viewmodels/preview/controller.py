@@ -1,6 +1,6 @@
-"""Keeps the preview in step with the document and the inputs.
+"""Updates the preview when the document or the inputs change.
 
-Makes what panes show beside the messages of a preview, each when it is shown.
+It also computes details of a preview for other panes, each only while it is shown.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,13 +35,13 @@ Made = TypeVar("Made")
 
 
 class PreviewDetails(QObject):
-    """Follows the newest preview; each detail is made in the pool, and its newest wins."""
+    """Computes details of the newest preview in the pool."""
 
     counted = Signal(PreviewCount)
-    problems_found = Signal(tuple)  # of Problem: the preview's, and those of its provider
-    values_made = Signal(Preview, tuple)  # of InlineValue: what the editor shows behind lines
+    problems_found = Signal(tuple)  # of Problem: from the preview and for its provider
+    values_made = Signal(Preview, tuple)  # of InlineValue, shown after lines of the editor
     bodies_made = Signal(dict)  # Provider → RequestPreview
-    request_count = Signal(PreviewCount)  # an estimate; its model can count it itself
+    request_count = Signal(PreviewCount)  # an estimate, which its model can count exactly
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -58,11 +58,11 @@ class PreviewDetails(QObject):
 
     @property
     def is_busy(self) -> bool:
-        """Whether something is being made; for taking pictures."""
+        """Whether something is being computed; for taking pictures."""
         return any(job.is_busy for job in self._jobs)
 
     def follow(self, preview: Preview | None) -> None:
-        """Make what is shown of this preview; `None` ends what is under way."""
+        """Compute details of a preview; None stops the work."""
         self._preview = preview
         if preview is None:
             self._counted = None
@@ -75,29 +75,29 @@ class PreviewDetails(QObject):
         self._make_bodies()
 
     def make_bodies(self, providers: tuple[Provider, ...]) -> None:
-        """Make the request in these shapes from now on; none where no request is seen."""
+        """Set the providers whose request bodies are computed; empty if no request is shown."""
         self._providers = providers
         self._make_bodies()
 
     def make_figures(self, wanted: bool) -> None:
-        """Count each message and input from now on, or only what is sent."""
+        """Set whether tokens of each message and input are counted, or only of the request."""
         is_new, self._wants_figures = wanted and not self._wants_figures, wanted
         if is_new and self._preview is not None:
             self._make_count()
 
     def count_again(self) -> None:
-        """Ask for the embedded model's own figures; it can count once a run has started it."""
+        """Count with the embedded model again, which is possible after a run started it."""
         if self._counted is not None and self._counted.preview.job.target.is_embedded:
             self._ask_model(self._counted)
 
     def _ask_model(self, count: PreviewCount) -> None:
-        """Ask the model for its figures, but not of files that are only shown before trust."""
+        """Let the model count, except for files that are only shown before trust."""
         job = count.preview.job
         if job.trusted or job.opened is None:
             self.request_count.emit(count)
 
     def show_count(self, count: PreviewCount) -> None:
-        """Take the figures that the model's own tokenizer gave for a preview."""
+        """Show the count by the model's own tokenizer."""
         if count.preview is self._preview:
             self._take_count(count)
 
@@ -123,7 +123,7 @@ class PreviewDetails(QObject):
             if weights is not None and job.tokenizers.wants_embedded(weights):
                 self._tokenizer.submit(partial(job.tokenizers.load_embedded, weights))
         elif job.tokenizers.wants_loading(count.model):
-            # Half a second's work, with the first preview of such a model already on the screen.
+            # Takes half a second for the first preview of a model, which is already shown.
             self._tokenizer.submit(partial(job.tokenizers.load, count.model))
 
     def _on_tokenizer(self, is_loaded: bool) -> None:
@@ -136,7 +136,7 @@ class PreviewDetails(QObject):
         return job
 
     def _fail(self, error: Exception) -> None:
-        """Raise an error for the crash hook: the pure pipeline has none by design."""
+        """Raise an error for the crash handler: the preview functions raise none by design."""
         raise error
 
 
@@ -145,7 +145,7 @@ def _bodies_of(preview: Preview, providers: tuple[Provider, ...]) -> dict[Provid
 
 
 class EmbeddedCount(QObject):
-    """Asks the server in the loop; a newer preview takes the place of one that waits."""
+    """Counts tokens with the embedded server; only the newest waiting preview is counted."""
 
     counted = Signal(PreviewCount)
 
@@ -159,7 +159,7 @@ class EmbeddedCount(QObject):
         self._flying: Future[ConversationTokens | None] | None = None
 
     def count(self, count: PreviewCount) -> None:
-        """Count what a run would send; nothing comes while the server does not run."""
+        """Count the tokens of a request; no result comes while the server is not running."""
         if self._server.state != "ready" or not self._background.is_running:
             return
         if self._flying is not None:
@@ -175,11 +175,11 @@ class EmbeddedCount(QObject):
 
 
 DEBOUNCE_MS = 60
-"""Pause in typing after which the preview follows; together with the work under 100 ms."""
+"""Pause in typing before the preview is updated, in milliseconds; with the work under 100."""
 
 
 class PreviewController(QObject):
-    """Gathers changes for a moment, then makes the preview in the pool; the newest wins."""
+    """Collects changes for a moment, then computes the newest preview in the pool."""
 
     previewed = Signal(Preview)
     probed = Signal(ProbeReport)
@@ -210,12 +210,11 @@ class PreviewController(QObject):
         self.details = PreviewDetails(self)
 
     def set_document(self, document: PromptDocument | None) -> None:
-        """Follow this revision of the document; `None` when no document is open."""
+        """Set the document revision; None if no document is open."""
         if document is None or (
             self._document is not None and document.source.path != self._document.source.path
         ):
-            # Another file: its predecessor's messages must not be shown as its last good ones, nor
-            # its tools while the file's own are being loaded.
+            # Another file: messages and tools of the previous one must not be shown for it.
             self._last_good = None
             self._tools = None
         self._document = document
@@ -229,57 +228,57 @@ class PreviewController(QObject):
             self._timer.start()
 
     def set_inputs(self, given: GivenInputs) -> None:
-        """Render with these values; what is missing is filled from defaults and samples."""
+        """Set the values; missing ones are filled from defaults and samples."""
         self._inputs = given
         self._start()
 
     def set_tools(self, tools: Sequence[ToolSpec] | None) -> None:
-        """Set the tools that a run would have; `None` for the document's own."""
+        """Set the tools of a run; None for the document's own."""
         fresh = None if tools is None else tuple(tools)
         if fresh != self._tools:
             self._tools = fresh
             self._start()
 
     def set_trusted(self, trusted: bool, opened: Path | None = None) -> None:
-        """Take whether the prompt's folder is trusted: only then are its variables looked up.
+        """Set whether the prompt's folder is trusted; only then are environment variables read.
 
         Args:
-            trusted: whether it is.
-            opened: the folder that the user opened, whose text files are shown before.
+            trusted: whether it is trusted.
+            opened: folder that the user opened; its text files are shown without trust.
         """
         if (trusted, opened) != (self._trusted, self._opened):
             self._trusted, self._opened = trusted, opened
             self._start()
 
     def set_protocol(self, protocol: ProtocolName | None) -> None:
-        """Set the protocol chosen for runs; `None` for the document's own."""
+        """Set the protocol chosen for runs; None for the document's own."""
         if protocol != self._protocol:
             self._protocol = protocol
             self._start()
 
     def set_target(self, target: PreviewTarget) -> None:
-        """Set the model that a run would be sent to."""
+        """Set the model to which a run would send."""
         if target != self._target:
             self._target = target
             self._start()
 
     def set_asked(self, messages: Sequence[Message]) -> None:
-        """Set the first messages of the run whose answer is shown: changes since are marked."""
+        """Set the first messages of the run whose answer is shown, to mark later changes."""
         if messages is not self._asked and tuple(messages) != tuple(self._asked):
             self._asked = messages
             self._start()
 
     def refresh(self) -> None:
-        """Make the preview again now, as when a referenced file changed."""
+        """Update the preview now, such as when a referenced file changed."""
         self._order()
 
     def probe(self) -> None:
-        """Try the inputs for holes, in the pool; the report comes by `probed`."""
+        """Probe the inputs for injection in the pool; `probed` reports the result."""
         if self._document is not None:
             self._probe_job.submit(partial(probe, self._document, self._inputs))
 
     def compare(self, pair: Pair | None) -> None:
-        """Compare every preview from now on; the result comes by `compared`. `None` ends that."""
+        """Compare each preview from now on; `compared` reports the result. None stops this."""
         self._pair = pair
         self._compare_job.drop()
         self._compare()
@@ -324,5 +323,5 @@ class PreviewController(QObject):
         self._compare()
 
     def _fail(self, error: Exception) -> None:
-        """Raise an error for the crash hook: the pure pipeline has none by design."""
+        """Raise an error for the crash handler: the preview functions raise none by design."""
         raise error

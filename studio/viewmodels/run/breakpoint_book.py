@@ -1,4 +1,4 @@
-"""The user's breakpoints and exception filters, kept between runs."""
+"""The user's breakpoints and exception filters, stored between runs."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -16,35 +16,35 @@ from studio.core.prompty.document import PromptDocument
 
 
 class FileBreakpoints(QObject):
-    """Holds and changes the breakpoints of one file; `changed` informs a running run."""
+    """Holds the breakpoints of one file; `changed` updates a running run."""
 
     changed = Signal(BreakpointSet)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.value = BreakpointSet()
-        """The set."""
+        """The breakpoints and exception filters."""
         self.file: str | None = None
-        """The file that the set is for: empty for a prompt that was never saved, None for any."""
+        """File of the set: empty for a prompt that was never saved, None for any file."""
         self._made = 0
 
     def open_file(self, file: str, value: BreakpointSet) -> None:
-        """Hold the set of another file from now on."""
+        """Switch to the set of another file."""
         self.file = file
         named = tuple(replace(item, id=self._next()) for item in value.breakpoints)
         self._take(replace(value, breakpoints=named))
 
     def belongs_to(self, document: PromptDocument) -> bool:
-        """Return whether the set is for this prompt."""
+        """Return whether the set belongs to this prompt."""
         path = document.source.path
         return self.file is None or self.file == (str(path) if path is not None else "")
 
     def toggle_message(self, message: str) -> None:
-        """Set or remove the plain breakpoint of a message: `user 2` is the second of that role."""
+        """Set or remove the plain breakpoint of a message; `user 2` is the second user message."""
         self._toggle(Breakpoint("", frozenset({PausePoint.BEFORE_REQUEST}), message=message))
 
     def toggle_place(self, place: PausePoint) -> None:
-        """Set or remove the plain breakpoint of a place."""
+        """Set or remove the plain breakpoint of a pause point."""
         self._toggle(Breakpoint("", frozenset({place})))
 
     def toggle_tool(self, tool: str) -> None:
@@ -65,29 +65,29 @@ class FileBreakpoints(QObject):
         return f"b{self._made}"
 
     def add(self, item: Breakpoint) -> str:
-        """Add one; gives the id that it got."""
+        """Add a breakpoint and return its new id."""
         named = replace(item, id=self._next())
         self._take(replace(self.value, breakpoints=(*self.value.breakpoints, named)))
         return named.id
 
     def change(self, item: Breakpoint) -> None:
-        """Put a changed one in the place of the one with its id."""
+        """Replace the breakpoint with the same id."""
         items = tuple(item if old.id == item.id else old for old in self.value.breakpoints)
         self._take(replace(self.value, breakpoints=items))
 
     def switch(self, identifier: str, on: bool) -> None:
-        """Have one count, or not."""
+        """Enable or disable a breakpoint."""
         for item in self.value.breakpoints:
             if item.id == identifier and item.enabled != on:
                 self.change(replace(item, enabled=on))
 
     def remove(self, identifier: str) -> None:
-        """Remove one."""
+        """Remove a breakpoint."""
         items = tuple(item for item in self.value.breakpoints if item.id != identifier)
         self._take(replace(self.value, breakpoints=items))
 
     def set_exceptions(self, exceptions: Iterable[ExceptionFilter]) -> None:
-        """Say what a run stops at by itself."""
+        """Set the exceptions at which a run pauses."""
         self._take(replace(self.value, exceptions=frozenset(exceptions)))
 
     def _take(self, value: BreakpointSet) -> None:
@@ -97,10 +97,10 @@ class FileBreakpoints(QObject):
 
 
 class Debugging(QObject):
-    """Joins the book of breakpoints, the watches and their memory."""
+    """Holds the breakpoints and watches of the open file and stores them."""
 
-    watches_changed = Signal(tuple)  # expressions of the file that is open
-    failed = Signal(str)  # sentence for the user; each sort of failure once
+    watches_changed = Signal(tuple)  # expressions of the open file
+    failed = Signal(str)  # sentence for the user; each type of failure once
 
     def __init__(
         self, memory: DebugStore, file_breakpoints: FileBreakpoints, parent: QObject | None = None
@@ -109,14 +109,14 @@ class Debugging(QObject):
         self._memory = memory
         self._file_breakpoints = file_breakpoints
         self.watches: tuple[str, ...] = ()
-        """The expressions of the file that is open."""
+        """Watch expressions of the open file."""
         self._unsaved = FileDebugging()
         self._opening = False
         self._reported = ""
         file_breakpoints.changed.connect(self._on_breakpoints)
 
     def open_file(self, path: Path | None) -> None:
-        """Go to the breakpoints and watches of a file; None for a prompt that was never saved."""
+        """Load the breakpoints and watches of a file; None for a prompt that was never saved."""
         name = str(path) if path is not None else ""
         if name == self._file_breakpoints.file:
             return
@@ -127,7 +127,7 @@ class Debugging(QObject):
         self._take_watches(held.watches)
 
     def set_watches(self, expressions: tuple[str, ...]) -> None:
-        """Set the watches that the user changed."""
+        """Set the watches."""
         if expressions != self.watches:
             self._take_watches(expressions)
             self._keep(self._file_breakpoints.value)

@@ -1,4 +1,4 @@
-"""The run that is shown: the view of the run pane, and the user's commands."""
+"""The shown run: the view of the run pane and the user's commands."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -49,28 +49,28 @@ from studio.viewmodels.run.breakpoint_book import FileBreakpoints
 from studio.viewmodels.run.sessions import RunSessions, RunSlot, RunSlots, slot_path
 
 _OUTPUT_MS = 150
-"""Between two looks at what the calls under way say."""
+"""Interval at which the output of running calls is read, in milliseconds."""
 
 _MOST_FOLDED = 2000
-"""Events up to which an earlier moment is folded for the watches."""
+"""Maximum number of events that are folded to compute watches at an earlier point."""
 
 
 class RunController(QObject):
-    """The run that a window shows: that of the open prompt, or one opened from history.
+    """The run that a window shows: that of the open prompt, or one opened from the history.
 
-    `sessions` reports every run that goes on, whether it is shown or not.
+    `sessions` reports every running run, whether it is shown or not.
     """
 
     state_changed = Signal(RunView)
     inspector_changed = Signal(InspectorView)
-    streamed = Signal(str)  # text of the reply under way, as far as it has come
+    streamed = Signal(str)  # text of the current reply so far
     compared = Signal(RunComparison)
     overviewed = Signal(RunOverview)
-    repeated = Signal(RunComparison)  # Comparison with the run that was gone through again
+    repeated = Signal(RunComparison)  # comparison with the replayed run
     worked_out = Signal(tuple)  # ConsoleLines: an expression and its value
     branch_named = Signal(str, int, str)  # id of the run, number of the branch, its name
-    call_outputs_changed = Signal(Mapping)  # what each call under way has said so far, by its row
-    refused = Signal(str)  # sentence for the user: what was asked is not possible, or broke
+    call_outputs_changed = Signal(Mapping)  # output of each running call so far, by row
+    refused = Signal(str)  # sentence for the user: a request was impossible or failed
 
     def __init__(
         self, background: Background, journal: Journal | None = None, parent: QObject | None = None
@@ -81,12 +81,12 @@ class RunController(QObject):
         self.breakpoints = FileBreakpoints(self)
         self.slots = RunSlots()
         self.sessions = RunSessions(self.slots, background, journal, self.breakpoints, self)
-        """Sessions that drive the runs."""
+        """The sessions that drive the runs."""
         self._model_now: RunModel | None = None
         self._wanted = Inspection()
         self._listening = repeating_timer(self, self._read_live_output, _OUTPUT_MS)
         self._joined: list[RunSlot] = []
-        """Conversations of the program that is recorded, in the order in which they began."""
+        """Conversations of the recorded program, in the order of their start."""
         self.sessions.changed.connect(self._lead)
         self.sessions.changed.connect(self._show)
         self.sessions.streamed.connect(self._on_streamed)
@@ -96,30 +96,30 @@ class RunController(QObject):
 
     @property
     def _slot(self) -> RunSlot:
-        """The one that is shown."""
+        """The shown slot."""
         return self.slots.shown
 
     @property
     def view(self) -> RunView:
-        """Return the view of the pane."""
+        """Return the view of the run pane."""
         return self._slot.view
 
     @property
     def state(self) -> RunState | None:
-        """The run."""
+        """State of the shown run."""
         return self._slot.shown.state
 
     @property
     def is_live(self) -> bool:
-        """Whether the run that is shown is under way or waits."""
+        """Whether the shown run is running or waiting."""
         return self._slot.is_live
 
     @property
     def past(self) -> PastRun | None:
-        """The run that is shown, as something to go on from, compare with, or write to a file."""
+        """The shown run as a past run: to continue, compare or export."""
         return self._slot.shown.past
 
-    # Starting and ending --------------------------------------------------------------------------
+    # Start and end -------------------------------------------------------------------------------
 
     def start(
         self,
@@ -135,11 +135,11 @@ class RunController(QObject):
 
         Args:
             plan: what to run.
-            at_entry: stand still before the first request is sent.
-            to: stand still at the first place of this sort.
-            against: a run that it is compared with when it is over.
-            first: commands that it begins with.
-            follows_prompt: whether the user is asked where the prompt has another model later.
+            at_entry: pause before the first request.
+            to: pause at the first point of this kind.
+            against: run to compare with at the end.
+            first: commands to start with.
+            follows_prompt: whether to ask the user when the prompt's model changes later.
         """
         slot = self.slots.show(slot_path(plan.document))
         slot.make_room()
@@ -149,20 +149,20 @@ class RunController(QObject):
         self.sessions.begin(slot, plan, *first, at_entry=at_entry)
 
     def join(self, session: RunSession, *, is_first: bool) -> None:
-        """Follow a conversation of a recorded program; it is shown once no run waits here."""
+        """Follow a conversation of a recorded program; show it if no run is waiting here."""
         slot = self.slots.of_program(str(id(session)))
         self._joined = [slot] if is_first else [*self._joined, slot]
         self.sessions.join(slot, session)
 
     def show_joined(self) -> None:
-        """Show the conversation of the recorded program that waits, else the newest one."""
+        """Show the waiting conversation of the recorded program, or the newest one."""
         going = [slot for slot in self._joined if slot.is_live or slot.shown.run]
         if going:
             self.slots.shown = next((each for each in going if each.mark == "waiting"), going[-1])
             self._show(self._slot)
 
     def _lead(self, slot: RunSlot) -> None:
-        """Turn to a conversation that waits, unless the user has another one in front."""
+        """Show a waiting conversation, unless the user has selected another one."""
         if slot is self._slot and slot.waits_for_program:
             slot = next((each for each in self._joined if each.mark == "waiting"), slot)
         is_first = slot.session is not None and slot.session.is_program and bool(slot.shown.run)
@@ -174,13 +174,13 @@ class RunController(QObject):
             self._show(slot)
 
     def set_model_now(self, model: RunModel | None) -> None:
-        """Set the model with which a run of the open prompt would begin; None if unknown."""
+        """Set the model with which a run of the open prompt would start; None if unknown."""
         if model != self._model_now:
             self._model_now = model
             self._show(self._slot)
 
     def take_pick(self, model: RunModel | None) -> None:
-        """Take the user's choice of a model for the open prompt; a run with another one pauses."""
+        """Apply the user's choice of a model for the open prompt; pause a run with another one."""
         self.set_model_now(model)
         begins, asked = self._slot.begins_with, self._model_to_ask(self._slot)
         is_other = begins is not None and asked is not None and not asked.is_same(begins)
@@ -190,13 +190,12 @@ class RunController(QObject):
     def take_up(
         self, plan: RunPlan, *first: Command, missing_model: RunModel | None = None
     ) -> None:
-        """Continue the shown run of the past from one of its places.
+        """Continue the shown past run from one of its checkpoints.
 
         Args:
-            plan: what it goes on with; its past is the run's journal.
-            first: commands that it begins with, `ForkFrom` the first of them.
-            missing_model: the model that the run had, where another answers in the plan because
-                it is not to be had here.
+            plan: plan to continue with, which includes the run's journal.
+            first: commands to start with, of which the first is `ForkFrom`.
+            missing_model: the run's model if it is unavailable here and the plan has another.
         """
         self._slot.drop_run()
         self._slot.follows_prompt, self._slot.missing_model = True, missing_model
@@ -208,16 +207,16 @@ class RunController(QObject):
         self.sessions.begin(self._slot, plan, *first)
 
     def show_prompt(self, path: str) -> None:
-        """Show the run of the prompt that the user has turned to; those of others go on.
+        """Show the run of the selected prompt; runs of other prompts continue.
 
         Args:
-            path: the prompt's file; empty for one that was never saved.
+            path: the prompt's file; empty if it was never saved.
         """
         if self.slots.turn_to(path):
             self._show(self._slot)
 
     def open_record(self, record: RunRecord) -> None:
-        """Show a run of the past; nothing is asked or called, and no run that goes on is ended."""
+        """Show a past run; nothing is sent or called, and running runs continue."""
         setup = record.state.setup if record.state is not None else None
         if setup is not None and self.slots.show_live(setup.run):
             self._show(self._slot)
@@ -230,9 +229,9 @@ class RunController(QObject):
         self._show(slot)
 
     def follow_record(self, record: RunRecord) -> None:
-        """Show what another program has added to the run of the past that is shown.
+        """Show new events of the shown past run, which another program added.
 
-        The place that is looked at stays; at the end of the run it goes on with it.
+        The position stays; if it was the end of the run, it moves to the new end.
         """
         shown = self._slot.shown
         if shown.record is None or record.state is None or self._slot.session is not None:
@@ -246,13 +245,13 @@ class RunController(QObject):
         self._show(self._slot)
 
     def move_record(self, by: int) -> None:
-        """Go some places on or back in a run of the past."""
+        """Move a number of events forward or back in a past run."""
         if self._slot.shown.record is not None:
             self._slot.shown.look_at(self._slot.shown.record.moved(by))
             self._show(self._slot)
 
     def close(self) -> None:
-        """Let go of the runs under way; they are journaled as stopped."""
+        """Close the running runs; they are recorded as stopped."""
         self._listening.stop()
         self.sessions.close()
 
@@ -262,16 +261,16 @@ class RunController(QObject):
         """Send a command to the run; an impossible one is reported, not raised.
 
         Args:
-            commands: in order; a later one is dropped where an earlier one led to a problem.
+            commands: commands in order; those after an impossible one are dropped.
         """
         self.sessions.send(self._slot, *commands)
 
     def step(self) -> None:
-        """Step over a model call or a tool as one."""
+        """Step over a model call or a tool call as one unit."""
         self.send(StepOn("over"))
 
     def pause(self) -> None:
-        """Pause at the next place."""
+        """Pause at the next point."""
         self.send(PauseRun())
 
     def stop(self) -> None:
@@ -279,24 +278,24 @@ class RunController(QObject):
         self.send(StopRun())
 
     def run_to(self, place: PausePoint) -> None:
-        """Continue, and pause at the next place of a kind, or at a breakpoint before it."""
+        """Continue to the next point of a kind, or to a breakpoint before it."""
         if self._slot.session is not None and self._slot.view.is_waiting:
             self._slot.here = Breakpoint(HERE, frozenset({place}))
             self.sessions.set_breakpoints(self._slot)
             self.send(Continue())
 
     def fork_from(self, card: StepCard, *then: Command) -> None:
-        """Go back to the place of a card, and pause there on a new branch.
+        """Go back to the checkpoint of a card and pause there on a new branch.
 
         Args:
-            card: which.
-            then: commands for the run there; none for a run of the past.
+            card: the card.
+            then: further commands; none for a past run.
         """
         checkpoint = checkpoint_of_card(self._slot.shown.tree, self._slot.shown.cursor, card)
         self.go_to(checkpoint.id if checkpoint is not None else -1, *then)
 
     def go_to(self, checkpoint: int, *then: Command) -> None:
-        """Go to a place that the run has reached; continuing from there makes a new branch."""
+        """Go to a checkpoint of the run; continuing from there starts a new branch."""
         shown = self._slot.shown
         if shown.record is not None:
             shown.look_at(shown.record.at_checkpoint(checkpoint))
@@ -311,7 +310,7 @@ class RunController(QObject):
         self.send(ForkFrom(checkpoint), *then)
 
     def name_branch(self, number: int, name: str) -> None:
-        """Give a branch a name of the user's own; an empty one takes it back."""
+        """Set the user's name of a branch; an empty name removes it."""
         shown = self._slot.shown
         shown.names[number] = name.strip()
         if shown.record is not None:
@@ -320,7 +319,7 @@ class RunController(QObject):
         self._show(self._slot)
 
     def compare_all(self) -> None:
-        """Put all ways through the run into one table."""
+        """Compare all branches of the run in one table."""
         shown = self._slot.shown
         calls = self._calls_of(shown.run)
         sides = [shown.side_of(branch, calls) for branch in self.view.branches]
@@ -328,11 +327,11 @@ class RunController(QObject):
             self.overviewed.emit(overview(sides))
 
     def compare_branches(self, left: BranchView, right: BranchView) -> None:
-        """Put two ways through the run side by side."""
+        """Compare two branches of the run side by side."""
         shown, calls = self._slot.shown, self._calls_of(self._slot.shown.run)
         self.compared.emit(compare(shown.side_of(left, calls), shown.side_of(right, calls)))
 
-    # Showing --------------------------------------------------------------------------------------
+    # Display -------------------------------------------------------------------------------------
 
     def inspect(self, wanted: Inspection) -> None:
         """Show a tab of a step in the inspector."""
@@ -355,16 +354,16 @@ class RunController(QObject):
         self.inspector_changed.emit(view)
 
     def _calls_of(self, run: str) -> CallLookup:
-        """Return what the model calls of a run sent and received."""
+        """Return a function that looks up sent and received data of a run's model calls."""
         return partial(self._journal.call, run) if self._journal is not None else no_call
 
     def work_out(self, source: str, card: StepCard | None) -> None:
-        """Evaluate an expression at the moment of a card, or at the current place."""
+        """Evaluate an expression at the point of a card, or at the current point."""
         state = self._state_of(card) if card is not None else self._slot.shown.state
         self.worked_out.emit(evaluated(source, state, (card.step, card.call) if card else None))
 
     def _state_of(self, card: StepCard) -> RunState | None:
-        """Return the run as of a card; a very long run only as it is, since it would be folded."""
+        """Return the state at a card; for a very long run, only the current state."""
         shown = self._slot.shown
         place = checkpoint_of_card(shown.tree, shown.cursor, card)
         if place is None or len(shown.events) > _MOST_FOLDED:
@@ -397,12 +396,12 @@ class RunController(QObject):
     def _on_streamed(self, slot: RunSlot) -> None:
         streaming = slot.shown.streaming
         if slot is self._slot and streaming is not None:
-            if self._wanted.tab == "reply":  # no other side of the step grows with it
+            if self._wanted.tab == "reply":  # only this tab changes with it
                 self.inspect(self._wanted)
             self.streamed.emit(streaming.text)
 
     def _show(self, slot: RunSlot) -> None:
-        """Make the view of a run that is shown; of another one it is made when it is."""
+        """Update the view if the run is shown; for others, it is made when they are shown."""
         if slot is not self._slot:
             return
         slot.view = slot.shown.view(
@@ -417,7 +416,7 @@ class RunController(QObject):
             self._listening.start()
 
     def _model_to_ask(self, slot: RunSlot) -> RunModel | None:
-        """Return the open prompt's model, or a replacement if the run's own is missing."""
+        """Return the open prompt's model, or the replacement if the run's own is unavailable."""
         now = self._model_now if self.slots.is_of_open_prompt(slot) else None
         if now is not None or slot.other_model is None:
             return now
@@ -425,12 +424,12 @@ class RunController(QObject):
 
     @property
     def stand_in(self) -> ChatModel | None:
-        """Return the replacement of a missing model for a run of a prompt that is not open."""
+        """Return the replacement of an unavailable model for a run whose prompt is not open."""
         has_own = self._model_now is not None and self.slots.is_of_open_prompt(self._slot)
         return None if has_own else self._slot.other_model
 
     def _compare_with_past(self, run: str) -> None:
-        """Put a finished run beside the one whose results it used."""
+        """Compare a finished run with the run whose results it reused."""
         slot = next((each for each in self.slots if each.against and each.shown.run == run), None)
         if slot is None or slot.against is None or slot.shown.state is None:
             return
@@ -447,25 +446,25 @@ class RunController(QObject):
         (self.repeated if is_replay else self.compared).emit(comparison)
 
 
-# The timeline's item model, which emits real changes only; and the search in a whole run.
+# The item model of the timeline, which emits only real changes; and the search in a run.
 
 CARD_ROLE = int(Qt.ItemDataRole.UserRole)
-"""Role that gives the whole `StepCard`."""
+"""Role for the `StepCard`."""
 
 _PIECE_SECONDS = 0.1
-"""Time slice of the search, in seconds, so that new words need not wait for the old ones."""
+"""Time slice of the search in seconds, so that a new search need not wait for the old one."""
 
 
 class StepListModel(QAbstractListModel):
-    """One row for each card."""
+    """List model with one row for each card."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.cards = CardList()
-        """The cards, in order."""
+        """The cards in order."""
 
     def show_timeline(self, timeline: Timeline) -> None:
-        """Take new cards; rows that are the same are not touched."""
+        """Set new cards; rows that are equal stay untouched."""
         new, old = timeline.cards, self.cards
         same = old.shares(new)
         shared = min(len(old), len(new))
@@ -482,7 +481,7 @@ class StepListModel(QAbstractListModel):
             self.dataChanged.emit(self.index(same), self.index(shared - 1))
 
     def row_of(self, key: tuple[int, str, int | None]) -> int:
-        """Return the row of the card with that key, searched from the newest; -1 without one."""
+        """Return the row of the card with a key, searched from the newest; -1 if there is none."""
         first, last = self.cards.before(key[0] - 1), self.cards.before(key[0])
         for row in range(last - 1, first - 1, -1):
             if self.cards[row].key == key:
@@ -490,7 +489,7 @@ class StepListModel(QAbstractListModel):
         return -1
 
     def live_row(self) -> int:
-        """Return the row of the run's place: the marked card, else the last one; -1 if empty."""
+        """Return the row of the run's current point: the marked or the last card; -1 if empty."""
         for row in range(len(self.cards) - 1, max(-1, len(self.cards) - 64), -1):
             if self.cards[row].phase in ("live", "paused", "done"):
                 return row
@@ -505,7 +504,7 @@ class StepListModel(QAbstractListModel):
         index: QModelIndex | QPersistentModelIndex,
         role: int = int(Qt.ItemDataRole.DisplayRole),
     ) -> object:
-        """Return the card, its text, or its words for a screen reader."""
+        """Return the card, its text, or its description for screen readers."""
         if not index.isValid() or index.row() >= len(self.cards):
             return None
         card = self.cards[index.row()]
@@ -520,27 +519,27 @@ class StepListModel(QAbstractListModel):
         return None
 
     def flags(self, index: QModelIndex | QPersistentModelIndex) -> Qt.ItemFlag:
-        """Return the flags: all rows can be chosen."""
+        """Return the item flags: all rows can be selected."""
         if not index.isValid():
             return Qt.ItemFlag.NoItemFlags
         return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 
 
 class RunSearch(QObject):
-    """Looks through a run beside the window; new words end the search for the old ones."""
+    """Searches a run in the background; new words cancel the search for the old ones."""
 
-    found_changed = Signal(SearchHits)  # Found: more of it, or all
+    found_changed = Signal(SearchHits)  # SearchHits: partial or complete
     failed = Signal(str)  # why the run cannot be read
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._question = SearchOrder(None, (), "")
         self.found = SearchHits()
-        """Matches so far."""
+        """Hits so far."""
         self._job = LatestJob(self, self._on_piece, self._on_failed)
 
     def look(self, state: RunState | None, cards: Sequence[StepCard], words: str) -> None:
-        """Look for words; for those looked for already only where the run is another one now."""
+        """Search for words; search the same words again only if the run has changed."""
         wanted = " ".join(words.split()).casefold()
         asked = self._question
         if state is asked.state and wanted == asked.words and len(cards) == len(asked.cards):

@@ -1,4 +1,4 @@
-"""The runs of a window that go on: drives them without ever blocking it, and takes what arrives."""
+"""The running runs of a window: drives them in the background and handles their events."""
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
@@ -29,33 +29,33 @@ from studio.viewmodels.app.background import Background
 from studio.viewmodels.app.jobs import repeating_timer
 from studio.viewmodels.run.breakpoint_book import FileBreakpoints
 
-# The runs of a window by their prompts: what drives each, and what is shown of it.
+# The runs of a window by prompt: session and shown state of each.
 
 _MOST_RESTING = 8
-"""Prompts whose run is kept in memory although it is over and another is shown."""
+"""Maximum number of finished runs that stay in memory while they are not shown."""
 
 _BESIDE = "\0"
-"""The slot of a run of the past whose prompt has one that goes on."""
+"""Prefix of the slot of a past run whose prompt also has a running one."""
 
 RunMark: TypeAlias = Literal["running", "waiting"]
-"""Mark of the run on a prompt's tab."""
+"""Mark on a prompt's tab: the run is running or waiting."""
 
 
 @dataclass(eq=False)
 class RunSlot:
-    """Each prompt has one: several runs go on side by side. Kept by the GUI thread alone."""
+    """The place of a prompt's run; several prompts can run at once. Used by the GUI thread only."""
 
     path: str
-    """The prompt's file; empty for one that was never saved."""
+    """File of the prompt; empty if it was never saved."""
 
     session: RunSession | None = None
-    """Session of the loop; None before the first run, and for a run of the past."""
+    """Session in the loop; None before the first run, and for a past run."""
 
     driving: Future[None] | None = None
-    """The driving; None while nothing goes on."""
+    """Future of the driving task; None if it is not running."""
 
     shown: DisplayedRun = field(default_factory=DisplayedRun)
-    """State of the run, as far as it has arrived."""
+    """State of the run from the events that have arrived."""
 
     view: RunView = field(default_factory=RunView)
     """View that the pane showed last."""
@@ -64,56 +64,56 @@ class RunSlot:
     """Id of the run whose start was reported."""
 
     against: PastRun | None = None
-    """A run that it is compared with when it is over."""
+    """Run to compare with at the end."""
 
     before: tuple[DisplayedRun, RunSession | None] | None = None
-    """The run that was shown before this one, for when this one does not begin."""
+    """The previously shown run, which returns if this one cannot start."""
 
     here: Breakpoint | None = None
-    """Place of "run to"."""
+    """Breakpoint of "run to"."""
 
     looks: int = 0
-    """Number of looks at which nothing had arrived of it yet."""
+    """Number of polls that returned nothing."""
 
     follows_prompt: bool = True
-    """Whether another model of the prompt concerns it: not a replay, nor an experiment's cell."""
+    """Whether a change of the prompt's model affects it: not a replay or an experiment's cell."""
 
     missing_model: RunModel | None = None
-    """The model of a run of the past where it is not to be had here."""
+    """The model of a past run if it is unavailable here."""
 
     @property
     def is_live(self) -> bool:
-        """Whether its run is under way or waits."""
+        """Whether the run is running or waiting."""
         return self.driving is not None
 
     @property
     def can_keep_model(self) -> bool:
-        """Whether the model that its run has by now is to be had here."""
+        """Whether the current model of the run is available here."""
         state, missing = self.shown.state, self.missing_model
         return missing is None or (state is not None and not missing.is_same(state.answered_by))
 
     @property
     def other_model(self) -> ChatModel | None:
-        """Return the replacement of a run's model that is missing here."""
+        """Return the replacement of the run's model if that is unavailable here."""
         if self.can_keep_model or self.session is None:
             return None
         return self.session.plan.model
 
     @property
     def begins_with(self) -> RunModel | None:
-        """The model of a run that is under way, while nothing has arrived of it; else None."""
+        """The model of a started run before its first event; otherwise None."""
         if self.driving is None or self.session is None or self.shown.state is not None:
             return None
         return run_model_of(self.session.plan.model, priced=False)
 
     @property
     def is_beside(self) -> bool:
-        """Whether its run is one of the past, of a prompt that has one that goes on."""
+        """Whether the slot holds a past run of a prompt that also has a running one."""
         return self.path.startswith(_BESIDE)
 
     @property
     def mark(self) -> RunMark | None:
-        """Return the mark of the prompt's tab."""
+        """Return the mark on the prompt's tab."""
         if self.driving is None:
             return None
         state = self.shown.state
@@ -121,7 +121,7 @@ class RunSlot:
 
     @property
     def waits_for_program(self) -> bool:
-        """Whether it goes on with the next request or result of a program alone."""
+        """Whether the run only continues with the program's next request or tool result."""
         state = self.shown.state
         if self.session is None or not self.session.is_program or state is None or state.pause:
             return False
@@ -129,13 +129,13 @@ class RunSlot:
         return state.is_over or is_called or not state.step.messages
 
     def make_room(self) -> None:
-        """Let go of the run, for another one; one that was over comes back if that cannot begin."""
+        """Remove the run for another one; a finished run returns if that cannot start."""
         self.before = None if self.is_live else (self.shown, self.session)
         self.drop_run()
         self.shown, self.announced = DisplayedRun(), ""
 
     def bring_back(self) -> bool:
-        """Show the run before again, where this one was refused before its first fact."""
+        """Show the previous run again if this one failed before its first event."""
         if self.before is None or self.shown.state is not None:
             return False
         (self.shown, self.session), self.before = self.before, None
@@ -143,7 +143,7 @@ class RunSlot:
         return True
 
     def drop_run(self) -> None:
-        """Let go of the run; one that is under way is journaled as stopped."""
+        """Remove the run; a running one is recorded as stopped."""
         if self.driving is not None:
             self.driving.cancel()
         self.driving = None
@@ -151,34 +151,34 @@ class RunSlot:
 
 
 class RunSlots:
-    """The slots of a window; one of them is shown. Kept by the GUI thread alone."""
+    """The slots of a window, of which one is shown. Used by the GUI thread only."""
 
     def __init__(self) -> None:
         self.shown = RunSlot("")
-        """The one that is shown."""
+        """The shown slot."""
         self._by_path = {"": self.shown}
         self.prompt = ""
-        """The prompt that the user turned to."""
+        """File of the selected prompt."""
         self.unsaved: tuple[str, ...] = ()
-        """Ids of the runs of the prompt that was never saved: the history finds no file of them."""
+        """Ids of the runs of prompts that were never saved: the history has no file for them."""
         self.let_go: dict[str, str] = {}
-        """Id of the run, by prompt, that was over and is not kept in memory any more."""
+        """Id of the finished run that is no longer in memory, by prompt."""
 
     def __iter__(self) -> Iterator[RunSlot]:
         return iter([*self._by_path.values()])
 
     @property
     def marks(self) -> dict[str, RunMark]:
-        """Which prompts have a run that goes on."""
+        """Marks of the prompts whose runs are running."""
         return {path: mark for path, slot in self._by_path.items() if (mark := slot.mark)}
 
     def show(self, path: str) -> RunSlot:
-        """Show the slot of a prompt, the newest of all; old ones whose run is over are let go."""
+        """Show the slot of a prompt as the newest; the oldest finished ones are removed."""
         self.shown = self._of(path)
         return self.shown
 
     def show_live(self, run: str) -> bool:
-        """Show a run that goes on; False where it does not."""
+        """Show a running run; return False if it is not running."""
         going = (each for each in self if each.is_live and each.shown.run == run)
         found = next(going, None) if run else None
         if found is not None:
@@ -186,22 +186,22 @@ class RunSlots:
         return found is not None
 
     def show_beside(self, path: str) -> RunSlot:
-        """Show a slot for a run of the past: the prompt's, or one beside it where that is taken."""
+        """Show a slot for a past run: the prompt's, or an extra one if that is in use."""
         slot, beside = self._of(path), ""
-        while slot.is_live:  # the prompt's, or one of its past that was gone on with
+        while slot.is_live:  # in use by the prompt's run or by a continued past run
             beside += _BESIDE
             slot = self._of(beside)
         self.shown = slot
         return slot
 
     def of_program(self, run: str) -> RunSlot:
-        """Return a slot of its own for a conversation of a recorded program; it is not shown."""
+        """Create a slot for a conversation of a recorded program; it is not shown."""
         slot = RunSlot(f"{_BESIDE}program {run}")
         self._by_path[slot.path] = slot
         return slot
 
     def turn_to(self, path: str) -> bool:
-        """Note the prompt that the user turned to; return whether another slot is shown for it."""
+        """Set the selected prompt; return whether another slot is shown for it."""
         if path == self.prompt:
             return False
         self.prompt = path
@@ -211,7 +211,7 @@ class RunSlots:
         return True
 
     def rename(self, old: str, new: str) -> bool:
-        """Move the slot of a renamed prompt file along, and return whether it could."""
+        """Move the slot of a renamed prompt file; return whether this was possible."""
         there = self._by_path.get(new)
         is_shown = self.prompt == old
         if old not in self._by_path or (there is not None and there.is_live):
@@ -228,7 +228,7 @@ class RunSlots:
         return True
 
     def is_of_open_prompt(self, slot: RunSlot) -> bool:
-        """Return whether the open prompt's model settings concern a run."""
+        """Return whether the model settings of the open prompt apply to a run."""
         state = slot.shown.state
         paths = (slot.path, state.setup.path if state is not None else slot.path)
         return slot.follows_prompt and self.prompt in paths
@@ -245,29 +245,28 @@ class RunSlots:
 
 
 def slot_path(document: PromptDocument) -> str:
-    """Return the slot that runs of a prompt belong to."""
+    """Return the path of the slot for runs of a prompt."""
     path = document.source.path
     return "" if path is None else str(path)
 
 
 DRAIN_MS = 33
-"""Interval at which events are taken, in milliseconds: thirty a second, whatever the model's
-speed."""
+"""Interval at which events are handled, in milliseconds: thirty per second at most."""
 
 _LATE = 5
-"""Looks without a first fact after which the pane says that the tools are made ready."""
+"""Number of polls without a first event after which the pane shows that tools are starting."""
 
 
 class RunSessions(QObject):
-    """One run of each prompt may go on, whether it is shown or not."""
+    """Drives the runs; each prompt can have one running run, shown or not."""
 
-    changed = Signal(RunSlot)  # what there is to show of its run
-    streamed = Signal(RunSlot)  # more of the reply under way has come, and nothing after it
-    refused = Signal(str)  # sentence for the user: what was asked is not possible, or broke
-    stood_elsewhere = Signal(str, str)  # prompt whose run is not shown and stands or ended; words
-    marks_changed = Signal(dict)  # RunMark of each prompt whose run goes on, by its path
+    changed = Signal(RunSlot)  # its run has changed
+    streamed = Signal(RunSlot)  # only the current reply has grown
+    refused = Signal(str)  # sentence for the user: a request was impossible or failed
+    stood_elsewhere = Signal(str, str)  # prompt whose hidden run paused or ended; words
+    marks_changed = Signal(dict)  # RunMark of each prompt with a running run, by path
     started = Signal(str)  # id of the run
-    ended = Signal(str)  # id of the run: it is over (done, stopped, failed, …)
+    ended = Signal(str)  # id of an ended run (done, stopped, failed, …)
 
     def __init__(
         self,
@@ -277,14 +276,14 @@ class RunSessions(QObject):
         breakpoints: FileBreakpoints,
         parent: QObject | None = None,
     ) -> None:
-        """Make it.
+        """Create it.
 
         Args:
             slots: the runs of the window's prompts.
-            background: where they are driven.
-            journal: what keeps their facts; None keeps nothing.
-            breakpoints: those of the open file.
-            parent: its owner.
+            background: loop that drives them.
+            journal: journal for their events; None stores nothing.
+            breakpoints: breakpoints of the open file.
+            parent: owner.
         """
         super().__init__(parent)
         self._slots = slots
@@ -292,18 +291,18 @@ class RunSessions(QObject):
         self._journal = journal
         self._breakpoints = breakpoints
         self.marks: dict[str, RunMark] = {}
-        """Which prompts have a run that goes on."""
+        """Marks of the prompts whose runs are running."""
         self._drain = repeating_timer(self, self._take, DRAIN_MS)
         breakpoints.changed.connect(self._on_breakpoints)
 
     def begin(self, slot: RunSlot, plan: RunPlan, *first: Command, at_entry: bool = False) -> None:
-        """Begin a run.
+        """Start a run.
 
         Args:
-            slot: that of its prompt.
-            plan: what to run.
-            first: commands that it begins with.
-            at_entry: stand still before the first request is sent.
+            slot: slot of the prompt.
+            plan: plan of the run.
+            first: commands to start with.
+            at_entry: pause before the first request.
         """
         value = self._breakpoints.value
         here = () if slot.here is None else (slot.here,)
@@ -317,7 +316,7 @@ class RunSessions(QObject):
         self._drive(slot, slot.session, *first)
 
     def join(self, slot: RunSlot, session: RunSession) -> None:
-        """Follow a conversation of a recorded program, which goes on already."""
+        """Follow a conversation of a recorded program that has already started."""
         slot.session, slot.follows_prompt = session, False
         self._drive(slot, session)
         self.set_breakpoints(slot)
@@ -326,8 +325,8 @@ class RunSessions(QObject):
         """Send a command to a run; an impossible one is reported, not raised.
 
         Args:
-            slot: that of its prompt.
-            commands: in order; a later one is dropped where an earlier one led to a problem.
+            slot: slot of the prompt.
+            commands: commands in order; those after an impossible one are dropped.
         """
         session = slot.session
         if session is None:
@@ -336,7 +335,7 @@ class RunSessions(QObject):
             self._drive(slot, session, *commands)
             return
         if slot.shown.state is None and any(isinstance(each, StopRun) for each in commands):
-            slot.driving.cancel()  # its tools are still being made ready: nothing has begun
+            slot.driving.cancel()  # its tools are still starting: the run has not begun
             return
         self._background.start(session.send(*commands), self._on_sent)
         if any(isinstance(each, PauseRun) for each in commands) and slot.view.is_busy:
@@ -344,7 +343,7 @@ class RunSessions(QObject):
             self.changed.emit(slot)
 
     def set_breakpoints(self, slot: RunSlot) -> None:
-        """Give a run its breakpoints: the file's as they are now, where that file is open."""
+        """Update the breakpoints of a run if their file is open."""
         session, value = slot.session, self._breakpoints.value
         if session is None:
             return
@@ -358,17 +357,17 @@ class RunSessions(QObject):
         self._background.start(session.set_options(session.plan))
 
     def follow_prompt(self, old: str, new: str) -> None:
-        """Move a run along with its prompt's new file name.
+        """Move a run to the new file name of its prompt.
 
         Args:
-            old: the path before; empty for one that was never saved.
-            new: the path now.
+            old: previous path; empty if it was never saved.
+            new: new path.
         """
         if self._slots.rename(old, new):
             self._tell_marks()
 
     def close(self) -> None:
-        """Let go of the runs; those under way are journaled as stopped."""
+        """Close the runs; running ones are recorded as stopped."""
         self._drain.stop()
         for slot in self._slots:
             slot.drop_run()
@@ -392,7 +391,7 @@ class RunSessions(QObject):
         self._take()
 
     def _counts_for(self, session: RunSession) -> bool:
-        """Return whether the breakpoints of the open file are for a run."""
+        """Return whether the breakpoints of the open file apply to a run."""
         return session.is_program or self._breakpoints.belongs_to(session.plan.document)
 
     def _on_breakpoints(self) -> None:
@@ -401,14 +400,14 @@ class RunSessions(QObject):
             if session is not None and self._counts_for(session):
                 self.set_breakpoints(slot)
 
-    # What arrives -------------------------------------------------------------------------------
+    # Events -------------------------------------------------------------------------------------
 
     def _take(self) -> None:
-        """Take all that has arrived since the last time."""
+        """Handle all events since the last call."""
         for slot in self._slots:
             if slot.session is not None:
                 self._take_of(slot, slot.session)
-            session = slot.session  # another one, or none, where who was told of it did something
+            session = slot.session  # a receiver of a signal may have replaced it
             if session is not None and slot.driving is None and session.has_waiting_commands:
                 self._drive(slot, session)
         if not any(slot.is_live for slot in self._slots):
@@ -469,7 +468,7 @@ class RunSessions(QObject):
             self.ended.emit(run)
 
     def _tell_elsewhere(self, slot: RunSlot, arrivals: Sequence[Arrival]) -> None:
-        """Say that a run which is not shown wants the user, or has ended."""
+        """Report that a hidden run waits for the user or has ended."""
         state = slot.shown.state
         came = any(isinstance(each, Arrived) for each in arrivals)
         if state is not None and came and (state.is_over or state.pause is not None):

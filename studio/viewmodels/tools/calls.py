@@ -1,6 +1,6 @@
-"""Calls of tools that the user tries, and the questions that a call asks the user.
+"""Tool calls that the user makes, and questions of tools to the user.
 
-The user's saved calls, and those of a file of rows, are made one after the other.
+Saved calls and calls from a file of rows are made one after another.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from studio.viewmodels.app.background import Background
 from studio.viewmodels.app.jobs import repeating_timer
 
 _OUTPUT_MS = 150
-"""Between two looks at what a running call says."""
+"""Interval at which the output of a running call is read, in milliseconds."""
 
 MakeCall: TypeAlias = Callable[[ToolId, JsonObject], Coroutine[Any, Any, ToolOutcome]]
 """Calls a tool with arguments, in the loop."""
@@ -35,26 +35,26 @@ MakeCall: TypeAlias = Callable[[ToolId, JsonObject], Coroutine[Any, Any, ToolOut
 
 @dataclass(frozen=True, slots=True)
 class ToolTrial:
-    """One call that the user tried, and how it ended."""
+    """A tool call by the user and its outcome."""
 
     tool: ToolId
     """The tool."""
 
     arguments: JsonObject
-    """The arguments given."""
+    """Arguments of the call."""
 
     outcome: ToolOutcome | None = None
-    """The end; `None` while it runs."""
+    """Outcome; None while the call runs."""
 
     when: float = 0.0
-    """When it began, in seconds since the epoch."""
+    """Start time in seconds since the epoch."""
 
 
 class ToolTrials(QObject):
-    """Makes the call, listens to it, and stops it."""
+    """Makes one call, shows its output, and can stop it."""
 
-    changed = Signal(ToolTrial)  # begun, or ended
-    output_changed = Signal(str)  # what the running call has printed and reported so far
+    changed = Signal(ToolTrial)  # started or ended
+    output_changed = Signal(str)  # output and progress of the running call so far
 
     def __init__(
         self,
@@ -63,13 +63,13 @@ class ToolTrials(QObject):
         read_live_output: Callable[[], Coroutine[object, object, str]],
         parent: QObject | None = None,
     ) -> None:
-        """Make it.
+        """Create it.
 
         Args:
-            background: the loop that calls run in.
+            background: loop in which calls run.
             call: calls a tool with arguments.
-            read_live_output: tells what the running call has said.
-            parent: its owner.
+            read_live_output: returns the output of the running call.
+            parent: owner.
         """
         super().__init__(parent)
         self._background = background
@@ -81,11 +81,11 @@ class ToolTrials(QObject):
 
     @property
     def is_running(self) -> bool:
-        """Whether a tried call still runs."""
+        """Whether a call is running."""
         return self._call is not None
 
     def start(self, tool: ToolId, arguments: JsonObject) -> None:
-        """Call a tool because the user asked for it; one call at a time."""
+        """Call a tool at the user's request; one call at a time."""
         if self._call is not None:
             return
         self._trial = ToolTrial(tool, dict(arguments), when=time.time())
@@ -94,12 +94,12 @@ class ToolTrials(QObject):
         self._call = self._background.start(self._make_call(tool, arguments), self._end)
 
     def cancel(self) -> None:
-        """Stop the tried call; its process is ended."""
+        """Stop the call and end its process."""
         if self._call is not None:
             self._call.cancel()
 
     def close(self) -> None:
-        """Stop the call, and listen no more."""
+        """Stop the call and ignore its outcome."""
         self._listening.stop()
         self.cancel()
 
@@ -125,11 +125,11 @@ class ToolTrials(QObject):
 
 
 class ToolCalls(QObject):
-    """Makes the calls of one list, in order; one list at a time."""
+    """Makes the calls of a list in order; one list at a time."""
 
     call_began = Signal(int)  # number of the call in the list
     call_ended = Signal(int, ToolOutcome)  # number of the call in the list
-    calls_ended = Signal()  # all are made, or the user stopped them
+    calls_ended = Signal()  # all calls are made, or the user stopped them
 
     def __init__(
         self, background: Background, call: MakeCall, parent: QObject | None = None
@@ -141,20 +141,20 @@ class ToolCalls(QObject):
 
     @property
     def is_running(self) -> bool:
-        """Whether a list of calls is being made."""
+        """Whether a list of calls is running."""
         return self._work is not None
 
     def make(self, calls: Sequence[tuple[ToolId, JsonObject]]) -> None:
-        """Call tools because the user asked for it.
+        """Call tools at the user's request.
 
         Args:
-            calls: tool and arguments of each.
+            calls: tool and arguments of each call.
         """
         if self._work is None and self._background.is_running:
             self._work = self._background.start(self._make(tuple(calls)), self._ended)
 
     def cancel(self) -> None:
-        """Stop the call that runs, for real, and make none of those after it."""
+        """Stop the running call and make no further ones."""
         if self._work is not None:
             self._work.cancel()
 
@@ -171,43 +171,43 @@ class ToolCalls(QObject):
             future.result()
 
 
-# Questions to the user: calls of the mock "ask me", questions of servers, a request to be sent.
+# Questions to the user: calls of the mock "ask me", and requests for input by servers.
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A call that waits for the user's answer."""
+    """A tool call that waits for the user's answer."""
 
     id: int
-    """Its number."""
+    """Number of the question."""
 
     tool: str
-    """The tool that was called."""
+    """Name of the called tool."""
 
     arguments: JsonObject
-    """With what."""
+    """Arguments of the call."""
 
 
 @dataclass(frozen=True, slots=True)
 class InputQuestion:
-    """An MCP server wants to know something of the user."""
+    """A request for input by an MCP server."""
 
     id: int
-    """Its number."""
+    """Number of the question."""
 
     wanted: InputWanted
-    """Wanted input, and the server that asks."""
+    """Requested input and the server's name."""
 
 
 _Answer = TypeVar("_Answer", ToolOutcome, InputGiven)
 
 
 class ToolQuestions(QObject):
-    """Carries questions from the loop to the window, and the answers back."""
+    """Passes questions from the loop to the window, and the answers back."""
 
     request_answer = Signal(Question)
     request_input = Signal(InputQuestion)
-    settled = Signal(int)  # id of a question that was answered, or that nobody needs any more
+    settled = Signal(int)  # id of a question that was answered or canceled
 
     def __init__(self, background: Background, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -217,22 +217,22 @@ class ToolQuestions(QObject):
         self._wanted: dict[int, asyncio.Future[InputGiven]] = {}
 
     async def ask(self, tool: str, arguments: JsonObject) -> ToolOutcome:
-        """Wait for the user's answer; runs in the loop, and can be cancelled."""
+        """Wait in the loop for the user's answer; this can be cancelled."""
         question = Question(next(self._numbers), tool, dict(arguments))
         return await self._wait(self._waiting, question.id, self.request_answer, question)
 
     async def ask_for_input(self, wanted: InputWanted) -> InputGiven:
-        """Wait for what a server wants to know; runs in the loop, and can be cancelled."""
+        """Wait in the loop for the input that a server requested; this can be cancelled."""
         question = InputQuestion(next(self._numbers), wanted)
         return await self._wait(self._wanted, question.id, self.request_input, question)
 
     def answer(self, number: int, text: str, is_error: bool) -> None:
-        """Give the answer to a question; too late is no harm."""
+        """Answer a question; an answer that is too late is ignored."""
         outcome = ToolOutcome(text, "error" if is_error else "ok", value=text)
         _settle(self._waiting.get(number), outcome)
 
     def give_input(self, number: int, given: InputGiven) -> None:
-        """Give what a server wanted to know; too late is no harm."""
+        """Give the input that a server requested; an answer that is too late is ignored."""
         _settle(self._wanted.get(number), given)
 
     async def _wait(
@@ -264,9 +264,9 @@ def _settle(waiting: asyncio.Future[_Answer] | None, given: _Answer) -> None:
 
 
 class CallRequest(QObject):
-    """Follows a run; what it says is empty wherever no request waits."""
+    """Shows the waiting HTTP request of a run's tool call; empty if none waits."""
 
-    changed = Signal(str)  # the request of the call that waits, key masked
+    changed = Signal(str)  # request of the waiting call, with its key masked
 
     def __init__(
         self, background: Background, session: ToolSession, parent: QObject | None = None
@@ -278,7 +278,7 @@ class CallRequest(QObject):
         self._shown = ""
 
     def follow(self, state: RunState | None) -> None:
-        """Follow the state of a run."""
+        """Use the current state of a run."""
         call = _waiting(state)
         if call == self._call:
             return
@@ -304,7 +304,7 @@ class CallRequest(QObject):
 
 
 def _waiting(state: RunState | None) -> Call | None:
-    """Return the call at which a run waits."""
+    """Return the call that a run waits for."""
     if (
         state is None
         or state.pause is None

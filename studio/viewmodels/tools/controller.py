@@ -1,4 +1,4 @@
-"""The tools of the open document: loaded in the background, tried, mocked, trusted."""
+"""The tools of the open document: loaded in the background, called, mocked and trusted."""
 
 import asyncio
 import itertools
@@ -40,20 +40,20 @@ _CLOSE_SECONDS = 2.0
 
 
 class ToolsController(QObject):
-    """Moves a `ToolSession` between the document, the tools view and the background loop."""
+    """Connects a `ToolSession` with the document, the tools pane and the background loop."""
 
     registry_changed = Signal(ToolRegistry)
     loading_changed = Signal(bool)
-    trial_changed = Signal(ToolTrial)  # Trial: begun, or ended
-    untrusted_changed = Signal(Path)  # Path of the folder that is not trusted, or None
-    request_shown = Signal(ToolId, str)  # tool, the HTTP request that a call would send
-    offer_opened = Signal(ServerOffer, OfferContent, str)  # what it is, or why it is not
-    offer_completed = Signal(ServerOffer, str, tuple)  # argument, tuple[str, ...] of proposals
-    server_tried = Signal(tuple, str)  # tuple[ToolSpec, ...], why there is none
-    operations_listed = Signal(str, tuple, str)  # key, tuple[OperationRow, ...], why there is none
-    reading_moved = Signal(str, ReadingProgress)  # key of a source, how far its description is read
-    _reading_changed = Signal(Path, str, ReadingProgress)  # or None, key, or None: it ended
-    document_left = Signal()  # another document's tools are shown from now on
+    trial_changed = Signal(ToolTrial)  # ToolTrial: started or ended
+    untrusted_changed = Signal(Path)  # path of the untrusted folder, or None
+    request_shown = Signal(ToolId, str)  # tool, HTTP request that a call would send
+    offer_opened = Signal(ServerOffer, OfferContent, str)  # the content, or why it cannot be opened
+    offer_completed = Signal(ServerOffer, str, tuple)  # argument, tuple[str, ...] of suggestions
+    server_tried = Signal(tuple, str)  # tuple[ToolSpec, ...], reason if there are none
+    operations_listed = Signal(str, tuple, str)  # key, tuple[OperationRow, ...], error
+    reading_moved = Signal(str, ReadingProgress)  # key of a source, its progress
+    _reading_changed = Signal(Path, str, ReadingProgress)  # or None, key, or None at the end
+    document_left = Signal()  # the tools of another document are shown from now on
     reading_ended = Signal(str)  # key of a source
     traffic_read = Signal(str, tuple)  # key of a source, tuple[TrafficMessage, ...]
     recordings_found = Signal(ToolId, tuple)  # tool, tuple[Recording, ...]
@@ -68,15 +68,15 @@ class ToolsController(QObject):
         history: Path | None = None,
         masker: Masker | None = None,
     ) -> None:
-        """Make a controller.
+        """Create the controller.
 
         Args:
-            background: the loop that everything runs in.
-            trust: which folders may run code.
+            background: loop in which tools run.
+            trust: folders whose code may run.
             parent: its owner.
             own_servers: file of the user's own MCP servers.
-            history: file of the former runs, for recorded answers.
-            masker: knows the secrets that may turn up in what tools say.
+            history: file of the history, for recorded answers.
+            masker: masks secrets in the output of tools.
         """
         super().__init__(parent)
         self._background = background
@@ -98,12 +98,12 @@ class ToolsController(QObject):
         self._inputs: JsonDict = {}
         self._loads = 0
         self._changes = 0
-        """Changes asked for that the loop has not made yet."""
+        """Number of requested changes that the loop has not made yet."""
         self._load: Future[ToolRegistry] | None = None
         self.trials = ToolTrials(background, self.call, self._read_live_output, self)
         self.trials.changed.connect(self._on_trial)
         self._timer = single_shot(self, self.reload, _LOAD_MS)
-        start = self._timer.start  # not a method of ours: a cycle would be collected in the loop
+        start = self._timer.start  # no bound method: the loop would collect its cycle
         self.session.on_change = lambda: background.post(start)
         emit = self._reading_changed.emit
         self._reading_changed.connect(self._on_reading)
@@ -118,13 +118,13 @@ class ToolsController(QObject):
 
     @property
     def is_loading(self) -> bool:
-        """Whether the tools are being loaded, or soon will be."""
+        """Whether the tools are loading, or loading is scheduled."""
         return bool(self._loads) or self._timer.isActive()
 
     def set_document(
         self, document: PromptDocument | None, hoisted: Iterable[HoistedTool] = ()
     ) -> None:
-        """Follow the document; its tools are loaded again after a pause in typing."""
+        """Set the document; its tools are loaded again after a pause in typing."""
         fresh = tuple(hoisted)
         if document is self._document and fresh == self._hoisted:
             return
@@ -133,7 +133,7 @@ class ToolsController(QObject):
         )
         self._document, self._hoisted = document, fresh
         if other_file:
-            self.calls.cancel()  # their tools are those of the prompt that was shown
+            self.calls.cancel()  # they belong to the previous prompt
             self.document_left.emit()
         if document is None:
             self._timer.stop()
@@ -146,7 +146,7 @@ class ToolsController(QObject):
             self._timer.start()
 
     def set_inputs(self, values: JsonObject) -> None:
-        """Set the values that bound parameters get when a tool is tried."""
+        """Set the input values for bound parameters of tool calls by the user."""
         self._inputs = dict(values)
 
     def reload(self) -> None:
@@ -161,22 +161,22 @@ class ToolsController(QObject):
         )
 
     def load_again(self) -> None:
-        """Ask every source for its tools now, also those whose reading the user stopped."""
+        """Load the tools of every source now, also of those whose reading the user stopped."""
         if self._background.is_running:
             self._background.start(
                 self.session.current.sources.read_again(), lambda _: self.reload()
             )
 
     def stop_reading(self, key: str) -> None:
-        """Stop the reading of a description; it is then not read by itself."""
+        """Stop reading a description; it is not read again automatically."""
         self._background.start(self.session.current.sources.stop_reading(key))
 
     def change(self, tool: ToolId, changes: Mapping[str, object]) -> None:
-        """Set `enabled`, `approval` or `mock` of a tool; in the loop, where loading happens too."""
+        """Set `enabled`, `approval` or `mock` of a tool, in the loop, where tools are loaded."""
         self.change_all((tool,), changes)
 
     def change_all(self, tools: Iterable[ToolId], changes: Mapping[str, object]) -> None:
-        """Set the same of many tools, with one signal."""
+        """Set the same values for many tools, with one signal."""
         wanted = tuple(tools)
 
         def change() -> None:
@@ -186,12 +186,12 @@ class ToolsController(QObject):
         self._make_change(change)
 
     def trust_folder(self, folder: Path) -> None:
-        """Trust a folder: its tools may run from now on, as they were shown."""
+        """Trust a folder: its tools may run from now on in their shown form."""
         self._trust.trust(folder, self.registry.wants)
         self.reload()
 
     def allow_source(self, key: str) -> None:
-        """Allow what is new or changed in a trusted folder, as it is."""
+        """Allow new or changed parts of a source in a trusted folder in their current form."""
 
         async def allow() -> None:
             self.session.current.allow_source(key)
@@ -199,31 +199,31 @@ class ToolsController(QObject):
         self._background.start(allow(), lambda _: self.reload())
 
     def allow_tool(self, tool: ToolId) -> None:
-        """Allow a tool as it is now."""
+        """Allow a tool in its current form."""
         self._make_change(lambda: self.session.current.allow_tools(tool))
 
     def forget_folder(self, folder: Path) -> None:
-        """Stop trusting a folder, and end what runs of it."""
+        """Stop trusting a folder, and end its running processes."""
         trusted_as = self._trust.current.trusted_as(folder)
         if trusted_as is not None:
             self._trust.forget(trusted_as)
         self._background.start(self.session.close(), lambda _: self.reload())
 
     def approve_folder(self, approval: Approval | None) -> None:
-        """Set when the user is asked before calls of the folder's tools; None: as usual."""
+        """Set which calls of the folder's tools need approval; None for the default."""
         self._make_change(lambda: self.session.current.approve_folder(approval))
 
     def restart(self, key: str) -> None:
-        """End a source's processes and load again."""
+        """End a source's processes and load its tools again."""
         self._background.start(self.session.current.sources.restart(key), lambda _: self.reload())
 
     def start_server(self, key: str) -> None:
-        """Start a server that the prompt does not name."""
+        """Start a server that the prompt does not use."""
         self.session.start_server(key)
         self.reload()
 
     def read_logs(self) -> None:
-        """Show what the servers wrote to their logs meanwhile."""
+        """Show new lines of the servers' logs."""
         before = self.session.registry
 
         def done(future: Future[ToolRegistry]) -> None:
@@ -234,7 +234,7 @@ class ToolsController(QObject):
             self._background.start(self.session.current.read_logs(), done)
 
     def find_recordings(self, tool: ToolEntry) -> None:
-        """Look for what a tool answered in former runs."""
+        """Find answers of a tool in earlier runs."""
         history, prompt = self._history, self._document.source.path if self._document else None
         if history is not None:
             self._searching.submit(lambda: (tool.id, find_recordings(history, tool.spec, prompt)))
@@ -250,24 +250,24 @@ class ToolsController(QObject):
     def complete_offer(
         self, key: str, offer: ServerOffer, argument: str, text: str, given: Mapping[str, str]
     ) -> None:
-        """Ask a server what it proposes for an argument."""
+        """Request a server's suggestions for an argument."""
         self._background.ask(
             self.session.current.sources.complete_offer(key, offer, argument, text, given),
             partial(self.offer_completed.emit, offer, argument),
         )
 
     def read_traffic(self, key: str) -> None:
-        """Show what went to a source and came from it."""
+        """Show the messages to and from a source."""
         if self._background.is_running:
             show = partial(self.traffic_read.emit, key)
             self._background.ask(self.session.current.sources.read_traffic(key), show)
 
     def try_servers(self, servers: tuple[PastedServer, ...], folder: Path) -> None:
-        """Start or reach servers that the user pasted, and list their tools.
+        """Start or connect to pasted servers and list their tools.
 
         Args:
-            servers: what was pasted.
-            folder: where they are started.
+            servers: the pasted servers.
+            folder: working directory of the servers.
         """
 
         async def listed() -> tuple[ToolSpec, ...]:
@@ -281,7 +281,7 @@ class ToolsController(QObject):
         )
 
     def list_operations(self, key: str) -> None:
-        """List every operation of a service, to choose among them."""
+        """List every operation of a service for selection."""
         self._background.ask(
             self.session.current.sources.operations(key),
             lambda found: self.operations_listed.emit(key, found, ""),
@@ -289,13 +289,13 @@ class ToolsController(QObject):
         )
 
     def show_request(self, tool: ToolId, arguments: JsonObject) -> None:
-        """Work out the HTTP request that a call of an OpenAPI tool would send."""
+        """Build the HTTP request that a call of an OpenAPI tool would send."""
         show = partial(self.request_shown.emit, tool)
         request = self.session.request_text(tool, arguments, self._inputs)
         self._background.ask(request, show, show)
 
     async def call(self, tool: ToolId, arguments: JsonObject) -> ToolOutcome:
-        """Call a tool because the user asked for it; to be awaited in the loop."""
+        """Call a tool at the user's request; must be awaited in the loop."""
         return await self.session.current.try_tool(
             tool, arguments, self._inputs, self.questions.ask
         )
@@ -304,7 +304,7 @@ class ToolsController(QObject):
         return await self.session.current.read_live_output()
 
     def close(self) -> None:
-        """End all processes behind the tools; waits for them, at most two seconds."""
+        """End all processes of the tools; wait at most two seconds."""
         self._timer.stop()
         self.trials.close()
         self._saved.watch(())
@@ -339,12 +339,12 @@ class ToolsController(QObject):
             return
         if self._document is not None:
             self._saved.watch(self.session.current.watched)
-            # Not what was loaded: that may be a document that is not shown any more.
+            # Not the loaded document: that may no longer be shown.
             self._show(self.session.registry)
 
     def _show(self, registry: ToolRegistry) -> None:
         if self._changes:
-            return  # older than what the user chose last; that is shown once it is made
+            return  # older than the user's last choice, which is shown when it is made
         self.registry_changed.emit(registry)
         folders = (status.folder for status in registry.sources if status.state == "untrusted")
         untrusted = next((folder for folder in folders if folder), None)
@@ -354,7 +354,7 @@ class ToolsController(QObject):
 
     def _on_reading(self, path: Path | None, key: str, progress: ReadingProgress | None) -> None:
         if path != (self._document.source.path if self._document is not None else None):
-            return  # of a document that is not shown any more
+            return  # from a document that is no longer shown
         if progress is None:
             self.reading_ended.emit(key)
         else:
@@ -372,20 +372,20 @@ class ToolsController(QObject):
 # The registry's entries as a table.
 
 MARK = int(Qt.ItemDataRole.UserRole)
-"""Whether the user should look at the tool's texts."""
+"""Role for whether the user should review the tool's texts."""
 
 _EDIT = int(Qt.ItemDataRole.EditRole)
 _ROLES = (DISPLAY, int(Qt.ItemDataRole.CheckStateRole), TIP, MARK)
 
 _PLAIN = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemNeverHasChildren
 _TICKED = _PLAIN | Qt.ItemFlag.ItemIsUserCheckable
-"""Made once: views ask for the flags of every row at every key of a search."""
+"""Created once: views request the flags of every row for each key of a search."""
 
 
 class ToolsModel(RowTable[ToolEntry]):
-    """One row for each tool; the box of the first column says whether the model is offered it."""
+    """One row for each tool; the checkbox in the first column says whether the model gets it."""
 
-    request_enabled = Signal(ToolId, bool)  # tool, whether the model is to be offered the tool
+    request_enabled = Signal(ToolId, bool)  # tool, whether the model gets it
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(len(COLUMNS), parent)
@@ -394,12 +394,12 @@ class ToolsModel(RowTable[ToolEntry]):
         self._order = Qt.SortOrder.AscendingOrder
 
     def show_entries(self, entries: Sequence[ToolEntry]) -> None:
-        """Show entries; rows that stay keep their selection."""
+        """Show entries; rows that remain keep their selection."""
         self._entries = tuple(entries)
         self.show_rows(self._in_order(), lambda entry: entry.id)
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """Sort by a column; by none (-1) they have the order of the registry."""
+        """Sort by a column; -1 restores the order of the registry."""
         if (column, order) == (self._sorted_by, self._order):
             return
         self._sorted_by, self._order = column, order
@@ -431,7 +431,7 @@ class ToolsModel(RowTable[ToolEntry]):
         return self._rows[row] if 0 <= row < len(self._rows) else None
 
     def row_of(self, tool: ToolId) -> int:
-        """Return the row of a tool, -1 without one."""
+        """Return the row of a tool; -1 if there is none."""
         return next((row for row, item in enumerate(self._rows) if item.id == tool), -1)
 
     def head(self, column: int, role: int) -> object:
@@ -441,18 +441,18 @@ class ToolsModel(RowTable[ToolEntry]):
         return column_tip(column) if role == TIP else None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Return the flags: the first column has a box to tick."""
+        """Return the item flags: the first column has a checkbox."""
         if not index.isValid():
             return Qt.ItemFlag.NoItemFlags
         return _TICKED if index.column() == 0 else _PLAIN
 
     def data(self, index: Index, role: int = DISPLAY) -> object:
         """Return the data of a cell."""
-        # Most questions are about looks, and there are thousands of them.
+        # Most calls are for display roles, and there are thousands of them.
         return super().data(index, role) if role in _ROLES else None
 
     def cell(self, row: ToolEntry, column: int, role: int) -> object:
-        """Return a cell's text, its box, or all facts about the tool."""
+        """Return a cell's text, its check state, or a tooltip with all facts about the tool."""
         if role == DISPLAY:
             return cell_text(row, column)
         if role == TIP:
@@ -464,7 +464,7 @@ class ToolsModel(RowTable[ToolEntry]):
         return None
 
     def setData(self, index: Index, value: object, role: int = _EDIT) -> bool:
-        """Ask for a tool to be offered or not; the answer comes with the next registry."""
+        """Request that a tool is enabled or disabled; the result comes with the next registry."""
         entry = self.entry(index.row())
         if entry is None or role != Qt.ItemDataRole.CheckStateRole:
             return False
