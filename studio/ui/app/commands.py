@@ -1,4 +1,4 @@
-"""The window's commands: one table from action to function."""
+"""The commands of the window: a table from action ids to functions."""
 
 from __future__ import annotations
 
@@ -32,26 +32,26 @@ if TYPE_CHECKING:
 _USUAL_SIZE = Settings().editor_font_size
 
 _BEGIN = frozenset(("run.step", "run.into", "run.out", "run.rerun", "run.replay"))
-"""Actions that begin a run where none goes on."""
+"""Actions that start a run if none is running."""
 _IN_PLACE = frozenset(("run.start", "run.stop"))
-"""Actions for which the answer beside the text is enough."""
+"""Actions after which the answer beside the text suffices, without the run pane."""
 
 
 class Commands(QObject):
-    """Carries out actions for one window."""
+    """Executes the actions of one window."""
 
-    trust_changed = Signal()  # a folder is trusted no more
-    request_cases_run = Signal()  # ask the cases that are shown
+    trust_changed = Signal()  # a folder is no longer trusted
+    request_cases_run = Signal()  # run the shown cases
 
     def __init__(
         self, window: WindowParts, panes: Callable[[], Panes], page: PageCoordinator
     ) -> None:
-        """Begin.
+        """Create the commands.
 
         Args:
-            window: the parts that commands work on.
-            panes: the panes that stand when it is called; they come after the window.
-            page: the page in front, and its problems.
+            window: parts of the window.
+            panes: returns the panes, which are created after the window.
+            page: the active page and its problems.
         """
         super().__init__(window.widget)
         self._window = window
@@ -60,30 +60,30 @@ class Commands(QObject):
         self._held: dict[QAction, EditorPage | None] = {}
         self._editing = EditorCommands(window, self)
         self.files = FileCommands(window, self)
-        """New prompts, examples, folders, and what a crash left."""
+        """New prompts, examples, folders, and recovery after a crash."""
         self.exchange = ExchangeCommands(window, panes)
         """Export and import."""
         window.tabs.saved_over.connect(self._keep_earlier)
 
     @cached_property
     def navigation(self) -> Navigation:
-        """Return the caret history, created at the first use."""
+        """Return the caret history, created on first use."""
         from studio.ui.app.navigation import Navigation
 
         return Navigation(self._window.tabs, self)
 
     def follow_places(self) -> None:
-        """Begin to keep where the user is; the first paint does not wait for it."""
+        """Start recording caret positions, after the first paint."""
         self.navigation.note_place()
 
     @cached_property
     def comparisons(self) -> Comparisons:
-        """Return the comparisons of a prompt with its earlier texts."""
+        """Return the comparisons of the prompt with its earlier texts."""
         from studio.ui.app.comparisons import Comparisons
 
         return Comparisons(self._window, self._panes, lambda: self.chooser.palette)
 
-    # Asked for as late as that: what compares is not loaded with the window.
+    # Imported here, so that the modules for comparison are not loaded with the window.
     def _compare(self, page: EditorPage) -> None:
         self.comparisons.ask(page)
 
@@ -91,7 +91,7 @@ class Commands(QObject):
         self.comparisons.with_saved(page)
 
     def follow_rename(self, old: Path, new: Path) -> None:
-        """Follow a file or folder that was renamed in Files."""
+        """Handle a file or folder that was renamed in Files."""
         self.comparisons.follow_rename(old, new)
 
     def _keep_earlier(self, path: Path, text: str) -> None:
@@ -99,7 +99,7 @@ class Commands(QObject):
 
     @cached_property
     def chooser(self) -> Chooser:
-        """Return the dialog to choose one of many things, created at the first use."""
+        """Return the dialog for choosing one of many items, created on first use."""
         from studio.ui.app.navigation import Chooser
 
         return Chooser(self._window, self.files.new_from, self)
@@ -111,26 +111,26 @@ class Commands(QObject):
         return ask
 
     def connect_actions(self, actions: ActionSet) -> None:
-        """Join each action of the table to what it does; the panes join the others."""
+        """Connect each action of the table to its function; panes connect the others."""
         table = self._table()
         for action in actions:
             act = table.get(action.objectName()) or partial(self.hold, action)
             action.triggered.connect(lambda _=False, act=act: act())
 
     def hold(self, action: QAction) -> None:
-        """Keep an action that came before its pane, for `trigger_held`."""
+        """Store an action that was triggered before its pane exists, for `trigger_held`."""
         if self._panes().run is None:
             self._held.setdefault(action, self._window.tabs.current)
 
     def trigger_held(self) -> None:
-        """Trigger what was asked for before the panes were made, for the page that is shown."""
+        """Trigger the actions that were requested before the panes existed, on the shown page."""
         for action, page in self._held.items():
             if page in (None, self._window.tabs.current):
                 self.files.trigger_when_read(action)
         self._held.clear()
 
     def connect_run(self, pane: RunPane) -> None:
-        """Join the run actions to the run pane."""
+        """Connect the run actions to the run pane."""
         actions = self._window.actions
         for identifier, act in {
             "run.start": pane.commands.run_or_continue,
@@ -177,7 +177,7 @@ class Commands(QObject):
     def _run(
         self, pane: RunPane, identifier: str, act: Callable[[], None], _: bool = False
     ) -> None:
-        """Show the pane, unless the answer beside the text is enough, or a run may be refused."""
+        """Show the pane and run an action, unless the answer suffices or a run may be refused."""
         if identifier == "run.start" and self._window.docks.is_shown("cases"):
             self.request_cases_run.emit()
             return
@@ -271,7 +271,7 @@ class Commands(QObject):
     # -- the prompt -----------------------------------------------------------------------------
 
     def declare_input(self, name: str) -> None:
-        """Declare an input in the front matter, as one step that can be undone."""
+        """Declare an input in the front matter, as one undo step."""
         from studio.core.prompty.edit.edits import declare_input
         from studio.core.prompty.edit.keep_dialect import keeping_dialect
         from studio.core.prompty.known_fields import used_kinds
@@ -298,7 +298,7 @@ class Commands(QObject):
         self._settings_dialog().open()
 
     def show_shortcuts(self) -> None:
-        """Open the settings at the shortcuts."""
+        """Open the settings on the page of shortcuts."""
         dialog = self._settings_dialog()
         dialog.show_shortcuts()
         dialog.open()
@@ -320,7 +320,7 @@ class Commands(QObject):
         dialog.show()
 
     def tour(self) -> None:
-        """Show what is where in the window."""
+        """Start the tour of the window."""
         from studio.ui.app.tour import Tour
 
         if self._window.tabs.current is None:
@@ -329,13 +329,13 @@ class Commands(QObject):
         Tour(self._window).start()
 
     def show_storage(self) -> None:
-        """Open the settings at what is stored where."""
+        """Open the settings on the page of stored data."""
         dialog = self._settings_dialog()
         dialog.show_storage()
         dialog.open()
 
     def about(self) -> None:
-        """Say what this is."""
+        """Show the program's version and license."""
         from studio.ui.dialogs.help import AboutDialog
 
         AboutDialog(self._window.widget).open()
@@ -350,6 +350,6 @@ class Commands(QObject):
         return self._window.actions[identifier].isChecked()
 
     def zoom(self, by: int) -> None:
-        """Enlarge or shrink the text in every editor; 0 restores the usual size."""
+        """Enlarge or shrink the text of all editors; 0 restores the default size."""
         size = self._window.services.settings.value.editor_font_size + by if by else _USUAL_SIZE
         self._set(editor_font_size=max(6.0, min(size, 40.0)))

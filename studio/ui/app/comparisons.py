@@ -1,4 +1,4 @@
-"""Compares the prompt shown with its saved file, a commit, or a text that was saved before."""
+"""Compares the active prompt with its saved file, a commit, or an earlier saved text."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from studio.viewmodels.app.jobs import LatestJob
 
 
 class Comparisons(QObject):
-    """Keeps what is saved over, offers the earlier texts, and shows what differs."""
+    """Stores overwritten texts, offers earlier texts, and shows differences."""
 
     def __init__(
         self, window: WindowParts, panes: Callable[[], Panes], palette: Callable[[], CommandPalette]
     ) -> None:
-        """Make it.
+        """Create it.
 
         Args:
             window: the parts of the window.
-            panes: the panes that stand when it is called.
-            palette: where an earlier text is chosen.
+            panes: returns the panes.
+            palette: returns the palette for choosing an earlier text.
         """
         super().__init__(window.widget)
         self._window = window
@@ -48,17 +48,17 @@ class Comparisons(QObject):
         self._palette = palette
         self._kept = EarlierTexts(window.services.paths.data / "earlier")
         self.trusted = False
-        """Whether the prompt's folder is trusted: its files and variables may be read."""
+        """Whether the prompt's folder is trusted, so that its files and variables may be read."""
         self._listing = LatestJob(self, self._offer)
         self._making = LatestJob(self, self._show, self._tell_missing)
         self._siding = LatestJob(self, self._offer_sides)
         self._page: EditorPage | None = None
         self._earlier: diff.ConversationSide | None = None
-        self._compared = ""  # the page's text of the comparison that is shown
+        self._compared = ""  # text of the page in the shown comparison
         self._dialog: ComparisonDialog | None = None
 
     def ask(self, page: EditorPage) -> None:
-        """Offer every earlier text of a page."""
+        """Offer all earlier texts of a page."""
         path = page.controller.path
         if path is None:
             self._window.messages.info(
@@ -69,7 +69,7 @@ class Comparisons(QObject):
         self._listing.submit(partial(_commits_of, path))
 
     def with_saved(self, page: EditorPage) -> None:
-        """Compare a page with its file."""
+        """Compare a page with its saved file."""
         path = page.controller.path
         if path is None:
             self.ask(page)
@@ -114,7 +114,7 @@ class Comparisons(QObject):
         self._palette().ask(tr("Compare with"), choices)
 
     def _tell_refused(self, repository: str) -> None:
-        quoted = repository.replace("'", "'\\''")  # its name must not end the quotes of a shell
+        quoted = repository.replace("'", "'\\''")  # a quote must not end the shell's quoting
         self._window.messages.say(
             "warning",
             tr("Git does not read this repository: its files are another user's."),
@@ -126,11 +126,9 @@ class Comparisons(QObject):
         )
 
     def offer_earlier(self, page: EditorPage, state: RunState | None) -> None:
-        """Offer the last run and the commits of a page to be compared in the Diff tab.
+        """Offer the last run and the commits of a page for comparison in the Diff tab.
 
-        Args:
-            page: the prompt.
-            state: the run that was shown last.
+        Args: page: the prompt. state: the run that was shown last.
         """
         path = page.controller.path
         sides: list[diff.ConversationSide] = []
@@ -187,7 +185,7 @@ class Comparisons(QObject):
         self._dialog = None
 
     def _take_back(self, edits: tuple[TextEdit, ...]) -> None:
-        """Put older lines into the text, if it is still the one that was compared."""
+        """Restore older lines, if the text is still the compared one."""
         page, earlier = self._page, self._earlier
         if page is None or earlier is None:
             return
@@ -196,11 +194,11 @@ class Comparisons(QObject):
         self._take(earlier)
 
     def keep(self, path: Path, text: str) -> None:
-        """Keep a text that was saved over."""
+        """Store a text that was overwritten."""
         self._try(partial(self._kept.keep, path, text))
 
     def follow_rename(self, old: Path, new: Path) -> None:
-        """Find what was kept of a file or folder under its new name."""
+        """Move the stored texts of a file or folder to its new name."""
         self._try(partial(self._kept.follow, old, new))
 
     def _try(self, act: Callable[[], None]) -> None:
@@ -220,7 +218,7 @@ class Comparisons(QObject):
 class _Commits:
     commits: tuple[Revision, ...]
     refused: str = ""
-    """The repository that git does not read as another user's; empty where it does."""
+    """Repository that Git refuses because another user owns it; empty if it is readable."""
 
 
 def _commits_of(path: Path) -> _Commits:
@@ -229,12 +227,12 @@ def _commits_of(path: Path) -> _Commits:
 
 
 def _commit_side(title: str, path: Path, commit: Revision) -> diff.ConversationSide:
-    """Return the text of a file in a commit, which is read when it is compared."""
+    """Return the text of a file in a commit, which is read for the comparison."""
     return diff.ConversationSide(title, read=partial(text_at, path, commit.name, commit.path))
 
 
 def _commit_sides(path: Path | None) -> tuple[diff.ConversationSide, ...]:
-    """Return the texts of a file in its commits; none for a text that was never saved."""
+    """Return the texts of a file in its commits; empty if it was never saved."""
     if path is None:
         return ()
     commits = revisions(path)
@@ -243,7 +241,7 @@ def _commit_sides(path: Path | None) -> tuple[diff.ConversationSide, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """Two sides, compared."""
+    """Two compared texts."""
 
     title: str
     comparison: diff.PromptComparison
@@ -252,7 +250,7 @@ class _Made:
 def _compared(
     now: str, path: Path | None, values: JsonObject, pair: diff.Pair, *, trusted: bool
 ) -> diff.PromptComparison:
-    """Return both sides, and what a model would get of each; in the pool."""
+    """Compare two texts and the messages that a model would get from each; runs in the pool."""
     from studio.application.preview.variables import PreviewJob
     from studio.core.prompty.parse import parse
 

@@ -1,4 +1,4 @@
-"""Everything of connections that the window opens: dialogs, questions, and the toolbar's lists."""
+"""Connection dialogs, questions about endpoints, and the model lists of the toolbar."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ _TOY = marked("A very small model for trying things out, which needs help; real 
 
 
 class ConnectionCoordinator(QObject):
-    """Joins the connections' controller and the window."""
+    """Connects the controller of connections with the window."""
 
-    protocol_chosen = Signal(str)  # ProtocolName for runs, or empty for the file's own
+    protocol_chosen = Signal(str)  # ProtocolName for runs, or empty for the file's protocol
 
     def __init__(
         self, controller: ConnectionsController, window: WindowParts, messages: Notifications
@@ -52,7 +52,7 @@ class ConnectionCoordinator(QObject):
         self._messages = messages
         self._dialog: ConnectionsDialog | None = None
         self.starts: tuple[ProviderStart, ...] = ()
-        """Providers that can be connected, as of the last look."""
+        """Providers that can be connected, from the last search."""
         self._is_prompt = True
         self._size = PromptSize()
         self._tip = ""
@@ -70,7 +70,7 @@ class ConnectionCoordinator(QObject):
         self.show_choice(controller.choice)
 
     def manage(self) -> ConnectionsDialog:
-        """Open the dialog of all connections, at the one that the prompt uses."""
+        """Open the dialog of all connections, with the one that the prompt uses selected."""
         from studio.ui.connections.dialog import ConnectionsDialog
 
         if self._dialog is None:
@@ -83,7 +83,7 @@ class ConnectionCoordinator(QObject):
         return self._dialog
 
     def choose(self) -> ModelPopover:
-        """Open the popover of models at the toolbar's button, and look for servers here."""
+        """Open the model popover at the toolbar's button; search for servers on this machine."""
         popover, controller = self.popover, self._controller
         self.starts = controller.list_models(os.environ)
         controller.look_for_weights(self._window.services.settings.value.model_folders)
@@ -105,7 +105,7 @@ class ConnectionCoordinator(QObject):
 
     @cached_property
     def popover(self) -> ModelPopover:
-        """Return the popover of models, made when it first opens."""
+        """Return the model popover, created on first use."""
         from studio.ui.connections.model_popover import ModelPopover
 
         popover = ModelPopover(self._controller, self._window.model_button)
@@ -124,12 +124,12 @@ class ConnectionCoordinator(QObject):
             self.popover.show_sources(self._controller.sources(self.starts))
 
     def show_count(self, count: PreviewCount) -> None:
-        """Take the size of the open prompt, for its price."""
+        """Set the token count of the open prompt, from which its price is computed."""
         sent = count.sent
         self._show_price(replace(self._size, tokens=sent.total, is_exact=sent.total_is_exact))
 
     def show_means(self, path: str, means: RunMeans) -> None:
-        """Take the figures of the last runs of a prompt, for its price."""
+        """Set the means of a prompt's last runs, from which its price is computed."""
         if path == str(self._controller.file):
             self._show_price(replace(self._size, means=means))
 
@@ -144,14 +144,14 @@ class ConnectionCoordinator(QObject):
         button.setToolTip("\n".join(filter(None, (self._tip, how))))
 
     def asks_first(self, then: Callable[[], None], asked: RequestedModel | None = None) -> bool:
-        """Ask about the endpoint that a prompt chose, where that is needed.
+        """Ask for consent to an endpoint that a prompt sets, if it is needed.
 
         Args:
-            then: called once the user has allowed it.
-            asked: what the prompt says of its model; the open one's where None.
+            then: called when the user has allowed it.
+            asked: the model that a prompt requests; None for the open prompt.
 
         Returns:
-            Whether there is something to ask; nothing is to be sent then but by `then`.
+            Whether the user is asked; if so, only `then` may send.
         """
         from studio.ui.connections.dialog import TrustDialog
 
@@ -169,12 +169,12 @@ class ConnectionCoordinator(QObject):
         return True
 
     def refuse(self, error: ModelError, asked: RequestedModel, again: Callable[[], None]) -> None:
-        """Report why no model answers, and offer a replacement of a missing connection.
+        """Report why no model is available, and offer a replacement for a missing connection.
 
         Args:
-            error: why.
-            asked: what the prompt says of its model.
-            again: what was asked for, to be done once a connection is chosen.
+            error: the reason.
+            asked: the model that the prompt requests.
+            again: repeats the request when a connection is chosen.
         """
         offers: tuple[NotificationAction, ...] = ()
         if error.kind == "missing-connection":
@@ -199,7 +199,7 @@ class ConnectionCoordinator(QObject):
             yield NotificationAction(text, partial(use, each))
 
     def _folder_of(self, file: Path | None) -> Path | None:
-        """Return the folder that a choice is kept for: the opened one, else the file's own."""
+        """Return the folder for which a choice is stored: the opened one, else that of the file."""
         if file is None:
             return None
         root = self._window.files.root_of(file)
@@ -207,7 +207,7 @@ class ConnectionCoordinator(QObject):
         return file.parent if root is None or is_wide else root
 
     def _try(self, act: Callable[[], None]) -> bool:
-        """Do what writes the connections; False where that failed, which is reported."""
+        """Change the connections; report a failure and return False."""
         try:
             act()
         except (OSError, ValueError) as error:
@@ -217,19 +217,19 @@ class ConnectionCoordinator(QObject):
         return True
 
     def close(self) -> None:
-        """Close the dialogs that are open."""
+        """Close the open dialogs."""
         if self._dialog is not None:
             self._dialog.close()
 
     def show_document(self, document: PromptDocument | None) -> None:
-        """Name no model over what is no prompt: an experiment names its own."""
+        """Show no model for an experiment, which names its own models."""
         is_prompt = document is None or document.is_prompt
         if is_prompt != self._is_prompt:
             self._is_prompt = is_prompt
             self.show_choice(self._controller.choice)
 
     def show_choice(self, choice: ModelChoice) -> None:
-        """Show above what the document is answered by, and in the status bar how fast."""
+        """Show the document's model in the toolbar, and its speed in the status bar."""
         self._show_status(choice)
         if not self._is_prompt:
             button = self._window.model_button
@@ -237,7 +237,7 @@ class ConnectionCoordinator(QObject):
             button.show_price("")
 
     def show_speed(self) -> None:
-        """Show how fast the embedded model wrote, once it has."""
+        """Show the speed of the embedded model when it is known."""
         if self._controller.speed != self._speed:
             self._speed = self._controller.speed
             self._show_status(self._controller.choice)
@@ -273,7 +273,7 @@ class ConnectionCoordinator(QObject):
         self._try(lambda: self._controller.use(use, folder))
 
     def _on_folder(self, folder: Path) -> None:
-        """List the model files of a folder, now and later."""
+        """List the model files of a folder, now and in later sessions."""
         settings = self._window.services.settings
         folders = dict.fromkeys((*settings.value.model_folders, str(folder)))
         settings.set(replace(settings.value, model_folders=tuple(folders)))
@@ -304,5 +304,5 @@ class ConnectionCoordinator(QObject):
 
 
 def is_agent(document: PromptDocument) -> bool:
-    """Return whether a prompt is run by a protocol: it has tools, or settings of a loop."""
+    """Return whether a prompt runs with a protocol: it has tools or loop settings."""
     return bool(document.tools or agent_settings(document))

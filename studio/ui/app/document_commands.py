@@ -1,4 +1,4 @@
-"""Commands for files and folders, and for the page in front: its text, front matter and run."""
+"""Commands for files and folders, and for the active page: text, front matter and run."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ BEGINNINGS = {"run": "run.start", "step": "run.step"}
 
 
 class FileCommands(QObject):
-    """Carries out the actions on files for one window."""
+    """Executes the file actions of one window."""
 
     def __init__(self, window: WindowParts, parent: QObject) -> None:
         super().__init__(parent)
         self._window = window
         self._when_read: list[tuple[EditorPage, QAction]] = []
-        """Actions for the open prompt, which is not parsed yet."""
+        """Actions that wait until the open prompt is parsed."""
         window.tabs.parsed.connect(self._on_parsed)
 
     def new(self) -> None:
-        """Open a new prompt from the simplest template, so that it is never a blank page."""
+        """Open a new prompt from the simplest template instead of a blank page."""
         self.new_from(resource("templates", "chat.prompty"))
 
     def new_from(self, template: object) -> None:
@@ -55,17 +55,17 @@ class FileCommands(QObject):
             self._window.tabs.new(read_text(template)).begin_at_messages()
 
     def reopen(self) -> None:
-        """Open the file again whose tab was closed last."""
+        """Reopen the file of the tab that was closed last."""
         if not self._window.tabs.reopen():
             self._window.messages.info(tr("No tab was closed that can be opened again."))
 
     def go_to_files(self) -> None:
-        """Give the keyboard to the files; where there are none, to what opens a folder."""
+        """Focus the files, or the button that opens a folder if there are none."""
         self._window.docks.show("files")
         self._window.files.take_keyboard()
 
     def open_example(self, example: object) -> None:
-        """Open the user's own copy of an example, with its tools."""
+        """Open the user's copy of an example with its tools."""
         if not isinstance(example, Path):
             return
         folder = self._window.services.paths.data / "examples"
@@ -89,10 +89,9 @@ class FileCommands(QObject):
         self.run_open()
 
     def run_open(self, action: str = "run.start") -> None:
-        """Run the open prompt as soon as it is parsed; the first example if none is open.
+        """Run the open prompt as soon as it is parsed, or the first example if none is open.
 
-        Args:
-            action: what begins: `run.start`, or `run.step` to stand still at the first place.
+        Args: action: `run.start`, or `run.step` to pause at the first point.
         """
         tabs = self._window.tabs
         if tabs.current is None:
@@ -103,7 +102,7 @@ class FileCommands(QObject):
         self.trigger_when_read(self._window.actions[action])
 
     def trigger_when_read(self, action: QAction) -> None:
-        """Trigger an action as soon as the open prompt, if there is one, is parsed."""
+        """Trigger an action as soon as the open prompt is parsed."""
         page = self._window.tabs.current
         if page is None or self._window.tabs.document is not None:
             action.trigger()
@@ -112,7 +111,7 @@ class FileCommands(QObject):
 
     def _on_parsed(self) -> None:
         for page, action in self._when_read:
-            if page is self._window.tabs.current:  # else it was asked for another prompt
+            if page is self._window.tabs.current:  # it was requested for another prompt
                 QTimer.singleShot(0, action, action.trigger)
         self._when_read.clear()
 
@@ -122,7 +121,7 @@ class FileCommands(QObject):
             self.show_folder(folder)
 
     def ask_more_folder(self) -> None:
-        """Choose a folder to be shown below those that are shown."""
+        """Choose a folder to add to Files."""
         if folder := self._asked_folder(tr("Add folder")):
             self.add_folder(folder)
 
@@ -132,15 +131,15 @@ class FileCommands(QObject):
         return Path(name) if name else None
 
     def show_folder(self, folder: Path) -> None:
-        """Show one folder in Files, in place of all that are shown, and remember it."""
+        """Show only one folder in Files, and remember it."""
         self._show_folders(self._window.services.settings.value.with_folder(folder))
 
     def add_folder(self, folder: Path) -> None:
-        """Show one more folder in Files, and remember it."""
+        """Add a folder to Files, and remember it."""
         self._show_folders(self._window.services.settings.value.with_more(folder))
 
     def leave_folder(self, folder: Path) -> None:
-        """Show a folder in Files no more; it stays where it is."""
+        """Remove a folder from Files; it stays on disk."""
         settings = self._window.services.settings.value
         left = [each for each in settings.folders if each != folder]
         self._show_folders(settings.with_folders(left))
@@ -167,7 +166,7 @@ class FileCommands(QObject):
             menu.addAction(tr("No recent files")).setEnabled(False)
 
     def offer_recovery(self) -> None:
-        """Restore the texts kept at exit, and offer those left by a crash."""
+        """Restore the texts that were kept at exit, and offer those that a crash left."""
         swaps = self._window.services.swaps
         if not self._window.services.is_safe:
             self._window.tabs.recover_all(swaps.left_behind(kept=True))
@@ -196,28 +195,28 @@ class FileCommands(QObject):
 
 
 IMPORTED = (".json", ".jsonl", ".yaml", ".yml")
-"""Endings of files that are looked at for a prompt of another format."""
+"""Endings of files that may contain a prompt in another format."""
 
 _MOST_LOOKED_AT = 500_000
-"""Bytes of an opened file, and characters of a pasted text, that are looked at for a prompt."""
+"""Maximum size of an opened file (bytes) or pasted text (characters) to search for a prompt."""
 
 
 class ExchangeCommands(QObject):
-    """Export and import: opens the dialogs, and wires them to the tabs."""
+    """Export and import: opens the dialogs and connects them to the tabs."""
 
     def __init__(self, window: WindowParts, panes: Callable[[], Panes]) -> None:
         super().__init__(window.widget)
         self._window = window
         self._panes = panes
         self.address = ""
-        """Address of the connection that would answer; empty for the provider's own."""
+        """Address of the connection for the prompt; empty for the provider's default."""
         self.model = ""
-        """Model that it asks for; empty where it has no name elsewhere."""
+        """Model id of the connection; empty if it has none outside the studio."""
         self.trusted = True
-        """Whether the open prompt's folder is trusted, so that its references may be read."""
+        """Whether the prompt's folder is trusted, so that its references may be read."""
 
     def set_answerer(self, address: str, model: str) -> None:
-        """Take the address and the model of the connection that would answer; either may be ""."""
+        """Set the address and the model id of the connection for the prompt; either may be ""."""
         self.address, self.model = address, model
 
     def export(self) -> None:
@@ -250,7 +249,7 @@ class ExchangeCommands(QObject):
         dialog.open()
 
     def ask_import(self) -> None:
-        """Ask for a file of another format, and show what it would become."""
+        """Ask for a file of another format and show its import."""
         from studio.ui.dialogs.import_prompt import ask_file
 
         path = ask_file(self._window.widget, self._window.tabs.files.folder())
@@ -258,18 +257,18 @@ class ExchangeCommands(QObject):
             self.import_path(path)
 
     def offer_import(self, path: Path) -> None:
-        """Offer to import an opened file that holds a prompt of another format."""
+        """Offer to import an opened file that contains a prompt in another format."""
         name = path.name.lower()
         if not name.endswith((".prompt", *IMPORTED)) or name.endswith(SUFFIXES):
             return
-        from studio.core.imports.recognize import is_importable  # not with the first paint
+        from studio.core.imports.recognize import is_importable  # not before the first paint
 
         if path.stat().st_size <= _MOST_LOOKED_AT and is_importable(path):
             words = tr("{name} holds a prompt of another program.").format(name=path.name)
             self._offer(words, partial(self.import_path, path))
 
     def offer_pasted(self, text: str) -> None:
-        """Offer to import pasted JSON that holds a prompt, such as the messages of a request."""
+        """Offer to import pasted JSON that contains a prompt, such as the messages of a request."""
         from studio.core.imports.imported import ImportFailure
         from studio.core.imports.recognize import import_text
 
@@ -290,12 +289,12 @@ class ExchangeCommands(QObject):
     def import_path(
         self, path: Path, text: str | None = None, made: Imported | None = None
     ) -> None:
-        """Show what a file of another format would become.
+        """Show the import of a file of another format.
 
         Args:
             path: the file.
-            text: its text, if it is not on disk.
-            made: the prompt, where it is made already.
+            text: its text if it is not on disk.
+            made: the prompt if it is already converted.
         """
         from studio.ui.dialogs.import_prompt import ImportDialog
 
@@ -309,11 +308,11 @@ class ExchangeCommands(QObject):
             dialog.deleteLater()
 
     def import_made(self, path: Path, made: Imported) -> None:
-        """Show a prompt that is made already, and a place for it."""
+        """Show a converted prompt with a path to save it."""
         self.import_path(path, made=made)
 
     def take_dropped(self, path: Path) -> bool:
-        """Import a dropped file of another format; False where it is none."""
+        """Import a dropped file of another format; return False if it is not one."""
         from studio.core.imports.recognize import is_importable
 
         if path.suffix.lower() not in IMPORTED or not is_importable(path):
@@ -322,7 +321,7 @@ class ExchangeCommands(QObject):
         return True
 
     def _apply_fix(self, page: EditorPage, dialog: ExportDialog, fix: Fix) -> None:
-        """Make a fix in the editor, and check the text that it gives."""
+        """Apply a fix in the editor, and check the new text."""
         from studio.core.prompty.parse import parse
 
         page.editor.apply_edits(fix.edits)
@@ -340,21 +339,21 @@ class ExchangeCommands(QObject):
         return None if unknown or not registry.entries else registry.specs
 
 
-# The commands of the editor area: the part of the table about texts and sides.
+# The commands of the editor area: texts and split views.
 
 OnPage = Callable[[Callable[[EditorPage], object]], Callable[[], None]]
-"""Makes an act on a page into one on the page shown."""
+"""Turns a function of a page into a function of the active page."""
 
 
 class EditorCommands(QObject):
-    """Carries out the editor's actions for one window."""
+    """Executes the editor actions of one window."""
 
     def __init__(self, window: WindowParts, parent: QObject) -> None:
         super().__init__(parent)
         self._window = window
 
     def table(self, on_page: OnPage) -> dict[str, Callable[[], object]]:
-        """Return each action and what it does."""
+        """Return the function of each action."""
         return {**self._editing(on_page), **self._sides(on_page)}
 
     def _editing(self, on_page: OnPage) -> dict[str, Callable[[], object]]:
@@ -413,10 +412,10 @@ class EditorCommands(QObject):
         }
 
     def _in_text(self, act: str, on_editor: Callable[[], object]) -> Callable[[], None]:
-        """Act on the text or list that has the keyboard; on the prompt where it is neither.
+        """Run an action on the text or list with the focus, or else on the prompt.
 
-        Read-only texts (a reply, a card) and lists leave these keys to the window: without this
-        Ctrl+A there chose, and Ctrl+X cut, the prompt or its line.
+        Read-only texts (a reply, a card) and lists do not handle these keys: without this, Ctrl+A
+        there selected the prompt, and Ctrl+X cut its line.
         """
 
         def run() -> None:
@@ -455,7 +454,7 @@ class EditorCommands(QObject):
         }
 
     def tidy(self, page: EditorPage) -> None:
-        """Put the prompt into its usual form, as one step that can be undone."""
+        """Format the prompt in the standard form, as one undo step."""
         from studio.core.prompty.fmt import tidy_edits
         from studio.core.prompty.parse import parse
 
@@ -466,7 +465,7 @@ class EditorCommands(QObject):
             self._window.messages.info(tr("The prompt is tidy already."))
 
     def rewrite(self, page: EditorPage) -> None:
-        """Rewrite the prompt for another protocol of the loop, after a look at the difference."""
+        """Rewrite the prompt for another loop protocol, after showing the difference."""
         from studio.core.prompty.parse import parse
         from studio.ui.dialogs.comparison import RewriteDialog
 
@@ -480,7 +479,7 @@ class EditorCommands(QObject):
         dialog.open()
 
     def front_form(self, page: EditorPage) -> None:
-        """Show the front matter as a form, which follows the text and writes into it."""
+        """Show the front matter as a form, which follows and edits the text."""
         from studio.core.prompty.parse import parse
         from studio.ui.dialogs.front_matter import FrontMatterDialog
 
@@ -503,7 +502,7 @@ class EditorCommands(QObject):
         dialog.show()
 
     def find_in_files(self, *, replace: bool) -> None:
-        """Look for a text in the folders of Files, else in the folder of the prompt shown."""
+        """Search in the folders of Files, or else in the folder of the active prompt."""
         from studio.ui.search.find_in_files import FileReplacer, FindInFiles
 
         window = self._window

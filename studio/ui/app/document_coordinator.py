@@ -31,10 +31,10 @@ from studio.viewmodels.tools.controller import ToolsController
 
 
 class DocumentCoordinator(QObject):
-    """Hands a document, its values and its tools to whatever shows them or works with them."""
+    """Passes the document, its values and its tools to panes and view models."""
 
     trust_changed = Signal(bool)  # whether the document's folder is trusted
-    target_changed = Signal(PreviewTarget)  # the model that a run would be sent to
+    target_changed = Signal(PreviewTarget)  # the model that a run would use
     refused = Signal(str)  # sentence for the user
 
     def __init__(
@@ -49,18 +49,18 @@ class DocumentCoordinator(QObject):
         debugging: Debugging,
         trust: TrustStore,
     ) -> None:
-        """Make it; nothing is shown before `show_document`.
+        """Create it; `show_document` shows a document.
 
         Args:
             window: the parts of the window.
             inputs: the user's values.
-            preview_pane: what the model would be told.
-            tools_pane: the tools that a model would get.
-            preview: makes the preview.
+            preview_pane: pane of the messages.
+            tools_pane: pane of the tools.
+            preview: computes the preview.
             tools: the tools of the document.
-            connections: where models come from.
-            debugging: the breakpoints and watches of the document's file.
-            trust: the folders that are trusted.
+            connections: the configured connections.
+            debugging: breakpoints and watches of the document's file.
+            trust: the trusted folders.
         """
         super().__init__(window.widget)
         self._window = window
@@ -79,11 +79,11 @@ class DocumentCoordinator(QObject):
         self._loading: LatestJob[tuple[LoadedPart, ...]] = LatestJob(self, preview_pane.show_loaded)
 
     def show_document(self, document: PromptDocument | None) -> None:
-        """Show a document, or none; a file's values come back with it."""
+        """Show a document or none; the values of a file are restored."""
         path = document.source.path if document is not None else None
         prompt = document if document is not None and document.is_prompt else None
         if path != self._path or prompt is None or not has_references(prompt):
-            self._show_inputs(prompt)  # else once its references are read
+            self._show_inputs(prompt)  # otherwise when its references are read
         self._path, self._prompt = path, prompt
         self.show_trust()
         if prompt is not None:
@@ -100,15 +100,15 @@ class DocumentCoordinator(QObject):
             self._window.status.set_tokens("")
             self._load_tools(
                 document if document is not None and document.is_tool_file else None
-            )  # none, or a Python file: its functions are the tools
+            )  # none, or a Python file, whose functions are the tools
 
     def show_sets(self) -> None:
-        """Offer the saved input sets for comparing."""
+        """Offer the saved input sets for comparison."""
         self._preview_pane.diff.set_input_sets(self._inputs.library.sets)
         self._tell_editor()
 
     def keep_samples(self, values: GivenInputs) -> None:
-        """Write values into the file, as samples of its inputs."""
+        """Write values into the file as samples of its inputs."""
         page, document = self._window.tabs.current, self._window.tabs.document
         if page is None or document is None or document.source.text != page.editor.text():
             return
@@ -123,14 +123,14 @@ class DocumentCoordinator(QObject):
             )
 
     def take_sample(self, name: str) -> None:
-        """Take the sample that the preview shows for an input as the user's value."""
+        """Use the sample that the preview shows for an input as the user's value."""
         preview = self._preview.preview
         if preview is None:
             return
         document, value = preview.job.document, preview.prepared.inputs.get(name)
         declared = document.input(name)
         is_unread = isinstance(value, str) and whole_reference(value) is not None
-        # Text files are shown before trust; a value that is taken would be sent.
+        # Text files are shown before trust, but a used value would be sent.
         is_elsewhere = declared is not None and has_reference(declared.sample)
         if is_unread or (is_elsewhere and not is_trusted(document.source.path, self._trust)):
             self.refused.emit(tr("The sample is in a file: trust the folder to take it."))
@@ -138,7 +138,7 @@ class DocumentCoordinator(QObject):
             self._inputs.library.add({name: value})
 
     def show_given(self, given: GivenInputs) -> None:
-        """Take the values of the inputs."""
+        """Use the given values of the inputs."""
         self._preview.set_inputs(given)
         self._tools.set_inputs(given)
         self._tell_editor()
@@ -166,7 +166,7 @@ class DocumentCoordinator(QObject):
         self._inputs.set_document(prompt, page.controller.id if page is not None else "")
 
     def show_preview(self, preview: Preview) -> None:
-        """Show a preview; the tools that it found are loaded."""
+        """Show a preview and load the tools that it names."""
         is_new = preview.document is self._prompt and not preview.is_stale
         resolved = preview.prepared.document
         if is_new and resolved is not preview.document:
@@ -175,14 +175,14 @@ class DocumentCoordinator(QObject):
         self._load_tools(preview.document, preview.messages.tools)
 
     def show_count(self, count: PreviewCount) -> None:
-        """Show what a preview costs."""
+        """Show the token count and cost of a preview."""
         shown = meter(count)
         self._preview_pane.show_tokens(count.tokens)
         self._preview_pane.show_change(count.change)
         self._window.status.set_tokens(shown.text, shown.detail, shown.fullness)
 
     def show_inline(self, preview: Preview, values: tuple[InlineValue, ...]) -> None:
-        """Show the values of a preview behind the lines of its text."""
+        """Show the values of a preview after the lines of its text."""
         page = self._window.tabs.current
         if page is not None and page.controller.path == preview.document.source.path:
             page.show_values(values, preview.document.source)
@@ -194,14 +194,14 @@ class DocumentCoordinator(QObject):
             self._tools.set_document(document, hoisted)
 
     def show_registry(self, registry: ToolRegistry) -> None:
-        """Take the tools that are known now."""
-        # Trusting a folder loads its tools, and lets its variables be looked up.
+        """Use the tools of a new registry."""
+        # Trusting a folder loads its tools and allows its environment variables.
         self.show_trust()
         self._preview.set_tools(registry.specs)
         self._tell_editor()
 
     def show_trust(self) -> None:
-        """Tell the document's readers whether its folder is trusted."""
+        """Update all parts that depend on the trust in the document's folder."""
         path = self._path
         opened = self._window.files.root_of(path) if path is not None else None
         held = folder_trust(path.parent if path is not None else None, self._trust, opened)
@@ -211,14 +211,14 @@ class DocumentCoordinator(QObject):
         self.trust_changed.emit(held.is_trusted)
 
     def focus_input(self, name: str, place: QRect | None = None) -> None:
-        """Edit an input's value over a place of the screen, or bring its field into view."""
+        """Edit an input's value at a rectangle of the screen, or scroll to its field."""
         if place is not None and self._inputs.edit_over(name, place):
             return
         self._window.docks.show("inputs")
         self._inputs.focus_input(name)
 
     def show_choice(self, choice: ModelChoice) -> None:
-        """Take the model that a run would be sent to."""
+        """Set the model that a run would use."""
         target = preview_target(choice)
         self._preview.set_target(target)
         self.target_changed.emit(target)

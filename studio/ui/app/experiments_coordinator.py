@@ -1,4 +1,4 @@
-"""Experiments of the window: a view for each file, and the ways from a cell to everything else."""
+"""Experiments of the window: a view for each file, and links from its cells to other panes."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -53,10 +53,10 @@ _MOST_SENTENCES = 4
 
 
 class ExperimentsCoordinator(QObject):
-    """Makes views, and leads from their cells to the debugger, the history and the prompt."""
+    """Creates views and opens the debugger, the history and the prompt of their cells."""
 
-    request_record = Signal(str)  # id of a run of the history
-    run_kept = Signal()  # the history has one more
+    request_record = Signal(str)  # id of a stored run
+    run_kept = Signal()  # a run was added to the history
 
     def __init__(self, background: Background, run: RunCoordinator, store: RunStore | None) -> None:
         super().__init__(run)
@@ -82,10 +82,11 @@ class ExperimentsCoordinator(QObject):
         return self._view(ExperimentController(path, self._background, self._services, self))
 
     def show_cases(self, rows: Path | None = None) -> None:
-        """Show the cases of the open prompt beside it.
+        """Show the cases of the open prompt in their pane.
 
         Args:
-            rows: their file; None is the one that was shown last, or the first beside the prompt.
+            rows: file of the cases; None for the one that was shown last, or the first beside the
+                prompt.
         """
         document = self._window.tabs.document
         path = document.source.path if document is not None and document.is_prompt else None
@@ -113,13 +114,13 @@ class ExperimentsCoordinator(QObject):
         view.setFocus()
 
     def run_cases(self) -> None:
-        """Ask the cases that are shown."""
+        """Run the shown cases."""
         view = self._stack.currentWidget()
         if isinstance(view, ExperimentView):
             view.run_all()
 
     def _follow_page(self) -> None:
-        """Show the cases of the prompt in front, where they were opened."""
+        """Show the cases of the active prompt if their pane was opened."""
         document = self._window.tabs.document
         view = self._cases.get(document.source.path) if document and document.source.path else None
         if view is not None:
@@ -143,19 +144,19 @@ class ExperimentsCoordinator(QObject):
         return view
 
     def close(self) -> None:
-        """Stop what is under way and let go of the files."""
+        """Stop running experiments and close the files."""
         for view in self._views:
             view.controller.close()
         self._views.clear()
 
     def _run_shown(self, at_entry: bool) -> None:
-        """Do for the experiment in front what its own keys do, wherever the keyboard is."""
+        """Run or step the active experiment, wherever the focus is."""
         for view in self._views:
             if view.isVisible():
                 (view.detail.step_button if at_entry else view.run_button).click()
 
     def _services(self) -> ExperimentServices:
-        """Return the services of experiments, in their present setup."""
+        """Return the services for experiments with their current configuration."""
         return ExperimentServices(
             self._run.trust,
             self._connections.connections,
@@ -164,18 +165,18 @@ class ExperimentsCoordinator(QObject):
         )
 
     def _services_with_texts(self) -> ExperimentServices:
-        """Return the services with the texts of all editors, which count for cases."""
+        """Return the services with the unsaved texts of all editors, which cases use."""
         pages = [page for page in self._window.tabs.pages() if page.controller.path is not None]
         texts = {Path(str(each.controller.path)).resolve(): each.editor.text() for each in pages}
         return replace(self._services(), drafts=texts)
 
     def _on_ended(self, report: ExperimentReport) -> None:
-        """Notify the desktop that a run has ended, if the user wants that."""
+        """Notify the desktop that a run has ended, if the user enabled this."""
         if self._window.services.settings.value.notify_ended:
             self._notice.tell(*ended_words(report))
 
     def _plan_again(self) -> None:
-        """Plan cases, which the model in use answers, and what could not be run before."""
+        """Plan cases again for the new model, and experiments that could not be run before."""
         for view in self._views:
             is_asked_now = view.bar is not None or view.controller.plan is None
             if is_asked_now and not view.controller.is_running:
@@ -185,7 +186,7 @@ class ExperimentsCoordinator(QObject):
         words = tr("{name} names a connection that is not set up here.")
         hint = tr("Nothing was sent. Make the connection, or choose one for the folder.")
         error = ModelError("missing-connection", words.format(name=prompt.name), hint)
-        # Whatever is chosen is saved, and the file is planned again then.
+        # A choice is saved, and then the file is planned again.
         self._run.questions.refuse(error, RequestedModel(file=prompt), lambda: None)
 
     def _on_closed(self, view: QWidget) -> None:
@@ -195,7 +196,7 @@ class ExperimentsCoordinator(QObject):
             view.controller.deleteLater()
 
     def _on_saved(self, path: Path) -> None:
-        """Read again what a saved file is a part of; a run that goes has read it already."""
+        """Reload experiments that use a saved file; a running one has already read it."""
         for view in self._views:
             if not view.controller.is_running and view.controller.reads(path):
                 view.controller.reload_plan()
@@ -208,10 +209,10 @@ class ExperimentsCoordinator(QObject):
         if controller.asked is not None:
             controller.asked()
 
-    # -- made of what is at hand ----------------------------------------------------------------
+    # -- created from other data -----------------------------------------------------------------
 
     def _keep_cases(self, controller: ExperimentController) -> None:
-        """Write the experiment that gives the same cells and verdicts beside the prompt."""
+        """Write an experiment with the same cells and verdicts beside the prompt."""
         table, plan = controller.cases, controller.plan
         if table is None or plan is None:
             self._run.refuse(tr("The cases cannot be run as they are."))
@@ -219,7 +220,7 @@ class ExperimentsCoordinator(QObject):
         self._write_new(free_path(table.prompt), table.text(plan.variants[0].document))
 
     def _copy_prompt(self, view: ExperimentView) -> None:
-        """Write the text of the prompt into a file beside it, open it, and make it a column."""
+        """Copy the prompt's text to a file beside it, open it, and add it as a column."""
         if view.controller.cases is None or view.bar is None:
             return
         prompt = view.controller.cases.prompt.resolve()
@@ -228,14 +229,15 @@ class ExperimentsCoordinator(QObject):
         self._write_new(copy, read_text(prompt) if text is None else text)
         if copy.is_file():
             view.bar.add_file(copy)
-            self._window.docks.show("cases")  # beside the copy, too
+            self._window.docks.show("cases")  # beside the copy as well
 
     def keep(self, past: PastRun | None) -> None:
         """Add the values and the answer of a run to the cases of its prompt."""
         page = self._window.tabs.current
         path = Path(past.setup.path) if past is not None and past.setup.path else None
         if past is not None and path is None and page is not None:
-            # The text had no name when it ran: its cases lie beside the file that it becomes.
+            # The text had no name when it ran: its cases are stored beside the file where it was
+            # saved.
             if page.controller.path is None and not self._window.tabs.save(page):
                 return
             path = page.controller.path
@@ -249,7 +251,7 @@ class ExperimentsCoordinator(QObject):
         self._keep_row(past.document, path, row)
 
     def keep_call(self, row: JsonObject) -> None:
-        """Add a recorded call, as a case of the open prompt, to its cases."""
+        """Add a recorded call to the cases of the open prompt."""
         document = self._window.tabs.document_now()
         path = document.source.path if document is not None else None
         if document is None or path is None:
@@ -278,7 +280,7 @@ class ExperimentsCoordinator(QObject):
     # -- from a cell ----------------------------------------------------------------------------
 
     def _step(self, controller: ExperimentController, key: CellKey) -> None:
-        """Step through a cell's row live, with the prompt and model of its column."""
+        """Step through a cell's row with the prompt and model of its column."""
         grid, plan = controller.model.grid, controller.plan
         if grid is None or plan is None:
             self._run.refuse(tr("The experiment's file cannot be run as it is."))
@@ -289,7 +291,7 @@ class ExperimentsCoordinator(QObject):
             self._run.refuse(str(error))
 
     def _edit(self, controller: ExperimentController, key: CellKey) -> None:
-        """Open the prompt of a cell's column; one that is made of an edit as a text of its own."""
+        """Open the prompt of a cell's column; an edited one as a separate text."""
         variant = controller.variant(key)
         if variant is None:
             self._run.refuse(tr("The experiment's file cannot be run as it is."))
@@ -302,7 +304,7 @@ class ExperimentsCoordinator(QObject):
             tabs.new(variant.document.source.text, f"{variant.name}.prompty")
 
     def _open_run(self, controller: ExperimentController, key: CellKey) -> None:
-        """Put a kept run into the history, and open it there."""
+        """Add a cell's run to the history and open it there."""
         journal = controller.answers.journal_of(key)
         if journal is None or self._store is None:
             self._run.refuse(tr("The run of this cell was not kept."))
@@ -323,7 +325,7 @@ class ExperimentsCoordinator(QObject):
 
 
 class ExperimentDialogs(QObject):
-    """Opens them, and carries what they find to the editor and the user."""
+    """Opens the dialogs of experiments and passes their results to the editor and the user."""
 
     def __init__(
         self, window: WindowParts, background: Background, services: ServicesNow, parent: QObject
@@ -334,7 +336,7 @@ class ExperimentDialogs(QObject):
         self._services = services
 
     def join(self, view: ExperimentView) -> None:
-        """Open them from a view."""
+        """Connect a view to the dialogs."""
         view.request_workers.connect(lambda: self._workers(view))
         view.request_rows.connect(lambda kinds: self._rows(view, kinds))
         view.request_improvement.connect(lambda: self._improve(view))
@@ -343,7 +345,7 @@ class ExperimentDialogs(QObject):
         WorkersDialog(view.controller, self._window.widget).open()
 
     def _rows(self, view: ExperimentView, kinds: tuple[str, ...]) -> None:
-        """Ask for rows of some kinds; they are added where they are seen, and *Undo* is offered."""
+        """Generate rows of some kinds; they are added after review, with *Undo*."""
         plan, path = view.controller.plan, view.controller.path
         if plan is None:
             return
@@ -375,7 +377,7 @@ class ExperimentDialogs(QObject):
         dialog.open()
 
     def _accept(self, found: Improvement) -> None:
-        """Put the better text into the prompt's editor, as one step that can be undone."""
+        """Put the better text into the prompt's editor, as one undo step."""
         page = self._window.tabs.open_text(Path(found.prompt))
         if page is None:
             return
@@ -399,13 +401,13 @@ class ExperimentDialogs(QObject):
         key: str,
         undone: Callable[[], None] = lambda: None,
     ) -> None:
-        """Say what was written, and offer to take it back.
+        """Report a written change and offer to undo it.
 
         Args:
-            change: what was written.
-            words: about it.
-            key: of the notice, which replaces an earlier one.
-            undone: told once it is taken back.
+            change: the written change.
+            words: text of the notification.
+            key: key of the notification, which replaces an earlier one.
+            undone: called after the change is undone.
         """
 
         def undo() -> None:

@@ -1,4 +1,4 @@
-"""Connects the tree of files with the open texts: names, copies, trash, marks."""
+"""Connects the file tree with the open texts: renaming, copies, trash, marks."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -33,9 +33,9 @@ _WORST = (Severity.ERROR, Severity.WARNING, Severity.HINT)
 
 
 class FilesCoordinator(QObject):
-    """Does with files what the tree is asked for; open texts go along."""
+    """Executes the tree's requests on files, and updates open texts."""
 
-    renamed = Signal(Path, Path)  # a file or folder, and where it is now
+    renamed = Signal(Path, Path)  # previous path of a file or folder, new path
 
     def __init__(self, window: WindowParts) -> None:
         super().__init__(window.widget)
@@ -43,7 +43,7 @@ class FilesCoordinator(QObject):
         self._states: Mapping[Path, FileState] = {}
         self._reading = LatestJob(self, self._on_states)
         self._later = single_shot(self, self._read_states, _LATER_MS)
-        """Git is asked once for many changes."""
+        """Git is queried once for several changes."""
         tabs = window.tabs
         window.files.roots_changed.connect(self._look_again)
         tabs.title_changed.connect(self._look_again)
@@ -53,7 +53,7 @@ class FilesCoordinator(QObject):
         tabs.title_changed.connect(self.mark)
 
     def rest(self) -> None:
-        """Stop reading: the window closes."""
+        """Stop reading when the window is closed."""
         self._later.stop()
         self._reading.drop()
 
@@ -62,7 +62,7 @@ class FilesCoordinator(QObject):
             self._later.start()
 
     def _on_activated(self, state: Qt.ApplicationState) -> None:
-        """Look for commits that another program may have made meanwhile."""
+        """Check for commits that another program made meanwhile."""
         if state == Qt.ApplicationState.ApplicationActive:
             self._look_again()
 
@@ -74,12 +74,12 @@ class FilesCoordinator(QObject):
     def _on_states(self, states: Mapping[Path, FileState]) -> None:
         for path, page in self._pages().items():
             if states.get(path) != self._states.get(path):
-                page.changes.read(path)  # committed, or changed back, in another program
+                page.changes.read(path)  # committed or reverted by another program
         self._states = states
         self.mark()
 
     def take(self, tree: FilesTree) -> None:
-        """Do what one more tree asks for."""
+        """Connect another tree."""
         for changed in (tree.files.rowsInserted, tree.files.rowsRemoved):
             changed.connect(self._look_again)
         tree.request_new_file.connect(self._new_file)
@@ -111,7 +111,7 @@ class FilesCoordinator(QObject):
             self._window.tabs.open(copy)
 
     def rename(self, path: Path, name: str) -> None:
-        """Give a file or folder another name; what names it and open texts get the new one."""
+        """Rename a file or folder, and update references and open texts."""
         try:
             new = renamed(path, name)
         except FileError as error:
@@ -149,7 +149,7 @@ class FilesCoordinator(QObject):
             self._window.messages.info(words)
 
     def move_to_bin(self, path: Path) -> None:
-        """Move a file or folder to the system's bin."""
+        """Move a file or folder to the system's trash."""
         if not os.path.lexists(path):
             words = tr("{name} is not there any more.").format(name=path.name)
             self._window.messages.error(words, where=str(path))
@@ -167,12 +167,12 @@ class FilesCoordinator(QObject):
             )
 
     def _delete_for_good(self, path: Path) -> None:
-        """Delete what the system cannot put into its trash, after the user has agreed."""
+        """Delete a file permanently if the system has no trash for it, after a question."""
         if self._try(delete, path) is not None:
             self._close_pages(path)
 
     def _close_pages(self, path: Path) -> None:
-        """Close what is open of a file or folder that is gone, but no unsaved text."""
+        """Close the pages of a deleted file or folder, except those with unsaved text."""
         for page in dict.fromkeys(self._pages().values()):
             own = page.controller.path
             is_gone = own is not None and path in (own, *own.parents)
@@ -183,7 +183,7 @@ class FilesCoordinator(QObject):
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(path.parent)))
 
     def mark(self) -> None:
-        """Say in the tree what is known of the open texts."""
+        """Show the states of the open texts in the tree."""
         files = self._window.files
         if not files.roots:
             return
@@ -222,8 +222,8 @@ def _states_below(roots: Sequence[Path]) -> Mapping[Path, FileState]:
 
 
 def moved_to_bin(path: Path) -> bool:
-    """Move a file, a folder or a link to the system's bin; False where there is none for it."""
-    # Qt makes the bin and not the folder that it lies in, which a new user does not have.
+    """Move a file, folder or link to the system's trash; return False if there is none."""
+    # Qt creates the trash but not its parent folder, which a new user lacks.
     QDir().mkpath(
         QStandardPaths.writableLocation(QStandardPaths.StandardLocation.GenericDataLocation)
     )

@@ -1,7 +1,7 @@
 """Log, session and crash handling of a running studio.
 
-The log, defects of the studio itself, later starts, and the open files of the next start. Nothing
-of this is needed, or imported, before the window's first paint.
+It covers the log, uncaught exceptions, later starts, and the files to open at the next start. None
+of this is needed or imported before the window's first paint.
 """
 
 from collections.abc import Callable
@@ -23,11 +23,11 @@ from studio.viewmodels.app.instance import InstanceServer
 from studio.viewmodels.app.jobs import repeating_timer
 
 _KEEP_MS = 5000
-"""Interval at which the open files are saved, so that a crash leaves a session, too."""
+"""Interval for saving the list of open files, so that it survives a crash."""
 
 
 class Lifecycle(QObject):
-    """Starts once the panes exist, ends with the window."""
+    """Services from the creation of the panes to the end of the window."""
 
     def __init__(
         self,
@@ -39,16 +39,16 @@ class Lifecycle(QObject):
         is_first: bool,
         hide: Callable[[str], str] = str,
     ) -> None:
-        """Begin.
+        """Start the services.
 
         Args:
             services: the window's services.
             window: the parts of the window.
-            commands: what a later start asks for.
-            restore: open the other files of the last time again.
-            is_first: keep the session, and listen for later starts; not so in a window beside
-                another studio, which would write over that one's.
-            hide: hides the secrets of a text, before it is logged or told.
+            commands: commands that later starts request.
+            restore: reopen the other files of the last session.
+            is_first: save the session and listen for later starts. False for a window beside
+                another studio, whose session it would overwrite.
+            hide: hides secrets in a text before it is logged or shown.
         """
         super().__init__(window.widget)
         self._services = services
@@ -92,20 +92,20 @@ class Lifecycle(QObject):
             )
 
     def rest(self) -> None:
-        """Write the session down no more; the window is closing."""
+        """Stop saving the session: the window is closing."""
         self._timer.stop()
 
     def close(self) -> None:
-        """Leave everything as it was before."""
+        """Stop the services and restore the previous handlers."""
         self._timer.stop()
         self._server.close()
         self.crashes.rest()
         stop_log()
 
-    # -- defects --------------------------------------------------------------------------------
+    # -- exceptions ------------------------------------------------------------------------------
 
     def show_crash(self, crash: Crash) -> None:
-        """Report a defect; the second one goes into the dialog that is open."""
+        """Report an uncaught exception; further ones are added to the open dialog."""
         if self._dialog is None:
             self._dialog = self._new_dialog()
         self._dialog.add(crash.summary, crash.report)
@@ -145,7 +145,7 @@ class Lifecycle(QObject):
     # -- the session ----------------------------------------------------------------------------
 
     def keep_session(self) -> None:
-        """Write down what is open."""
+        """Save the list of open files."""
         if not self._is_first:
             return
         files: dict[str, OpenFile] = {}
@@ -161,7 +161,7 @@ class Lifecycle(QObject):
         save_session(self._services.paths.data / SESSION, session)
 
     def _order(self, paths: list[Path]) -> None:
-        """Put the tabs in the order that they had; others come after them."""
+        """Restore the order of the tabs; other tabs follow."""
         group = self._window.tabs.sides.active
         target = 0
         for path in paths:
@@ -171,7 +171,7 @@ class Lifecycle(QObject):
                 target += 1
 
     def _restore(self) -> None:
-        """Open the files that were open beside the one that is shown already."""
+        """Reopen the files of the last session besides the one that is already shown."""
         tabs = self._window.tabs
         session = load_session(self._services.paths.data / SESSION)
         shown, front = tabs.current, tabs.path

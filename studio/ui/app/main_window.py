@@ -1,4 +1,4 @@
-"""The main window: it places the parts and joins them; what they do is theirs."""
+"""The main window: creates and connects its parts, which implement the behavior."""
 
 from __future__ import annotations
 
@@ -33,38 +33,38 @@ if TYPE_CHECKING:
     from studio.ui.files.tree import FilesTree
 
 _RECOVERY_MS = 500
-"""After the first paint: looking for what a crash left must not hold the window up."""
+"""Milliseconds after the first paint until files of a crashed session are searched."""
 _TWICE_MS = 700
-"""Two presses of Esc are one wish within this time."""
+"""Maximum milliseconds between two presses of Esc that count as a double press."""
 _TITLE_BAR = 40
 """Maximum height of a desktop's title bar, in pixels."""
 
 
 class MainWindow(QMainWindow):
-    """The studio's window. Its owner hands in ready panes and listens to its signals."""
+    """The studio's window. Its owner passes in panes and connects its signals."""
 
-    request_closing = Signal()  # the window is asked to close; the user may still stay
-    closing = Signal()  # the user agreed to close; let go of everything
+    request_closing = Signal()  # closing is requested; the user may still cancel
+    closing = Signal()  # the user agreed to close: release all resources
 
     def __init__(
         self, services: Services, panes: Panes | None = None, *, keep_places: bool = False
     ) -> None:
-        """Make the window.
+        """Create the window.
 
         Args:
-            services: what it works with.
-            panes: ready panes.
-            keep_places: leave empty docks for panes that come by `take_panes`.
+            services: services of the window.
+            panes: complete panes.
+            keep_places: create empty docks for panes that `take_panes` adds.
         """
         super().__init__()
         self.services = services
         self.panes = panes or Panes()
         self._keep_places = keep_places
-        # Before any widget is made: fonts and metrics are taken when widgets are laid out.
+        # Before any widget is created: its layout uses fonts and metrics.
         self._fonts = fonts_of(services.settings.value)
         apply_theme(_application(), theme_for(services.settings.value.theme), self._fonts)
         self._escaped_at: int | None = None
-        """When the Esc was pressed that may be the first of two, by the keyboard's clock."""
+        """Time of the first Esc of a possible double press, by the keyboard's clock."""
         self._recovery = QTimer(self, singleShot=True)
         self.setObjectName("window")
         self.setMinimumSize(720, 480)
@@ -95,7 +95,7 @@ class MainWindow(QMainWindow):
             self.model_button,
             self.recent_menu,
         )
-        """Parts of the window for everything that works with it."""
+        """Parts of the window for all objects that work with it."""
         self.page_coordinator = PageCoordinator(self.parts)
         self.commands = Commands(self.parts, lambda: self.panes, self.page_coordinator)
         self._wire()
@@ -130,7 +130,7 @@ class MainWindow(QMainWindow):
         self.addToolBar(Qt.ToolBarArea.LeftToolBarArea, self.strip)
 
     def _wire(self) -> None:
-        """Connect all parts, on one page."""
+        """Connect all parts of the window."""
         tabs, messages = self.tabs, self.services.messages
         tabs.current_changed.connect(self.page_coordinator.show_page)
         tabs.parsed.connect(self.page_coordinator.show_document)
@@ -165,7 +165,7 @@ class MainWindow(QMainWindow):
         self.commands.connect_actions(self.actions_by_id)
         self._wire_panes()
         if self.services.settings.notice:
-            # It stays until it is closed: the user's choices are not what holds just now.
+            # The message stays until it is closed: the user's settings are not in use.
             file = str(self.services.settings.path)
             messages.say("warning", self.services.settings.notice, where=file, key="settings")
 
@@ -206,7 +206,7 @@ class MainWindow(QMainWindow):
     # -- for the window's owner -----------------------------------------------------------------
 
     def complete(self) -> None:
-        """Make what the first picture does not show; with `keep_places`, the owner asks for it."""
+        """Create the parts that the first paint does not need; with `keep_places`, on request."""
         from studio.ui.base.menus import FocusMenus
 
         toolbar.fill_menus(self._named_menus, self.actions_by_id, self.docks, self.recent_menu)
@@ -214,7 +214,7 @@ class MainWindow(QMainWindow):
         self.commands.follow_places()
 
     def take_panes(self, panes: Panes) -> None:
-        """Put panes into the places that were kept for them."""
+        """Put panes into their empty docks."""
         self.page_coordinator.list_problems()
         self.panes = panes
         named = {
@@ -228,7 +228,7 @@ class MainWindow(QMainWindow):
         self._wire_panes()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take other colors everywhere."""
+        """Apply another theme everywhere."""
         apply_theme(_application(), theme, self._fonts)
 
     # -- slots ----------------------------------------------------------------------------------
@@ -272,15 +272,15 @@ class MainWindow(QMainWindow):
 
     def _fit_screen(self) -> None:
         room = self.screen().availableGeometry()
-        # The desktop's frame around it must fit too; Qt knows it only once it is shown.
+        # The desktop's frame must fit as well; Qt knows its size only after the window is shown.
         self.resize(min(1440, room.width() - 8), min(900, room.height() - _TITLE_BAR))
 
     # -- events ---------------------------------------------------------------------------------
 
     def createPopupMenu(self) -> QMenu:  # noqa: N802 - Qt's name
-        """Build the context menu beside the panes.
+        """Build the context menu of docks and toolbars.
 
-        Qt's own menu hides the toolbar, and the menus in it, with no way back.
+        Qt's own menu can hide the toolbar and its menus, with no way to show them again.
         """
         menu = own_menu(self)
         add_actions(menu, self, BESIDE_PANES)
@@ -289,7 +289,7 @@ class MainWindow(QMainWindow):
         return menu
 
     def showEvent(self, event: QtGui.QShowEvent) -> None:
-        """Place the docks for the first time once the window has its size."""
+        """Arrange the docks when the window has its size for the first time."""
         super().showEvent(event)
         if not self._arranged:
             self._arranged = True
@@ -298,18 +298,18 @@ class MainWindow(QMainWindow):
         self._on_welcome()
 
     def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
-        """Hide what has no room beside the editor, or show it again."""
+        """Hide docks that have no room beside the editor, or show them again."""
         super().resizeEvent(event)
         self.docks.fit()
 
     def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
-        """Go back from the run to writing on Esc if nothing else took it: twice while typing."""
+        """Return from the run to the editor on an unused Esc; while typing, on a double press."""
         if event.key() != Qt.Key.Key_Escape or not self.docks.is_running:
             super().keyPressEvent(event)
             return
         page = self.tabs.current
         is_typing = page is not None and page.editor.hasFocus()
-        # When it was pressed, not when it comes to its turn: a busy window takes its time.
+        # The time of the key press, not of its handling: a busy window handles it later.
         before, now = self._escaped_at, event.timestamp()
         if not is_typing or (before is not None and 0 <= now - before < _TWICE_MS):
             self._escaped_at = None
@@ -323,7 +323,7 @@ class MainWindow(QMainWindow):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QtGui.QDropEvent) -> None:
-        """Open the files dropped; folders come beside those that are shown."""
+        """Open the dropped files; folders are added to Files."""
         for path in _files(event.mimeData()):
             if path.is_dir():
                 self.commands.files.add_folder(path)
@@ -331,7 +331,7 @@ class MainWindow(QMainWindow):
                 self.tabs.open(path)
 
     def closeEvent(self, event: QtGui.QCloseEvent) -> None:
-        """Keep unsaved text or ask about it, keep the layout, and let go."""
+        """Store unsaved text or ask about it, save the layout, and close."""
         self.request_closing.emit()
         is_hot = self.services.settings.value.hot_exit and not self.services.is_safe
         if not (self.tabs.keep_all() if is_hot else self.tabs.close_all()):

@@ -1,4 +1,4 @@
-"""Ways to what the user wants: a command, file, symbol or line by its name, and back again."""
+"""Navigation: find a command, file, symbol or line by name, and go back and forward."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ if TYPE_CHECKING:
 
 _MOST_BESIDE = 500
 _PROMPT_LEAD = 9
-"""Points by which a prompt stands before other files of its name, whose endings are shorter."""
+"""Score by which a prompt precedes other files of the same name, whose endings are shorter."""
 _LINE = re.compile(r"(?P<line>\d{1,9})(?:[:,](?P<column>\d{1,9})?)?")
 
 
 class Chooser(QObject):
-    """Fills the window's palette and goes where the user chose."""
+    """Fills the palette of the window and opens the chosen item."""
 
     def __init__(
         self, window: WindowParts, new_from: Callable[[Path], None], parent: QObject
     ) -> None:
-        """Make it.
+        """Create it.
 
         Args:
-            window: the parts that are chosen from.
-            new_from: begins a prompt like the file of a template.
-            parent: what owns it.
+            window: parts of the window.
+            new_from: creates a prompt from a template file.
+            parent: owner.
         """
         super().__init__(parent)
         self._window = window
         self._new_from = new_from
         self.palette = CommandPalette(window.widget)
-        """The box in which one of many things is chosen."""
+        """The palette for choosing one of many items."""
 
     def ask_command(self) -> None:
         """Choose any action."""
@@ -62,7 +62,7 @@ class Chooser(QObject):
             choices.append(
                 PaletteItem(
                     action.text().removesuffix("…"),
-                    # After the palette gave the keyboard back to the editor.
+                    # After the palette has returned the focus to the editor.
                     partial(QTimer.singleShot, 0, action, action.trigger),
                     keys,
                     action.icon() if not action.icon().isNull() else None,
@@ -78,7 +78,7 @@ class Chooser(QObject):
         self.palette.ask(tr("Type a command"), choices)
 
     def ask_symbol(self) -> None:
-        """Choose a key or section of the document."""
+        """Choose a key or section of the document to go to."""
         self.palette.ask(
             tr("Go to symbol"),
             [
@@ -88,7 +88,7 @@ class Chooser(QObject):
         )
 
     def ask_use(self) -> None:
-        """Choose one of the places that name the input or tool at the caret."""
+        """Choose a use of the input or tool at the caret to go to."""
         page = self._window.tabs.current
         if page is not None:
             page.names.find_uses(lambda name, places: self._ask_use(page, name, places))
@@ -115,7 +115,7 @@ class Chooser(QObject):
         self.palette.ask(tr("Uses of {name}").format(name=name), choices)
 
     def ask_snippet(self) -> None:
-        """Choose a snippet that is right at the caret, and put it in."""
+        """Choose a snippet that is valid at the caret, and insert it."""
         from studio.application.editing.offers import snippets_at
 
         page = self._window.tabs.current
@@ -127,7 +127,7 @@ class Chooser(QObject):
             [
                 PaletteItem(
                     each.name,
-                    # After the palette gave the keyboard back to the editor.
+                    # After the palette has returned the focus to the editor.
                     partial(
                         QTimer.singleShot,
                         0,
@@ -142,7 +142,7 @@ class Chooser(QObject):
         )
 
     def ask_spelling(self) -> None:
-        """Choose the language that prose is checked in, or none."""
+        """Choose the language for the spelling check, or none."""
         from studio.core.spelling import languages
 
         store = self._window.services.settings
@@ -159,7 +159,7 @@ class Chooser(QObject):
         self.palette.ask(tr("Check the spelling of prose in"), choices)
 
     def ask_line(self) -> None:
-        """Choose a line, or a line and column as `12:5`."""
+        """Choose a line, or a line and column such as `12:5`."""
         page = self._window.tabs.current
         if page is None:
             return
@@ -179,7 +179,7 @@ class Chooser(QObject):
         self.palette.ask_typed(prompt, lines)
 
     def ask_file(self) -> None:
-        """Choose a file of the folder, a recent one, or one beside the prompt shown."""
+        """Choose a file of the folder, a recent one, or one beside the active prompt."""
         window = self._window
         page = window.tabs.current
         paths = [Path(name) for name in window.services.settings.value.recent]
@@ -228,24 +228,24 @@ def _short(folder: Path, root: Path | None, roots: Sequence[Path]) -> str:
 
 
 class Navigation(QObject):
-    """Follows the caret and the runs that are opened, and goes back to where they were."""
+    """Records positions of the caret and opened runs, and goes back to them."""
 
     def __init__(self, tabs: EditorTabs, parent: QObject) -> None:
         super().__init__(parent)
         self._tabs = tabs
         self._history = PlaceHistory()
         self.open_run: Callable[[str], object] | None = None
-        """Shows a run by its identifier; None before the panes exist."""
+        """Shows a run by id; None before the panes exist."""
         tabs.caret_moved.connect(self._on_caret)
         tabs.jumping.connect(self._on_jump)
         tabs.current_changed.connect(self._on_page)
 
     def note_place(self) -> None:
-        """Keep where the user is now."""
+        """Record the current position of the user."""
         self._note(self._tabs.current)
 
     def visit_run(self, run: str) -> None:
-        """Add a run that is looked at to the history of places."""
+        """Add an opened run to the history of places."""
         self._history.visit(RunPlace(run))
 
     def go(self, by: int) -> None:
@@ -299,44 +299,44 @@ class Navigation(QObject):
             self._history.visit(place)
 
 
-# History of caret positions, to go back and forward.
+# History of places to go back and forward.
 
 
 _NEAR = 10
-"""Lines: a move within them is no jump, as in other editors."""
+"""Number of lines within which a move of the caret is not a jump, as in other editors."""
 _MOST = 100
 
 
 @dataclass(frozen=True, slots=True)
 class TextPlace:
-    """A place in a text."""
+    """A position in a text."""
 
     document: str
-    """The open document's identifier."""
+    """Identifier of the open document."""
 
     path: Path | None
-    """Its file, where it has one: it is opened again."""
+    """File of the document, if it has one, to open it again."""
 
     line: int
     """Line of the caret, from 0."""
 
     offset: int
-    """The caret's place in the text."""
+    """Offset of the caret in the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunPlace:
-    """A run that was looked at."""
+    """A run that was opened."""
 
     run: str
-    """Its identifier in the history."""
+    """Id of the run in the history."""
 
 
 VisitedPlace = TextPlace | RunPlace
 
 
 class PlaceHistory:
-    """The places that were visited, in order, and which of them is the present one."""
+    """The visited places in order, with the current one."""
 
     def __init__(self) -> None:
         self._places: list[VisitedPlace] = []
@@ -344,11 +344,11 @@ class PlaceHistory:
         self._leaves = False
 
     def leave(self) -> None:
-        """Record a jump: the next place counts as new if its line differs, even if it is near."""
+        """Record a jump: the next place is new if its line differs, even if it is near."""
         self._leaves = True
 
     def visit(self, place: VisitedPlace) -> None:
-        """Note the user's place: a new one after a jump, else the present one moves along."""
+        """Record the user's place: a new one after a jump, otherwise the current one moves."""
         lines = 0 if self._leaves else _NEAR
         self._leaves = False
         if self._at >= 0 and _is_near(self._places[self._at], place, lines):
@@ -360,14 +360,14 @@ class PlaceHistory:
         self._at = len(self._places) - 1
 
     def step(self, by: int) -> VisitedPlace | None:
-        """Go back (-1) or forward (1); None where there is nothing more."""
+        """Go back (-1) or forward (1); return None if there is no further place."""
         if not 0 <= self._at + by < len(self._places):
             return None
         self._at += by
         return self._places[self._at]
 
     def forget(self, place: VisitedPlace) -> None:
-        """Take out a place that cannot be gone to any more."""
+        """Remove a place that no longer exists."""
         index = self._places.index(place)
         del self._places[index]
         if index <= self._at:

@@ -1,6 +1,7 @@
-"""Connects the page in front with its outline, problems and status bar.
+"""Connects the active page with its outline, problems and status bar.
 
-These stand from the first paint on; the panes that come later follow by `DocumentCoordinator`.
+These exist from the first paint on; `DocumentCoordinator` connects the panes that are created
+later.
 """
 
 from __future__ import annotations
@@ -25,27 +26,27 @@ if TYPE_CHECKING:
     from studio.ui.problems.pane import ProblemsPane
 
 _PLACE_MS = 80
-"""Milliseconds in which the status bar follows the caret: it is painted anew each time."""
+"""Interval at which the status bar follows the caret, in milliseconds: each update repaints it."""
 
 
 class PageCoordinator(QObject):
-    """Hands the text in front, its problems and its caret to whatever shows them."""
+    """Passes the active text, its problems and its caret to other parts."""
 
     document_changed = Signal(object)  # PromptDocument of the shown text, or None
     caret_moved = Signal(int)  # offset in that text
 
     def __init__(self, window: WindowParts) -> None:
-        """Make it; nothing is shown before `show_page`."""
+        """Create it; `show_page` shows a page."""
         super().__init__(window.widget)
         self._window = window
         self._extra: tuple[Problem, ...] = ()
-        """Problems of later stages, in the text that was parsed last."""
+        """Problems from later stages, for the last parsed text."""
         self._read = ""
-        """That text."""
+        """The last parsed text."""
         self._place = single_shot(self, self._show_place, _PLACE_MS)
 
     def show_page(self, page: EditorPage | None) -> None:
-        """Show what is known of a page; nothing where none is in front."""
+        """Show a page; None clears the parts."""
         self._extra = ()
         self._window.actions.enable(EDITING, enabled=page is not None)
         self._window.actions.enable(CLOSING, enabled=self._window.tabs.sides.has_tabs)
@@ -63,9 +64,9 @@ class PageCoordinator(QObject):
             self.show_document(page.document)
 
     def show_document(self, document: PromptDocument) -> None:
-        """Show a text that was read."""
+        """Show a parsed text."""
         page, text = self._window.tabs.current, document.source.text
-        # Until the later stages have read this text, what they found keeps its place.
+        # Until later stages have checked this text, their earlier problems stay.
         self._extra = tuple(_moved(self._extra, self._read, text))
         self._read = text
         self._window.outline.set_document(document)
@@ -77,7 +78,7 @@ class PageCoordinator(QObject):
         self.document_changed.emit(document)
 
     def show_caret(self, offset: int) -> None:
-        """Show where the caret is."""
+        """Show the position of the caret."""
         page = self._window.tabs.current
         if page is None:
             return
@@ -86,12 +87,12 @@ class PageCoordinator(QObject):
         self.caret_moved.emit(offset)
 
     def show_selection(self) -> None:
-        """Show how much is selected; a selection can end without a move of the caret."""
+        """Show the size of the selection; it can end without a move of the caret."""
         if not self._place.isActive():
             self._place.start()
 
     def rest(self) -> None:
-        """Show no further place: the window closes."""
+        """Stop updating the position when the window is closed."""
         self._place.stop()
 
     def _show_place(self) -> None:
@@ -104,7 +105,7 @@ class PageCoordinator(QObject):
 
     @cached_property
     def problems(self) -> ProblemsPane:
-        """The list of problems, made with the first document that was read."""
+        """The list of problems, created with the first parsed document."""
         from studio.ui.problems.pane import ProblemsPane
 
         pane = ProblemsPane()
@@ -115,17 +116,17 @@ class PageCoordinator(QObject):
         return pane
 
     def list_problems(self) -> None:
-        """Make the list of problems, empty, where no document has asked for it."""
+        """Create an empty list of problems if no document has created it."""
         if "problems" not in self.__dict__:
             self.problems.clear()
 
     def show_more_problems(self, problems: tuple[Problem, ...]) -> None:
-        """Add problems that later stages found (rendering, reading) to the document's own."""
+        """Add problems from later stages (rendering, reading) to those of the document."""
         self._extra = problems
         self._show_problems()
 
     def apply_fix(self, fix: Fix) -> None:
-        """Make a fix's edits, as one step that can be undone."""
+        """Apply the edits of a fix, as one undo step."""
         page = self._window.tabs.current
         document = self._window.tabs.document
         if page is None or document is None:
@@ -162,7 +163,7 @@ class PageCoordinator(QObject):
 
 
 def _moved(problems: Iterable[Problem], old: str, new: str) -> Iterator[Problem]:
-    """Report the problems of a text whose places are still in another one, without their fixes."""
+    """Yield the problems of an earlier text at their new places, without their fixes."""
     edits = smallest_edit(old, new) if problems else ()
     if not edits:
         yield from problems

@@ -1,4 +1,4 @@
-"""Runs that have been: gone on with, run again, replayed, and carried to files and back."""
+"""Past runs: continue, rerun, replay, export and import them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from studio.viewmodels.run.controller import RunController
 
 
 class PastRuns(QObject):
-    """Does with a run of the past what the user wants of it."""
+    """Executes commands on past runs."""
 
     def __init__(
         self,
@@ -57,13 +57,13 @@ class PastRuns(QObject):
         pane: HistoryPane,
         files: RunFiles,
     ) -> None:
-        """Connect the runs that are kept with the pane that lists them.
+        """Connect the history with its pane.
 
         Args:
-            coordinator: shares its window, run, connections and inputs.
-            history: the runs that are kept.
+            coordinator: coordinator of runs, whose window, run, connections and inputs are used.
+            history: the stored runs.
             pane: lists them.
-            files: writes and reads their files.
+            files: exports and imports runs.
         """
         super().__init__(coordinator)
         self._coordinator = coordinator
@@ -71,9 +71,9 @@ class PastRuns(QObject):
         self._connections = coordinator.connections
         self._messages = coordinator.messages
         self._awaited = ""
-        """The run that is gone on with once it is shown."""
+        """Id of the run that will continue when it is shown."""
         self._answer_of = ""
-        """Id of the run of which only the answer is wanted."""
+        """Id of the run whose answer alone will be shown."""
         self._history, self._pane, self._files = history, pane, files
         self._connect(files)
 
@@ -106,25 +106,25 @@ class PastRuns(QObject):
         files.request_now.connect(self.run_now)
 
     def set_retention(self, keep: int, days: int) -> None:
-        """Save, show and apply how long runs are kept."""
+        """Save and apply the retention of runs, and show it."""
         settings = self._coordinator.window.services.settings
         settings.set(replace(settings.value, history_keep=keep, history_days=days))
         self._pane.footer.show_retention(keep, days)
         self._history.prune(keep, days)
 
     def show_answer(self, run: str) -> None:
-        """Show the answer of another run of the prompt, without its steps."""
+        """Show the answer of another run of the prompt without its steps."""
         self._answer_of = run
         self._history.open(run)
 
     def _bring_back(self) -> None:
-        """Show the answer of a prompt whose run is not kept in memory any more."""
+        """Show the answer of a prompt whose run is no longer in memory."""
         slots = self._run.slots
         if run := slots.let_go.pop(slots.prompt, ""):
             self.show_answer(run)
 
     def resume(self) -> None:
-        """Go on with the run of the past that is shown, with the prompt as it was then."""
+        """Continue the shown past run with its original prompt."""
         past = self._run.past
         if past is None or past.checkpoint is None:
             self._coordinator.refuse(tr("This run reached no place to go on from."))
@@ -144,10 +144,10 @@ class PastRuns(QObject):
             self._coordinator.show_model()
 
     def offer_interrupted(self, runs: tuple[RunSummary, ...]) -> None:
-        """Say which run ended with its process, and offer to go on with it.
+        """Report an interrupted run and offer to continue it.
 
         Args:
-            runs: those that were found at this start; the newest one is offered.
+            runs: interrupted runs found at this start; the newest is offered.
         """
         last = max(runs, key=lambda run: run.updated)
         name = last.prompt or tr("a prompt")
@@ -168,12 +168,12 @@ class PastRuns(QObject):
         self._history.open(run)
 
     def _show_record(self, record: RunRecord) -> None:
-        """Show a run of the history; one that was waited for is gone on with."""
+        """Show a run of the history; continue it if that was requested."""
         run = record.state.setup.run if record.state is not None else ""
         is_answer, self._answer_of = bool(run) and run == self._answer_of, ""
         path = record.state.setup.path if record.state is not None else ""
         if is_answer and path != self._run.slots.prompt:
-            return  # the user went on to another prompt meanwhile
+            return  # the user has selected another prompt meanwhile
         if not is_answer:
             self._coordinator.window.docks.show("run")
         self._run.open_record(record)
@@ -183,9 +183,9 @@ class PastRuns(QObject):
             self.resume()
 
     def run_now(self, step: int) -> None:
-        """Ask again from a request on, with the prompt of the editor; both ways are compared.
+        """Repeat a run from a request on with the current prompt, and compare both.
 
-        The call of a recorded program is replayed: the prompt runs with the call's inputs.
+        For a recorded program, the prompt runs with the inputs of the call.
         """
         past = self._run.past
         if past is not None and past.setup.program:
@@ -201,13 +201,13 @@ class PastRuns(QObject):
         here: PastRun | None = None,
         row: JsonObject | None = None,
     ) -> None:
-        """Run the prompt of the editor with the results of the shown run.
+        """Run the current prompt with the tool results of the shown run.
 
         Args:
-            chosen: the user's word on the model: the run's own, or the one that the prompt asks
-                for; empty where nobody was asked yet.
-            here: the run before the first request that is sent again; None for all of them.
-            row: values of the inputs; None for the run's own.
+            chosen: the user's choice of the model: the run's (`own`) or the prompt's (`now`); empty
+                if the user was not asked yet.
+            here: the run before the first request to repeat; None for all requests.
+            row: values of the inputs; None for those of the run.
         """
         past, document = self._run.past, self._coordinator.window.tabs.document_now()
         if past is None or document is None:
@@ -264,7 +264,7 @@ class PastRuns(QObject):
     def _ask_model_of_rerun(
         self, had: RunModel, now: RunModel, here: PastRun | None, row: JsonObject | None
     ) -> None:
-        """Ask which model a run with the results of another one goes to."""
+        """Ask which model to use for a rerun with earlier results."""
         run_with = tr("Run with {model}")
         own = partial(self.rerun, "own", here, row)
         other = partial(self.rerun, "now", here, row)
@@ -279,7 +279,7 @@ class PastRuns(QObject):
         self._messages.say("warning", words, hint, offers=offers, key="run")
 
     def replay(self) -> None:
-        """Go through the run that is shown once more; no model is asked, no tool is called."""
+        """Replay the shown run; no model or tool is called."""
         past = self._run.past
         if past is None:
             self._coordinator.refuse(tr("There is no run to go through again."))
@@ -290,7 +290,7 @@ class PastRuns(QObject):
         self._run.start(plan, against=past, follows_prompt=False)
 
     def show_repeated(self, comparison: RunComparison) -> None:
-        """Say how a replay compares with its run; where they part, both are shown."""
+        """Report how a replay compares with its run; show both if they differ."""
         if comparison.first_difference is None:
             words = tr("The replay says the same as the run, from the first message on.")
             self._messages.say("success", words, key="run")
@@ -299,10 +299,10 @@ class PastRuns(QObject):
 
 
 class RunFiles(QObject):
-    """Asks for the file of a run before it is written."""
+    """Asks for a file name before a run is exported, and imports runs."""
 
-    request_import = Signal(Path, Imported)  # a place to offer; the prompt file
-    request_now = Signal(int)  # iteration to ask again with the prompt as it is now
+    request_import = Signal(Path, Imported)  # suggested path, prompt file
+    request_now = Signal(int)  # iteration to repeat with the current prompt
     request_case = Signal(dict)  # a recorded call, as a case of the open prompt
 
     def __init__(
@@ -330,7 +330,7 @@ class RunFiles(QObject):
         exchange.failed.connect(self._on_failed)
 
     def export_shown(self, name: str) -> None:
-        """Write the branch that the run pane shows."""
+        """Export the branch that the run pane shows."""
         past = self._run.past
         if past is None:
             self._messages.info(tr("There is no run to export."), tr("Run the prompt first (F5)."))
@@ -346,13 +346,13 @@ class RunFiles(QObject):
         ask_target(self._window, form, target, write, self._kept(setup.run, form))
 
     def open_call(self, step: int, alike: bool) -> None:
-        """Make a prompt file of a call of the run that the run pane shows."""
+        """Create a prompt file from a model call of the shown run."""
         past = self._run.past
         if past is not None:
             self._exchange.open_call(past.setup.run, step, alike=alike, upto=past.last)
 
     def read_call(self, step: int, then: Callable[[JsonObject], None]) -> None:
-        """Do something with a call of the run that the run pane shows, as a case of its prompt."""
+        """Convert a call of the shown run to a case of its prompt, and call `then` with it."""
         past = self._run.past
         if past is not None:
             self._exchange.read_call(past.setup.run, step, then)
@@ -363,7 +363,7 @@ class RunFiles(QObject):
         self.request_import.emit(self._folder / f"{name or tr('call')}.prompty", opened.made)
 
     def export_kept(self, run: RunSummary, name: str) -> None:
-        """Write a run of the history."""
+        """Export a run of the history."""
         form = form_of(name)
         target = self._folder / file_name(run.prompt, run.started, run.id, form)
         write = partial(self._exchange.export_run, run.id, form)
@@ -374,7 +374,7 @@ class RunFiles(QObject):
         return self._exchange.kept_words(run) if form.whole else ""
 
     def take(self) -> None:
-        """Ask for journals, and take them into the history."""
+        """Ask for journals and import them into the history."""
         ask_journals(self._window, self._folder, self._exchange.import_files)
 
     def _on_exported(self, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Recording a program from the window: what to start, and the runs of its conversations."""
+"""Recording a program from the window: its options and the runs of its conversations."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 
 
 _OTHERS = ("folder", "to", "port", "faults", "steps")
-"""Fields beside the command, which are the record's own."""
+"""Fields besides the command, by attribute name."""
 
 
 class RecordDialog(QDialog):
-    """Asks for the program; without one, for the port at which another is waited for."""
+    """Asks for the program to record, or for the port if the program is started elsewhere."""
 
     def __init__(self, last: WantedRecording, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.wanted = last
-        """Answer of the user, once it is accepted."""
+        """The user's input, after the dialog is accepted."""
         self.form = FieldForm("recording")
         values = {key: getattr(last, key) for key in _OTHERS}
         self.form.set_values({"program": shlex.join(last.program), **values})
@@ -63,7 +63,7 @@ class RecordDialog(QDialog):
         resize_within_screen(self, 560, 340)
 
     def accept(self) -> None:
-        """Take the fields, or say what is wrong with them."""
+        """Read the fields, or show what is invalid."""
         from studio.servers.record.session import WantedRecording, faults_of
 
         try:
@@ -93,7 +93,7 @@ class RecordDialog(QDialog):
 
 
 class Recordings(QObject):
-    """Records one program at a time; each of its conversations is a run of the window."""
+    """Records one program at a time; each conversation is a run of the window."""
 
     def __init__(
         self,
@@ -113,11 +113,11 @@ class Recordings(QObject):
 
     @property
     def is_recording(self) -> bool:
-        """Whether a program is recorded."""
+        """Whether a program is being recorded."""
         return self._recording is not None
 
     def ask(self) -> None:
-        """Ask for a program to record; while one is recorded, show its conversation instead."""
+        """Ask for a program to record; during a recording, show its conversation instead."""
         from studio.servers.record.session import WantedRecording
 
         if self._recording is not None:
@@ -150,7 +150,7 @@ class Recordings(QObject):
             self._window.messages.say("info", words, offers=(self._offer_stop(),), key="record")
 
     def stop(self) -> None:
-        """End the program that is recorded, and what it started."""
+        """End the recorded program and its child processes."""
         if self._recording is not None:
             self._background.start(self._recording.end())
 

@@ -1,4 +1,4 @@
-"""Starts and controls the run of the open prompt, and shows it in the text."""
+"""Starts and controls the run of the open prompt, and highlights its text."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -51,12 +51,12 @@ from studio.viewmodels.tools.controller import ToolsController
 
 
 class RunMarks(QObject):
-    """Lights the text behind the moment that is looked at, marks breakpoints, and lists them.
+    """Highlights the text of the run cursor, and marks and lists breakpoints.
 
-    It is lit only while the run is on the screen, and only where it is still the run's own text.
+    Text is highlighted only while the run is visible, and only where it has not changed since.
     """
 
-    compared = Signal(bool, bool)  # whether the shown run has an earlier text, and other inputs
+    compared = Signal(bool, bool)  # whether its text changed, whether its inputs did
 
     def __init__(
         self, window: WindowParts, breakpoints: FileBreakpoints, tools: ToolsController
@@ -70,10 +70,10 @@ class RunMarks(QObject):
         self._given: JsonObject = {}
         self._is_record = False
         self._known: tuple[PromptDocument, str, TemplatePlaces | None] | None = None
-        """Of which document and which run's text, and its places; None where it is another."""
+        """Document, text of the run, and its places, which are None for another prompt."""
 
     def show_view(self, view: RunView) -> None:
-        """Take the run that is shown."""
+        """Set the shown run."""
         before, self._state = self._state, view.state
         self._is_record = bool(view.record)
         if _run_of(before) != _run_of(view.state):
@@ -81,12 +81,12 @@ class RunMarks(QObject):
             self.light()
 
     def show_cursor(self, cursor: RunCursor) -> None:
-        """Go to a moment."""
+        """Set the run cursor."""
         self._cursor = cursor
         self.light()
 
     def light(self) -> None:
-        """Light the lines, or let them be dark again."""
+        """Highlight the lines, or clear the highlight."""
         page, cursor = self._window.tabs.current, self._cursor
         self._compare()
         spans = self._spans()
@@ -95,7 +95,7 @@ class RunMarks(QObject):
             each.show_moment(spans if is_here else (), cursor.words if is_here and cursor else "")
 
     def show_breakpoints(self, value: BreakpointSet) -> None:
-        """Mark the lines of the tools and messages that a run stops at."""
+        """Mark the lines of tools and messages with breakpoints."""
         on = [each for each in value.breakpoints if each.enabled]
         tools = frozenset(each.tool for each in on if each.tool)
         messages = frozenset(each.message for each in on if each.message)
@@ -109,12 +109,12 @@ class RunMarks(QObject):
         dialog.open()
 
     def show_given(self, given: JsonObject) -> None:
-        """Take the values of the inputs as they are now."""
+        """Set the current values of the inputs."""
         self._given = given
         self._compare()
 
     def _compare(self) -> None:
-        """Say whether the open prompt is that of the run, with another text or inputs by now."""
+        """Report whether the text or the inputs have changed since the run of the open prompt."""
         state, document = self._state, self._window.tabs.document
         is_own = False
         if state is not None and document is not None:
@@ -169,7 +169,7 @@ class PersistentEdits(QObject):
         self._run = run
 
     def keep(self, spec: EditSpec, result: EditResult) -> None:
-        """Keep what was written at a pause beyond the run."""
+        """Apply an edit at a pause beyond the run."""
         state = self._run.state
         if state is None:
             return
@@ -194,11 +194,11 @@ class PersistentEdits(QObject):
 
 
 class RunCoordinator(QObject):
-    """Connects the run pane with the run's controller."""
+    """Connects the run pane with the controller of runs."""
 
-    request_input = Signal(str)  # name of an input that wants a value
-    request_experiment = Signal(bool)  # run the experiment in front; True: step through its cell
-    protocol_changed = Signal(object)  # ProtocolName for runs, or None for the prompt's own
+    request_input = Signal(str)  # name of an input without a value
+    request_experiment = Signal(bool)  # run the active experiment; True: step through its cell
+    protocol_changed = Signal(object)  # ProtocolName for runs, or None for the prompt's protocol
 
     def __init__(
         self,
@@ -210,16 +210,16 @@ class RunCoordinator(QObject):
         trust: TrustStore,
         tools: ToolsController,
     ) -> None:
-        """Make it.
+        """Create it.
 
         Args:
             window: the window.
-            run: what runs.
-            connections: where models come from.
-            questions: what is asked before a folder's connection is used.
+            run: controller of runs.
+            connections: the configured connections.
+            questions: asks before a connection of a folder is used.
             inputs: the user's values.
-            trust: the folders that are trusted.
-            tools: what makes the tools of a document ready.
+            trust: the trusted folders.
+            tools: controller of the document's tools.
         """
         super().__init__(window.widget)
         self.window = window
@@ -237,14 +237,14 @@ class RunCoordinator(QObject):
         window.tabs.current_changed.connect(self.withdraw_refusal)
         connections.picked.connect(self.take_pick)
 
-    # -- starting -------------------------------------------------------------------------------
+    # -- start ----------------------------------------------------------------------------------
 
     def start(self, at_entry: bool, to: PausePoint | None = None) -> None:
         """Run the prompt as written in the editor.
 
         Args:
-            at_entry: stand still at its first place.
-            to: stand still at the first place of this sort.
+            at_entry: pause before the first request.
+            to: pause at the first point of this kind.
         """
         document, tabs = self.window.tabs.document_now(), self.window.tabs
         if tabs.current is None and tabs.shown_id:
@@ -263,7 +263,7 @@ class RunCoordinator(QObject):
             self.run.start(plan, at_entry=at_entry, to=to)
 
     def start_cell(self, cell: SteppedCell) -> None:
-        """Step through a cell of an experiment, with its own model, protocol and mocks."""
+        """Step through a cell of an experiment with its model, protocol and mocks."""
         if self.questions.asks_first(lambda: self.start_cell(cell), cell.asked):
             return
         document, values = cell.document, cell.values
@@ -281,10 +281,10 @@ class RunCoordinator(QObject):
             options=RunOptions(protocol=cell.protocol),
         )
         self.run.start(plan, at_entry=True, follows_prompt=False)
-        self.window.actions["run.go"].trigger()  # keys are for the run now, not for the table
+        self.window.actions["run.go"].trigger()  # move the focus from the table to the run
 
     def ask_about_other(self, at_entry: bool) -> None:
-        """Ask what to do with another prompt's run, lest a reflex continues or ends it."""
+        """Ask before a key continues or ends the run of another prompt."""
         state, document = self.run.state, self.window.tabs.document
         if state is None or document is None:
             return
@@ -306,8 +306,8 @@ class RunCoordinator(QObject):
         """Notify the user that the run of a prompt other than the open one waits or has ended.
 
         Args:
-            path: its file; empty for a prompt that was never saved.
-            words: where it stands.
+            path: file of the prompt; empty if it was never saved.
+            words: description of the state.
         """
         if not path:
             return
@@ -319,7 +319,7 @@ class RunCoordinator(QObject):
         self.messages.say("info", text, offers=(show,), key=f"run {path}")
 
     def run_to(self, place: str) -> None:
-        """Go on to a place of the loop; without a run that waits, start one."""
+        """Continue to a pause point; start a run if none is waiting."""
         wanted: PausePoint | None = next((each for each in PausePoint if each == place), None)
         if wanted is None:
             return
@@ -329,11 +329,11 @@ class RunCoordinator(QObject):
             self.start(at_entry=False, to=wanted)
 
     def show_model(self) -> None:
-        """Say which model a run of the open prompt would begin with now."""
+        """Update the model with which a run of the open prompt would start."""
         self.run.set_model_now(self._model_now())
 
     def take_pick(self) -> None:
-        """Pause the run after the user has chosen another model, and ask."""
+        """Pause the run after the user has selected another model, and ask."""
         self.run.take_pick(self._model_now())
 
     def _model_now(self) -> RunModel | None:
@@ -344,7 +344,7 @@ class RunCoordinator(QObject):
         return self.connections.model_now(document.source.path)
 
     def switch_model(self) -> None:
-        """Continue with the model that the prompt asks for now, as the user decided."""
+        """Continue with the prompt's current model, as the user decided."""
         state, document = self.run.state, self.window.tabs.document
         stand_in = self.run.stand_in
         if state is not None and stand_in is not None:
@@ -361,12 +361,12 @@ class RunCoordinator(QObject):
         self._take_model(state, model)
 
     def _take_model(self, state: RunState, model: ChatModel) -> None:
-        """Change the run to a model, and try again if the old one was the problem."""
+        """Switch the run to a model, and retry if the old model failed."""
         again = (Continue(),) if is_of_model(state) else ()
         self.run.send(ChooseModel(run_model_of(model), state.answered_by, model), *again)
 
     def ask_for_values(self) -> None:
-        """Ask for the secrets that the run sends and that are not set here, and go on with them."""
+        """Ask for secrets of the run that are not set here, and continue with them."""
         state, masker = self.run.state, self.connections.secrets.masker
         if state is None:
             return
@@ -385,7 +385,7 @@ class RunCoordinator(QObject):
         self.run.send(Continue())
 
     def choose_protocol(self, protocol: str) -> None:
-        """Set the protocol of later runs; empty for the prompt's own."""
+        """Set the protocol of later runs; empty for the prompt's protocol."""
         self._protocol = next((each for each in get_args(ProtocolName) if each == protocol), None)
         self.protocol_changed.emit(self._protocol)
 
@@ -405,7 +405,7 @@ class RunCoordinator(QObject):
         Args:
             document: the prompt.
             values: the values of its inputs.
-            again: repeats the request once samples or a connection are chosen.
+            again: repeats the request when samples or a connection are chosen.
             answers: the open model; None for that of the prompt.
         """
         refusal = refusal_of(document, values, self.references(document.source.path))
@@ -423,14 +423,14 @@ class RunCoordinator(QObject):
         *,
         answers: ChatModel | None = None,
     ) -> RunPlan | None:
-        """Return the plan of a prompt's run; None without a model, which is reported.
+        """Return the plan of a prompt's run; without a model, report that and return None.
 
         Args:
             document: the prompt.
             values: the values of its inputs.
-            again: repeats the request once a connection is chosen.
+            again: repeats the request when a connection is chosen.
             asked: the requested model; None for that of the prompt.
-            answers: the open model, where it is known already.
+            answers: the open model if it is known.
         """
         path = document.source.path
         references = self.references(path)
@@ -460,21 +460,21 @@ class RunCoordinator(QObject):
         )
 
     def references(self, path: Path | None) -> ReferenceContext:
-        """Return the resolver of a prompt's `${env:}` and `${file:}`."""
+        """Return the resolver for `${env:}` and `${file:}` of a prompt."""
         return references_of(path, self.trust, masker=self.connections.secrets.masker)
 
-    # -- saying how it went ---------------------------------------------------------------------
+    # -- messages -------------------------------------------------------------------------------
 
     def refuse(self, text: str) -> None:
-        """Say why something was not done."""
+        """Show why something was not done."""
         self.messages.say("warning", text, key="run")
 
     def withdraw_refusal(self) -> None:
-        """Take back why something was not done: another prompt is open, or the reason is gone."""
+        """Remove the message: another prompt is open, or the reason no longer applies."""
         self.messages.withdraw("run")
 
     def _show_refusal(self, refusal: Refusal, with_samples: Callable[[], None]) -> None:
-        """Say what keeps a prompt from being run, and offer what helps.
+        """Show why a prompt cannot be run, and offer solutions.
 
         Args:
             refusal: the reason.
@@ -494,7 +494,7 @@ class RunCoordinator(QObject):
         self.messages.say("warning", refusal.text, refusal.hint, offers=offers, key="run")
 
     def _with_samples(self, refusal: Refusal, again: Callable[[], None]) -> None:
-        """Take the samples that the preview shows as the user's values, and try again."""
+        """Use the samples that the preview shows as the user's values, and retry."""
         self.messages.withdraw("run")
         self.inputs.library.add(refusal.samples)
         again()

@@ -1,4 +1,4 @@
-"""Between the form of MCP servers, their files, the prompt and the tools."""
+"""Connects the form of MCP servers with their files, the prompt and the tools."""
 
 import os
 import sys
@@ -33,13 +33,13 @@ class ServersCoordinator(QObject):
         own_servers: Path,
         edit: Callable[[Callable[[PromptDocument], Iterable[TextEdit]]], None],
     ) -> None:
-        """Connect it.
+        """Connect the form.
 
         Args:
-            pane: the tools' pane.
+            pane: pane of the tools.
             tools: the tools of the open prompt.
             window: parts of the window.
-            own_servers: the user's own servers.
+            own_servers: file of the user's servers.
             edit: edits the open prompt.
         """
         super().__init__(window.widget)
@@ -49,7 +49,7 @@ class ServersCoordinator(QObject):
         self._own_servers = own_servers
         self._edit = edit
         self._added: set[str] = set()
-        """Keys of servers that the user just wrote: they need no second yes."""
+        """Keys of servers that the user just added, which need no second consent."""
         pane.sources.request_new_server.connect(self._offer)
         pane.sources.requests.edit.connect(self._edit_server)
         tools.registry_changed.connect(self._allow_added)
@@ -57,7 +57,7 @@ class ServersCoordinator(QObject):
         pane.request_changes.connect(self._write_ticks)
 
     def _offer(self) -> None:
-        """Ask which servers to add; those of other programs are offered."""
+        """Show the form for adding servers, with suggestions from other programs."""
         home = Path.home()
         known: list[pasted_server.PastedServer] = []
         problems: list[str] = []
@@ -79,7 +79,7 @@ class ServersCoordinator(QObject):
         except pasted_server.ServerFileError as error:
             self._window.messages.error(str(error))
             return
-        if entry is None:  # the prompt itself names its address
+        if entry is None:  # the prompt itself contains its address
             self._pane.sources.requests.open.emit(path, 1)
             return
         dialog = AddServerDialog((), (), self._pane.window(), ("own",), (name, entry))
@@ -128,7 +128,7 @@ class ServersCoordinator(QObject):
         return names
 
     def _write_ticks(self, tools: tuple[ToolId, ...], changes: Mapping[str, object]) -> None:
-        """Write which tools are ticked: the command line sends what the prompt says."""
+        """Write the enabled tools into the prompt, which the command line reads."""
         if "enabled" not in changes:
             return
         entries = self._tools.registry.entries

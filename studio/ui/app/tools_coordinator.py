@@ -1,4 +1,4 @@
-"""The tools pane at work: what it asks for is done by the controller, the window and the disk."""
+"""Executes the requests of the tools pane with the controller, the window and files."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -32,20 +32,20 @@ from studio.viewmodels.app.saved_files import SavedFiles
 from studio.viewmodels.tools.calls import ToolTrial
 from studio.viewmodels.tools.controller import ToolsController
 
-# Saved calls of tools at work: read and written beside the prompt, made again, rows of a file.
+# Saved tool calls: read from and written to a file beside the prompt, and repeated.
 
 _Result = TypeVar("_Result")
 
 
 class SavedCallsCoordinator(QObject):
-    """Joins the tools pane to the file of saved calls, and to the calls that are made at once."""
+    """Connects the tools pane with the file of saved calls and with calls of whole lists."""
 
     def __init__(self, pane: ToolsPane, tools: ToolsController, window: WindowParts) -> None:
         super().__init__(window.widget)
         self._pane, self._tools, self._window = pane, tools, window
         self._dialog: CallsDialog | None = None
         self._held: Path | None = None
-        """The list that is open, and the file whose calls it shows."""
+        """The open list and the file of its calls."""
         self._file_watch = SavedFiles(self)
         self._file_watch.saved.connect(self._read_again)
         pane.detail.try_panel.request_saved.connect(self._show)
@@ -60,7 +60,7 @@ class SavedCallsCoordinator(QObject):
         return saved_calls.calls_file(path) if path is not None else None
 
     def _tried(self, act: Callable[[], _Result], where: Path | None) -> _Result | None:
-        """Return what `act` returns; None if a file cannot be used, which is reported."""
+        """Return the result of `act`; if a file cannot be used, report it and return None."""
         try:
             return act()
         except saved_calls.SavedCallsError as error:
@@ -68,13 +68,13 @@ class SavedCallsCoordinator(QObject):
             return None
 
     def _read(self, path: Path | None) -> tuple[saved_calls.SavedCall, ...] | None:
-        """Read the calls of a file; None where it cannot be read."""
+        """Read the calls of a file; return None if this fails."""
         return self._tried(lambda: saved_calls.read_calls(path), path) if path is not None else ()
 
     def _change(
         self, path: Path | None, changes: Sequence[saved_calls.CallChange]
     ) -> saved_calls.CallsWritten | None:
-        """Change calls of a file; None where that cannot be done."""
+        """Change calls of a file; return None if this fails."""
         if path is not None:
             return self._tried(lambda: saved_calls.change_calls(path, changes), path)
         self._window.messages.info(
@@ -83,7 +83,7 @@ class SavedCallsCoordinator(QObject):
         return None
 
     def _read_again(self) -> None:
-        """Read the file of the listed calls again: another program may have changed it."""
+        """Reload the file of the listed calls: another program may have changed it."""
         found = self._read(self._held)
         if self._dialog is not None and self._held is not None and found is not None:
             self._dialog.show_file(found)
@@ -118,7 +118,7 @@ class SavedCallsCoordinator(QObject):
     def _make(
         self, dialog: CallsDialog, path: Path | None, calls: tuple[saved_calls.SavedCall, ...]
     ) -> None:
-        """Make calls, with the tools of the prompt that they were saved beside."""
+        """Make calls with the tools of the prompt beside which they were saved."""
         if path != self._file:
             self._window.messages.info(tr("Open the prompt of these calls first."))
             dialog.show_all_ended()
@@ -134,12 +134,12 @@ class SavedCallsCoordinator(QObject):
             self._file_watch.watch(())
 
     def _open(self, tool: ToolId) -> None:
-        """Show the saved calls, to be made again, and rows of a file."""
+        """Show the list of saved calls and rows of a file."""
         path = self._file
         found, entry = self._read(path), self._tools.registry.entry(tool)
         if found is None or entry is None:
             return
-        if self._dialog is not None:  # all lists hear the same signals: one at a time
+        if self._dialog is not None:  # all lists receive the same signals: one at a time
             self._dialog.close()
         dialog = CallsDialog(
             entry, found, self._changes, partial(self._change, path), self._pane.window()
@@ -158,7 +158,7 @@ class SavedCallsCoordinator(QObject):
         dialog.show()
 
     def _changes(self, call: saved_calls.SavedCall) -> bool:
-        """Return whether a call may change something outside."""
+        """Return whether a call may have side effects."""
         registry = self._tools.registry
         entry = registry.entry(saved_calls.called_tool(call, registry))
         return entry is not None and entry.spec.has_effects and entry.mock is None
@@ -188,12 +188,12 @@ class SavedCallsCoordinator(QObject):
 
 _NOTICE = "trust"
 _ALONE = QSize(1080, 740)
-"""First size of the pane in a window of its own, in pixels."""
+"""Initial size of the pane in a separate window, in pixels."""
 _NO_SERVERS = '{\n  "mcpServers": {\n  }\n}\n'
 
 
 class ToolsCoordinator(QObject):
-    """Joins the tools pane to its controller and to the window."""
+    """Connects the tools pane with its controller and the window."""
 
     def __init__(
         self,
@@ -213,7 +213,7 @@ class ToolsCoordinator(QObject):
         self._saved_calls = SavedCallsCoordinator(pane, tools, window)
         self._servers = ServersCoordinator(pane, tools, window, own_servers, self._edit)
         self._asked: set[Path] = set()
-        """Folders that the user was asked about since the start."""
+        """Folders for which the user was asked for trust since the start."""
         self._untrusted: Path | None = None
         """Folder of the open file, if it is not trusted."""
         pane.folder_to_trust = self._folder_to_trust
@@ -279,7 +279,7 @@ class ToolsCoordinator(QObject):
         self._pane.show_sources()
 
     def _stand_alone(self, alone: bool) -> None:
-        """Put the pane into a window of its own, with room for the whole table; or back."""
+        """Move the pane into a separate window, with room for the whole table, or back."""
         self._window.docks.show("tools")
         self._dock.setFloating(alone)
         if alone:
@@ -306,7 +306,7 @@ class ToolsCoordinator(QObject):
         self._pane.sources.show_folder(folder, approval)
 
     def _show_trust_menu(self, place: QPoint) -> None:
-        """Offer to give trust in the folder of the file, or to take it back."""
+        """Offer to trust the folder of the file, or to stop trusting it."""
         folder = self._window.tabs.folder
         if folder is None:
             self._messages.info(tr("A text that was never saved is your own."))
@@ -332,7 +332,7 @@ class ToolsCoordinator(QObject):
             self._messages.withdraw(_NOTICE)
             return
         if asked in self._asked:
-            return  # once; the status bar shows it all the time
+            return  # only once: the status bar shows it all the time
         self._asked.add(asked)
         self._messages.say(
             "warning",
@@ -348,7 +348,7 @@ class ToolsCoordinator(QObject):
         )
 
     def _edit(self, edits_of: Callable[[PromptDocument], Iterable[TextEdit]]) -> None:
-        """Edit the prompt as its text is now."""
+        """Edit the current text of the prompt."""
         page, document = self._window.tabs.current, self._window.tabs.document
         if page is None or document is None or not document.is_prompt:
             return
@@ -363,7 +363,7 @@ class ToolsCoordinator(QObject):
             self._messages.error(tr("The tool was not inserted: {error}.").format(error=error))
 
     def _show_offers(self, source: SourceStatus) -> None:
-        """Show a server's prompts and resources, to be opened and put into the prompt."""
+        """Show a server's prompts and resources."""
         dialog = OffersDialog(source, self._pane.window())
         dialog.request_open.connect(self._tools.open_offer)
         dialog.request_complete.connect(self._tools.complete_offer)
@@ -374,7 +374,7 @@ class ToolsCoordinator(QObject):
         dialog.open()
 
     def _insert_content(self, content: OfferContent) -> None:
-        """Put what a server gave into the prompt, at the caret: as text, and nothing but text."""
+        """Insert content from a server at the caret of the prompt, as literal text."""
         page, document = self._window.tabs.current, self._window.tabs.document
         if page is None or document is None or page.editor.isReadOnly():
             self._messages.info(tr("No prompt is open that it could be put into."))
@@ -384,7 +384,7 @@ class ToolsCoordinator(QObject):
         page.editor.apply_edits((TextEdit(Span(caret, caret), text),))
 
     def _keep_content(self, offer: ServerOffer, content: OfferContent) -> None:
-        """Keep what a server gave in a file beside the prompt, as the default of an input."""
+        """Save content from a server in a file beside the prompt, as the default of an input."""
         page, document = self._window.tabs.current, self._window.tabs.document
         folder = self._window.tabs.folder
         if page is None or document is None or folder is None or page.editor.isReadOnly():
@@ -414,14 +414,14 @@ class ToolsCoordinator(QObject):
         self._messages.error(text, where=str(path))
 
     def _show_traffic(self, source: SourceStatus) -> None:
-        """Show what goes to a source and comes from it, as it goes on."""
+        """Show the messages to and from a source as they are sent."""
         dialog = TrafficDialog(source, self._pane.window())
         dialog.request_traffic.connect(self._tools.read_traffic)
         self._tools.traffic_read.connect(dialog.show_traffic)
         dialog.show()
 
     def _show_operations(self, key: str, rows: tuple[OperationRow, ...], problem: str) -> None:
-        """Let the user choose operations of a service, and write the choice into the prompt."""
+        """Let the user select operations of a service, and write them into the prompt."""
         if problem:
             self._messages.error(problem)
             return

@@ -1,4 +1,4 @@
-"""A short tour: each step points at a real part of the window. Esc ends it."""
+"""A short tour: each step points at a part of the window. Esc ends it."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ class TourStep:
     """One step of the tour."""
 
     part: str
-    """Target of the step: a dock's name, "editor", "toolbar" or "status"."""
+    """The part: name of a dock, "editor", "toolbar" or "status"."""
 
     title: str
-    """In a few words."""
+    """Title in a few words."""
 
     text: str
-    """One or two sentences."""
+    """Text of one or two sentences."""
 
 
 STOPS = tuple(TourStep(part, **rows) for part, rows in resource_table("words", "tour.txt").items())
 
 
 class Tour(FollowsTheme, QWidget):
-    """Darkens the window but for the part that is informed of, with a card beside it."""
+    """Darkens the window except for one part, and shows a card beside it."""
 
     ended = Signal()
 
@@ -65,7 +65,7 @@ class Tour(FollowsTheme, QWidget):
         self.forward = push_button("", lambda: self.go(self._index + 1))
         self.forward.setProperty("primary", True)
         for button in (self.skip, self.back, self.forward):
-            button.setAutoDefault(True)  # Return presses the one that has the keyboard
+            button.setAutoDefault(True)  # Return presses the button with the focus
         self._lay_out()
         window.widget.installEventFilter(self)
         self.follow_theme()
@@ -76,18 +76,18 @@ class Tour(FollowsTheme, QWidget):
 
     @property
     def part(self) -> str:
-        """Return the target of the step."""
+        """Return the part of the step."""
         return STOPS[self._index].part
 
     def start(self) -> None:
-        """Begin with the first step."""
+        """Start with the first step."""
         self.setGeometry(self._window.widget.rect())
         self.show()
         self.raise_()
         self.go(0)
 
     def go(self, index: int) -> None:
-        """Show a step; after the last one the tour ends."""
+        """Show a step; after the last one, the tour ends."""
         if index >= len(STOPS):
             self.close()
             return
@@ -95,7 +95,7 @@ class Tour(FollowsTheme, QWidget):
         stop = STOPS[self._index]
         if stop.part in self._window.docks:
             self._window.docks.show(stop.part)
-            self.raise_()  # a dock that comes to the front comes over everything
+            self.raise_()  # a dock that is raised covers the tour
         self.title.setText(tr(stop.title))
         self.text.setText(tr(stop.text))
         self.count.setText(
@@ -111,7 +111,7 @@ class Tour(FollowsTheme, QWidget):
         part = _widget_of(self._window, STOPS[self._index].part)
         corner = part.mapTo(self._window.widget, QPoint(0, 0))
         self._hole = QRect(corner, part.size()).intersected(self.rect())
-        # Not `adjustSize`: it measures wrapped text before it knows the width.
+        # Not `adjustSize`: it measures wrapped text before the width is known.
         layout = self.card.layout()
         if layout is not None:
             self.card.resize(_WIDTH, layout.totalHeightForWidth(_WIDTH))
@@ -119,7 +119,7 @@ class Tour(FollowsTheme, QWidget):
         self.update()
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         theme = theme_in_use()
         self.card.setStyleSheet(
             f"QFrame#tour {{ background: {theme.surface}; border: 1px solid {theme.border};"
@@ -129,7 +129,7 @@ class Tour(FollowsTheme, QWidget):
     # -- events ---------------------------------------------------------------------------------
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Shade everything but the part."""
+        """Darken everything except the part."""
         del event
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -142,7 +142,7 @@ class Tour(FollowsTheme, QWidget):
         painter.drawPath(light)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Close at Esc, and go on and back at the arrow keys."""
+        """Close on Esc; go forward and back on the arrow keys."""
         keys: dict[int, Callable[[], object]] = {
             int(Qt.Key.Key_Escape): self.close,
             int(Qt.Key.Key_Right): lambda: self.go(self._index + 1),
@@ -155,14 +155,14 @@ class Tour(FollowsTheme, QWidget):
             act()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Stay over the window when its size changes."""
+        """Cover the window when its size changes."""
         if event.type() == QEvent.Type.Resize and watched is self._window.widget:
             self.setGeometry(self._window.widget.rect())
             self._place()
         return False
 
     def hideEvent(self, event: QEvent) -> None:
-        """Emit that the tour is over."""
+        """Emit that the tour has ended."""
         self._window.widget.removeEventFilter(self)
         self.ended.emit()
         super().hideEvent(event)  # type: ignore[arg-type]
@@ -179,7 +179,7 @@ def _widget_of(window: WindowParts, part: str) -> QWidget:
 
 
 def _beside(hole: QRect, card: QRect, room: QRect) -> QPoint:
-    """Return the card's place beside the part: right, left, below, above, else in a corner."""
+    """Return the card's position beside the part: right, left, below, above, or in a corner."""
     width, height = card.width(), card.height()
     middle_y = hole.center().y() - height // 2
     middle_x = hole.center().x() - width // 2

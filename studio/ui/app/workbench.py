@@ -1,4 +1,4 @@
-"""The window with its panes and what feeds them: panes are joined here and nowhere else."""
+"""The window with its panes and view models, which are connected in this module only."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -49,28 +49,28 @@ from studio.viewmodels.tools.controller import ToolsController
 
 
 class Workbench(QObject):
-    """Owns the controllers and the window, and joins them."""
+    """Owns the controllers and the window, and connects them."""
 
     _path = ""
-    """File of the prompt that is open, or was last."""
+    """File of the open prompt, or of the one that was open last."""
     _staged = ""
-    """Id of the run whose place was opened by itself last; the user may have left it."""
+    """Id of the run whose pane was last opened automatically; the user may have closed it since."""
 
     def __init__(self, services: Services, window: MainWindow | None = None) -> None:
-        """Make the controllers and panes.
+        """Create the controllers and panes.
 
         Args:
-            services: what everything works with.
-            window: a window that keeps places for the panes; one is made where None.
+            services: the shared services.
+            window: a window with empty docks; None creates one.
         """
         super().__init__()
         load_other_fonts()
         self._services = services
-        # In safe mode a store that is empty, and that nothing is kept in.
+        # In safe mode, an empty store that is never saved.
         held = "trust.json" if not services.is_safe else f"safe-mode-{uuid4().hex}.json"
         self.trust = TrustStore(services.paths.data / held)
         if not services.is_safe:
-            # The user's copies of the bundled examples: the studio itself writes this folder.
+            # The user's copies of the bundled examples: the studio writes this folder.
             self.trust.trust(services.paths.data / "examples")
         self.background = Background(self)
         tokenizers = Tokenizers(services.paths.cache / "tokenizers")
@@ -158,7 +158,7 @@ class Workbench(QObject):
 
     @property
     def is_settled(self) -> bool:
-        """Return whether the panes show the present document; for taking pictures."""
+        """Return whether the panes show the current document; for taking pictures."""
         document = self.window.tabs.document
         preview = self.preview.preview
         if document is None:
@@ -181,7 +181,7 @@ class Workbench(QObject):
         self._connect_experiments()
 
     def _connect_document(self) -> None:
-        """Let what follows the document hear of it, of trust and of the model of a run."""
+        """Connect the document with its readers, with trust and with the model of a run."""
         window, document = self.window, self.document
         for shown in (document.show_document, self._on_prompt, self.coordinator.show_document):
             window.page_coordinator.document_changed.connect(shown)
@@ -196,7 +196,7 @@ class Workbench(QObject):
         self.coordinator.protocol_chosen.connect(self.run_coordinator.choose_protocol)
         self.run_coordinator.protocol_changed.connect(self.preview.set_protocol)
         self.connections.changed.connect(document.show_choice)
-        self.connections.saved.connect(self.tools.reload)  # tools may name a connection
+        self.connections.saved.connect(self.tools.reload)  # tools may use a connection
 
     def _connect_inputs(self) -> None:
         """Connect the values of the inputs."""
@@ -220,7 +220,7 @@ class Workbench(QObject):
         actions["view.set_after"].triggered.connect(lambda: pane.library.step(1))
 
     def _connect_preview(self) -> None:
-        """Connect the preview and what is made of it."""
+        """Connect the preview and its details."""
         document, preview, pane = self.document, self.preview, self.preview_pane
         details = preview.details
         preview.previewed.connect(document.show_preview)
@@ -245,7 +245,7 @@ class Workbench(QObject):
         pane.request_fix.connect(self.window.page_coordinator.apply_fix)
 
     def _connect_answer(self) -> None:
-        """Connect the card of the answer: it shows the run that the run pane shows."""
+        """Connect the card of the answer, which shows the same run as the run pane."""
         card, run, actions = self.preview_pane.answer, self.run, self.window.actions_by_id
         run.state_changed.connect(self._show_answer)
         run.streamed.connect(card.show_streamed)
@@ -261,7 +261,7 @@ class Workbench(QObject):
         card.keep.clicked.connect(actions["run.keep_row"].trigger)
 
     def _connect_tools(self) -> None:
-        """Connect the tools, and the panel that tries them."""
+        """Connect the tools and the panel for calls."""
         tools, pane, panel = self.tools, self.tools_pane, self.tools_pane.detail.try_panel
         tools.registry_changed.connect(pane.show_registry)
         tools.registry_changed.connect(self.document.show_registry)
@@ -276,7 +276,7 @@ class Workbench(QObject):
         pane.request_open.connect(self._open_at)
 
     def _connect_run(self) -> None:
-        """Connect the run that is shown, its commands and its branches."""
+        """Connect the shown run, its commands and its branches."""
         pane, run, past = self.run_pane, self.run, self.past_runs
         commands, views, coordinator = pane.commands, pane.views, self.run_coordinator
         commands.request_run.connect(coordinator.start)
@@ -315,7 +315,7 @@ class Workbench(QObject):
         coordinator.request_input.connect(self.document.focus_input)
 
     def _connect_breakpoints(self) -> None:
-        """Connect breakpoints and watches, and the places of a run in the text."""
+        """Connect breakpoints, watches, and the text of a run."""
         window, pane, run = self.window, self.run_pane, self.run
         views, marks, coordinator = pane.views, self.run_marks, self.run_coordinator
         pane.diagram.break_toggled.connect(run.breakpoints.toggle_place)
@@ -347,7 +347,7 @@ class Workbench(QObject):
         run.sessions.ended.connect(self._find_means)
 
     def _connect_history(self) -> None:
-        """Connect the runs that are kept, and the recorder, with the window and the run pane."""
+        """Connect the history and the recorder with the window and the run pane."""
         window, history, pane = self.window, self.history, self.history_pane
         self.recordings = Recordings(window.parts, self.run, self.background, self._store)
         history.compared.connect(self.run_pane.show_comparison)
@@ -381,14 +381,14 @@ class Workbench(QObject):
         if page is not None:
             page.editor.go_to_line(line)
 
-    # -- running --------------------------------------------------------------------------------
+    # -- runs -----------------------------------------------------------------------------------
 
     def _find_connection(self, name: str) -> NamedConnection | None:
-        """Find a connection that a tool names; asked in the loop, which only reads."""
+        """Find a connection that a tool names; called in the loop, read-only."""
         return tool_connection(self.connections.connections, self.connections.secrets, name)
 
     def _on_prompt(self, document: PromptDocument | None) -> None:
-        """Show the run and the picked model of the open prompt."""
+        """Show the run and the selected model of the open prompt."""
         if document is None or not document.is_prompt:
             return
         path = document.source.path
@@ -397,17 +397,17 @@ class Workbench(QObject):
         self.run.show_prompt(name)
         if name != self._path:
             self._path = name
-            self.preview_pane.answer.show_runs(())  # no link to a run of the prompt before
+            self.preview_pane.answer.show_runs(())  # no links to runs of the previous prompt
             self.history.find_runs(name)
             self._find_means()
         self.connections.show_prompt(path)
 
     def _find_means(self) -> None:
-        """Work out what the last runs of the open prompt took, for its price."""
+        """Compute the means of the open prompt's last runs, for its price."""
         self.history.find_means(str(self.connections.file or ""))
 
     def _offer_earlier(self) -> None:
-        """Offer what the prompt was before, where two conversations are compared."""
+        """Offer earlier texts of the prompt for comparison."""
         page = self.window.tabs.current
         if page is not None:
             self.window.commands.comparisons.offer_earlier(page, self.run.state)
@@ -417,14 +417,14 @@ class Workbench(QObject):
             self.preview_pane.answer.show_runs(runs if prompt else self.run.slots.unsaved)
 
     def _show_answer(self, view: RunView) -> None:
-        """Show the answer in its card, unless the run is of another prompt than the open one."""
+        """Show the answer in its card, unless the run belongs to another prompt."""
         path = (view.state.setup.path or view.state.setup.program) if view.state else self._path
-        is_own = path == self._path or not (path or view.record)  # one of a text not saved then
+        is_own = path == self._path or not (path or view.record)  # or not saved then
         self.preview_pane.answer.show_view(view if is_own else RunView())
         self.preview.set_asked(first_sent(view.state if is_own else None))
 
     def _say_run(self) -> None:
-        """Show the run's state once: in its pane or its card, else in the status bar."""
+        """Show the run's state once: in its pane or card, or else in the status bar."""
         is_seen = self.run_pane.isVisible() or self.preview_pane.answer.isVisible()
         is_there = self.run.view.state is not None or self.run.view.is_starting
         is_own = self.run.view.is_live or self.window.tabs.document is not None
@@ -432,9 +432,9 @@ class Workbench(QObject):
         self.window.status.set_run(text)
 
     def _on_run(self, view: RunView) -> None:
-        """Open the run's own place once it is more than a question and its answer."""
+        """Open the run pane when a run has more than a question and its answer."""
         run = view.state.setup.run if view.state is not None else ""
-        # A run may be over before its first view: what counts is that it is none of the history.
+        # A run may end before its first view: it only must not be a past run.
         if not view.record and view.needs_stage and run != self._staged:
             self._staged = run
             self.window.docks.show("run")
@@ -444,7 +444,7 @@ class Workbench(QObject):
     # -- the end --------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Stop the run, the tools, the model and the loop; nothing is left running."""
+        """Stop the run, the tools, the model and the loop."""
         self.coordinator.close()
         self.experiments.close()
         self.run.close()

@@ -1,4 +1,4 @@
-"""The menus: what the menu bar and a right click offer of the table of actions, with its keys."""
+"""The menus: actions in the menu bar and in context menus, with their keys."""
 
 import re
 import tomllib
@@ -25,12 +25,12 @@ from studio.application.words import tr
 from studio.core.paths import resource_table, resource_text
 from studio.ui.style.theme import icon
 
-# Every action of the window in one table: it feeds the menus, the toolbar and the palette.
+# All actions of the window in one table, for the menus, the toolbar and the palette.
 
 
 @dataclass(frozen=True, slots=True)
 class ActionSpec:
-    """One action."""
+    """An action of the window."""
 
     id: str
     """Stable identifier, used in settings and by tests."""
@@ -39,19 +39,19 @@ class ActionSpec:
     """Text in the menu and the palette."""
 
     shortcut: str = ""
-    """The usual shortcuts, separated by spaces."""
+    """Default shortcuts, separated by spaces."""
 
     icon: str = ""
-    """Name of its drawing; empty for none."""
+    """Name of its icon; empty for none."""
 
     tip: str = ""
-    """A longer word on what it does; the text where empty."""
+    """Longer description; empty to use the text."""
 
     checkable: bool = False
-    """Whether it is a switch."""
+    """Whether the action is a toggle."""
 
     in_text: bool = False
-    """Whether its shortcuts are for the text of a prompt only; other panes have those keys too."""
+    """Whether its shortcuts apply only in a prompt's text, since other panes use the keys too."""
 
 
 def _bundled() -> Iterator[ActionSpec]:
@@ -82,7 +82,7 @@ EDITING = tuple(
 """Actions that need an open document."""
 
 CLOSING = ("file.close", "file.close_all", "view.tab_left", "view.tab_right")
-"""Actions that need an open tab, whatever it shows."""
+"""Actions that need an open tab of any kind."""
 
 
 _SPECS = {spec.id: spec for spec in ACTIONS}
@@ -94,7 +94,7 @@ def spec_of(identifier: str) -> ActionSpec:
 
 
 class ActionSet(QObject):
-    """The table's actions as Qt actions of one window."""
+    """The actions of the table as Qt actions of one window."""
 
     def __init__(self, window: QWidget, shortcuts: Mapping[str, str]) -> None:
         super().__init__(window)
@@ -120,7 +120,7 @@ class ActionSet(QObject):
         return iter(self._actions.values())
 
     def set_shortcuts(self, shortcuts: Mapping[str, str]) -> None:
-        """Give every action its shortcuts: the user's own, else the usual ones."""
+        """Set the shortcuts of every action: the user's, or else the defaults."""
         if self._shortcuts == shortcuts:
             return
         is_first = self._shortcuts is None
@@ -129,14 +129,14 @@ class ActionSet(QObject):
             keys = shortcuts.get(spec.id, spec.shortcut)
             action = self._actions[spec.id]
             made = [QKeySequence(each) for each in keys.split()]
-            if made or not is_first:  # a new action has none to lose
+            if made or not is_first:  # a new action has none
                 action.setShortcuts(made)
             shown = made[0].toString(QKeySequence.SequenceFormat.NativeText) if made else ""
             words = tr(spec.tip or spec.text)
             action.setToolTip(f"{words}  ({shown})" if shown else words)
 
     def enable(self, identifiers: tuple[str, ...], *, enabled: bool) -> None:
-        """Switch a group of actions on or off."""
+        """Enable or disable a group of actions."""
         for identifier in identifiers:
             self._actions[identifier].setEnabled(enabled)
 
@@ -147,11 +147,11 @@ SEPARATOR = ""
 RECENT = "file.recent"
 """Placeholder in a menu for the submenu of recent files."""
 PANES = "view.panes"
-"""Placeholder in a menu for the switches of the docks."""
+"""Placeholder in a menu for the toggles of the docks."""
 
 
 def _items(words: str) -> tuple[str, ...]:
-    """Return the items of a menu, with a separator for each bar."""
+    """Parse the items of a menu; a bar is a separator."""
     return tuple(SEPARATOR if word == "|" else word for word in words.split())
 
 
@@ -190,7 +190,7 @@ _READ_ONLY = ("edit.copy", "edit.all")
 
 
 def own_menu(parent: QWidget) -> QMenu:
-    """Return an empty menu, which goes when it is closed."""
+    """Return an empty menu that is deleted when it closes."""
     menu = QMenu(parent, toolTipsVisible=True)
     menu.aboutToHide.connect(menu.deleteLater)
     return menu
@@ -205,15 +205,15 @@ def add_own(
     keys: str = "",
     enabled: bool = True,
 ) -> QAction:
-    """Add what only this menu offers.
+    """Add an item that only this menu has.
 
     Args:
         menu: the menu.
-        words: what it says.
-        act: what it does.
+        words: text of the item.
+        act: function of the item.
         drawing: name of its icon; empty for none.
-        keys: the keys that do the same, in portable form; they are shown, not bound.
-        enabled: whether it can be done now.
+        keys: keys for the same function in portable form, which are shown but not bound.
+        enabled: whether the item is enabled.
     """
     shown = QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText) if keys else ""
     action = menu.addAction(f"{words}\t{shown}" if shown else words)
@@ -225,7 +225,7 @@ def add_own(
 
 
 def add_actions(menu: QMenu, window: QWidget, identifiers: Sequence[str]) -> None:
-    """Add actions of the window's table; those that it has not are left out."""
+    """Add actions of the window; ids that it does not have are skipped."""
     actions = {action.objectName(): action for action in _with_actions(window).actions()}
     for identifier in identifiers:
         if identifier == SEPARATOR:
@@ -235,7 +235,7 @@ def add_actions(menu: QMenu, window: QWidget, identifiers: Sequence[str]) -> Non
 
 
 def open_menu(widget: QWidget, event: QContextMenuEvent, identifiers: Sequence[str]) -> None:
-    """Open a menu of the window's actions where a right click or the menu key asks for one."""
+    """Open a menu of the window's actions at a right click or the menu key."""
     menu = own_menu(widget)
     add_actions(menu, widget.window(), identifiers)
     menu.popup(event.globalPos())
@@ -243,7 +243,7 @@ def open_menu(widget: QWidget, event: QContextMenuEvent, identifiers: Sequence[s
 
 
 def keys_of(window: QWidget, identifier: str) -> str:
-    """Return the first keys of an action as the user has them, in portable form; empty for none."""
+    """Return the first shortcut of an action in portable form; empty for none."""
     actions = _with_actions(window).actions()
     found = next((each for each in actions if each.objectName() == identifier), None)
     if found is not None:
@@ -252,13 +252,13 @@ def keys_of(window: QWidget, identifier: str) -> str:
 
 
 def _with_actions(window: QWidget) -> QWidget:
-    """Give a pane in a window of its own the actions of the window that it came from."""
+    """Return the window with the actions for a pane that is in a separate window."""
     parent = window.parentWidget()
     return parent.window() if isinstance(window, QDockWidget) and parent is not None else window
 
 
 def text_menu(text: TextWidget) -> QMenu:
-    """Build the context menu of a field or a read-only text."""
+    """Build the context menu of an input field or a read-only text."""
     menu = own_menu(text)
     is_read_only = text.isReadOnly()
     for identifier, act in _IN_TEXT:
@@ -292,15 +292,14 @@ def _can(text: TextWidget, act: str) -> bool:
     return {"undo": undo, "redo": redo, "selectAll": not is_empty}.get(act, is_chosen)
 
 
-# Menus with keys for what has the keyboard and makes none of its own: fields, texts and lists.
+# Context menus with keys for fields, texts and lists that have none of their own.
 
 
 class FocusMenus(QObject):
-    """Gives the field, text, list or table that has the keyboard a menu with keys.
+    """Gives the focused field, text, list or table a context menu with keys.
 
-    Qt leaves the keys out of its own menus where the window has actions with the same ones, and has
-    none for lists. Only the widget with the keyboard is watched: a filter over the application
-    would see every event.
+    Qt's own menus omit keys that the window's actions also have, and lists have no menu. Only the
+    focused widget is watched: a filter on the application would see every event.
     """
 
     def __init__(self, parent: QObject) -> None:
@@ -313,7 +312,7 @@ class FocusMenus(QObject):
 
     def _follow(self, _before: QWidget | None, now: QWidget | None) -> None:
         before, self._watched = self._watched, None
-        # A field that is deleted while it has the keyboard loses it when half of it is gone.
+        # A focused field that is deleted loses the focus when it is partly destroyed.
         if before is not None and isValid(before):
             for each in _asked(before):
                 each.removeEventFilter(self)
@@ -329,7 +328,7 @@ class FocusMenus(QObject):
         self._watched = None
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Open the menu in place of Qt's."""
+        """Open the menu instead of Qt's."""
         is_asked = event.type() == QEvent.Type.ContextMenu
         asked = self._watched
         if not is_asked or not isinstance(event, QContextMenuEvent) or asked is None:
@@ -342,12 +341,12 @@ class FocusMenus(QObject):
 
 
 def _asked(widget: TextWidget | QAbstractItemView) -> tuple[QWidget, ...]:
-    """Return the item under a click, or the current one for the menu key."""
+    """Return the item at a click, or the current one for the menu key."""
     return (widget,) if isinstance(widget, QLineEdit) else (widget, widget.viewport())
 
 
 def has_own_menu(widget: QWidget) -> bool:
-    """Return whether a widget makes its own menu."""
+    """Return whether a widget has its own context menu."""
     is_custom = widget.contextMenuPolicy() != Qt.ContextMenuPolicy.DefaultContextMenu
     ours = (kind for kind in type(widget).__mro__ if kind.__module__.startswith("studio."))
     return is_custom or any("contextMenuEvent" in vars(kind) for kind in ours)
@@ -363,7 +362,7 @@ _TEXTS = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole)
 
 
 def rows_as_text(view: QAbstractItemView) -> str:
-    """Return the selected rows, else the current one: a line each, cells parted by tabs."""
+    """Return the selected rows, or else the current one, as lines with cells separated by tabs."""
     rows: dict[tuple[int, int], list[QModelIndex]] = {}
     for index in _chosen(view):
         place = view.visualRect(index)
@@ -376,14 +375,14 @@ def rows_as_text(view: QAbstractItemView) -> str:
 
 
 def copy_rows(view: QAbstractItemView) -> None:
-    """Put the selected rows on the clipboard, where they say anything."""
+    """Copy the selected rows to the clipboard if they contain text."""
     text = rows_as_text(view)
     if text:
         QApplication.clipboard().setText(text)
 
 
 def item_menu(view: QAbstractItemView) -> QMenu:
-    """Build the context menu."""
+    """Build the context menu of a list or table."""
     menu = own_menu(view)
     _add(menu, view, "edit.copy", partial(copy_rows, view), enabled=any(map(_text, _chosen(view))))
     if view.selectionMode() not in _SINGLE:
@@ -394,7 +393,7 @@ def item_menu(view: QAbstractItemView) -> QMenu:
 
 
 def pane_actions(widget: QWidget) -> Sequence[str]:
-    """Return the window's actions that go with the pane that a widget is in."""
+    """Return the window's actions for the pane that contains a widget."""
     parent: QWidget | None = widget
     while parent is not None and not isinstance(parent, QDockWidget):
         parent = parent.parentWidget()

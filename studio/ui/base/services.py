@@ -1,4 +1,4 @@
-"""Services and language of the window; the composition root builds them once."""
+"""Services and language of the window, created once by the composition root."""
 
 from __future__ import annotations
 
@@ -20,39 +20,39 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """The window's own services."""
+    """The services of the window."""
 
     paths: UserPaths
     """The user's folders."""
 
     settings: SettingsStore
-    """Settings."""
+    """The settings store."""
 
     messages: Notifications
-    """The road of notices."""
+    """Notifications to the user."""
 
     swaps: SwapFolder
-    """Unsaved text, safe against a crash."""
+    """Store of unsaved text, which survives a crash."""
 
     is_safe: bool = False
-    """Safe mode: usual settings, nothing restored, no tools, no folder trusted."""
+    """Whether safe mode is on: default settings, nothing restored, no tools, no trusted folder."""
 
 
 def build_services(paths: UserPaths, *, is_safe: bool = False) -> Services:
-    """Build the services for a user's folders, in safe mode without the user's settings."""
+    """Create the services for a user's folders; in safe mode, without the user's settings."""
     messages = Notifications()
     settings = SettingsStore(paths.config / "settings.toml", messages, is_kept=not is_safe)
     return Services(paths, settings, messages, SwapFolder(paths.data / "swap"), is_safe)
 
 
-# The language of the window: the source has English, other languages are Qt translation files.
+# The language of the window: texts in the source are English; others are Qt translation files.
 
 LANGUAGES: dict[str, str] = {"en": "English", "de": "Deutsch"}
-"""Available languages by code, each with its own name."""
+"""Available languages by code, each with its native name."""
 
 
 def language_for(setting: str) -> str:
-    """Return the language to use: the user's choice, else the system's first available one."""
+    """Return the language to use: the user's choice, or else the first available of the system."""
     if setting in LANGUAGES:
         return setting
     for name in QLocale.system().uiLanguages():
@@ -63,23 +63,23 @@ def language_for(setting: str) -> str:
 
 
 def install_language(application: QCoreApplication, setting: str) -> list[QTranslator]:
-    """Let an application speak a language; before its first widget is made.
+    """Install the translations of a language before the first widget is created.
 
-    English needs no file, and costs nothing.
+    English needs no file.
 
     Returns:
-        What was installed, so that it can be taken out again.
+        The installed translators, so that they can be removed.
     """
     code = language_for(setting)
     if code == "en":
         return []
-    from PySide6.QtCore import QLibraryInfo  # of no use to English
+    from PySide6.QtCore import QLibraryInfo  # not needed for English
 
     translate_by(partial(QCoreApplication.translate, CONTEXT))
     QLocale.setDefault(QLocale(code))
     installed = []
     own = str(resource("i18n", f"prompt_studio_{code}.qm"))
-    # Qt's own words stand on buttons such as Cancel.
+    # Qt's own texts appear on buttons such as Cancel.
     of_qt = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath) + f"/qtbase_{code}.qm"
     for path in (of_qt, own):
         translator = QTranslator(application)

@@ -1,6 +1,6 @@
 """The list of connections: kind, name, default mark, and the result of the last test.
 
-Below it stands what can be done: add one, duplicate, make the default, delete.
+Buttons below it add, duplicate and delete connections and set the default.
 """
 
 from collections.abc import Callable, Mapping
@@ -42,11 +42,11 @@ ICONS: Mapping[ConnectionKind, str] = {
     "manual": "user",
     "replay": "history",
 }
-"""The drawing of each kind."""
+"""Icon of each kind."""
 
 
 def help_words(level: GrammarLevel) -> tuple[str, str]:
-    """Return the word and the sentence of a level, in the language of the window."""
+    """Return the name and description of a grammar level in the window's language."""
     row = next(row for row in form_fields("grammar") if row.key == level)
     return row.label, row.about
 
@@ -61,12 +61,12 @@ _STATES = {
 
 
 def state_words(trial: ConnectionTrial) -> str:
-    """Describe the result of a test in few words; empty if there was none."""
+    """Describe the result of a test in a few words; empty if there was none."""
     return tr(_STATES[trial.state]) if _STATES[trial.state] else ""
 
 
 def _what(connection: Connection) -> str:
-    """Return what tells a connection from others of its kind."""
+    """Return the text that distinguishes a connection from others of its kind."""
     settings = connection.settings
     match connection.kind:
         case "compatible":
@@ -84,23 +84,23 @@ def _what(connection: Connection) -> str:
 
 
 def name_of(kind: ConnectionKind) -> str:
-    """Return the name of a kind, in the language of the window."""
+    """Return the name of a kind in the window's language."""
     return next(row.label for row in form_fields("kinds") if row.key == kind)
 
 
 def hint_of(connection: Connection) -> str:
-    """Return the prerequisites for a connection of this kind."""
+    """Return the requirements for a connection of this kind."""
     of_kind = [each for each in PRESETS if each.connection.kind == connection.kind]
     same = (each for each in of_kind if each.connection.base_url == connection.base_url)
     return preset_words(next(same, of_kind[-1]).hint)
 
 
 def preset_words(text: str) -> str:
-    """Return a preset's title or hint in the window's language; a plug-in's own as it is."""
+    """Translate a preset's title or hint; that of a plug-in stays as it is."""
     return tr(text)
 
 
-# Rows of a list: a drawing, a title above its detail, and what stands at the right end.
+# Rows of a list: an icon, a title above a detail, and text or an icon at the right.
 
 _HEADING, _BLANK = 30, 12
 _LEFT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
@@ -111,13 +111,13 @@ _Index: TypeAlias = QModelIndex | QPersistentModelIndex
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Texts and drawings of a row."""
+    """Texts and icons of a row."""
 
     title: str
     """Text of the first line."""
 
     detail: str
-    """Text of the second line; empty: the title has the whole height."""
+    """Text of the second line; if it is empty, the title uses the full height."""
 
     drawing: str
     """Name of the icon at the left."""
@@ -135,21 +135,21 @@ class Row:
     """Whether the text at the right end is emphasized."""
 
     is_warning: bool = False
-    """Whether the drawing and the detail warn."""
+    """Whether the icon and the detail are in the warning color."""
 
 
 class RowDelegate(QtWidgets.QStyledItemDelegate):
-    """Draws rows, and headings where an index has no row."""
+    """Draws rows, and headings for an index without a row."""
 
     def __init__(
         self, parent: QObject, row_of: Callable[[_Index], Row | None], height: int = 0
     ) -> None:
-        """Make it.
+        """Create it.
 
         Args:
             parent: owner of the delegate.
             row_of: returns the row of an index; None for a heading.
-            height: of a row in pixels; 0: two lines of its font and some air.
+            height: height of a row in pixels; 0 for two lines of text with margins.
         """
         super().__init__(parent)
         self._row_of = row_of
@@ -218,7 +218,7 @@ def _write(painter: QPainter, box: QRect, text: str) -> None:
 
 
 def _paint_badge(painter: QPainter, text: QRect, font: QFont, words: str) -> int:
-    """Draw a badge at the right end of a line; return the pixels that it takes."""
+    """Draw a badge at the right end of a line; return its width in pixels."""
     theme = theme_in_use()
     small = QFont(font)
     small.setPointSizeF(font.pointSizeF() * 0.85)
@@ -245,10 +245,10 @@ _MARKS = {
 
 
 class ConnectionList(QtWidgets.QListWidget):
-    """Rows of connections; at most one is chosen."""
+    """List of connections with at most one selected."""
 
-    picked = Signal(str)  # name of the connection that is shown from now on
-    request_default = Signal(str)  # name: double click or Return
+    picked = Signal(str)  # name of the selected connection
+    request_default = Signal(str)  # name, on double click or Return
 
     def __init__(self) -> None:
         super().__init__()
@@ -262,7 +262,7 @@ class ConnectionList(QtWidgets.QListWidget):
 
     @property
     def name(self) -> str:
-        """Name of the chosen connection; empty for none."""
+        """Name of the selected connection; empty for none."""
         item = self.currentItem()
         return str(item.data(_NAME)) if item is not None else ""
 
@@ -272,7 +272,7 @@ class ConnectionList(QtWidgets.QListWidget):
         trial_of: Callable[[Connection], ConnectionTrial],
         current: str,
     ) -> None:
-        """Show all of them with `current` chosen; nothing is emitted."""
+        """Show all connections and select `current` without a signal."""
         self.blockSignals(True)
         self.clear()
         for each in connections.connections:
@@ -285,7 +285,7 @@ class ConnectionList(QtWidgets.QListWidget):
         self.blockSignals(False)
 
     def show_trial(self, connection: Connection, trial: ConnectionTrial) -> None:
-        """Show the state of a connection's test."""
+        """Show the state of a test of a connection."""
         for row in range(self.count()):
             if self.item(row).data(_NAME) == connection.name:
                 self._say(self.item(row), connection, trial)
@@ -309,7 +309,7 @@ class ConnectionList(QtWidgets.QListWidget):
 class ListButtons(QtWidgets.QWidget):
     """The row of buttons below the list."""
 
-    request_add = Signal(Connection)  # Connection to begin with
+    request_add = Signal(Connection)  # Connection to start with
     request_duplicate = Signal()
     request_default = Signal()
     request_delete = Signal()
@@ -325,11 +325,11 @@ class ListButtons(QtWidgets.QWidget):
         self.make_default.clicked.connect(self.request_default)
 
     def show_chosen(self, *, is_default: bool, is_last: bool) -> None:
-        """Enable what can be done with the chosen connection.
+        """Enable the buttons that apply to the selected connection.
 
         Args:
-            is_default: whether it is the default already.
-            is_last: whether it is the last embedded model, which stays.
+            is_default: whether it is the default.
+            is_last: whether it is the last embedded model, which cannot be deleted.
         """
         self.make_default.setEnabled(not is_default)
         self.delete.setEnabled(not is_last)
@@ -349,7 +349,7 @@ class ListButtons(QtWidgets.QWidget):
 
 
 class DeleteQuestion(QtWidgets.QMessageBox):
-    """Asks before a connection goes; says what goes with it."""
+    """Asks before a connection is deleted, and lists what is deleted with it."""
 
     agreed = Signal()
 

@@ -1,4 +1,4 @@
-"""All connections: a list, the form of the chosen one, and a way to try it."""
+"""The dialog of connections: a list, the form of the selected one, and its test."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -31,9 +31,9 @@ from studio.viewmodels.connections.trials import ConnectionTrial, KeyState
 
 
 class AllowedEndpoints(QtWidgets.QPushButton):
-    """Opens the list; is there only while something is in it."""
+    """Button for the menu of allowed endpoints; visible only if there are any."""
 
-    request_ask_again = Signal(str)  # origin that is allowed no longer
+    request_ask_again = Signal(str)  # endpoint that is no longer allowed
 
     def __init__(self) -> None:
         super().__init__()
@@ -43,12 +43,12 @@ class AllowedEndpoints(QtWidgets.QPushButton):
         self.clicked.connect(self._open)
 
     def show_origins(self, origins: Sequence[str]) -> None:
-        """Take the endpoints that are allowed."""
+        """Set the allowed endpoints."""
         self._origins = origins
         self.setVisible(bool(origins))
 
     def menu_of_origins(self) -> QtWidgets.QMenu:
-        """Return a menu with an entry for each."""
+        """Return a menu with an item for each endpoint."""
         menu = QtWidgets.QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addSection(tr("Choose one to be asked again"))
@@ -66,7 +66,7 @@ _NOT_SAVED = marked("Nothing is saved until the marked fields are correct.")
 
 
 class ConnectionsDialog(kit.ClosingDialog):
-    """There is nothing to confirm: what is right in the form holds at once."""
+    """Dialog without confirmation: valid changes are applied at once."""
 
     def __init__(self, controller: ConnectionsController, parent: QtWidgets.QWidget) -> None:
         super().__init__(parent, tr("Connections"), (940, 640))
@@ -89,22 +89,22 @@ class ConnectionsDialog(kit.ClosingDialog):
         controller.prices.load()
 
     def show_connection(self, name: str) -> None:
-        """Show a connection's form."""
+        """Show the form of a connection."""
         self._show_all(name)
 
     def add_connection(self, connection: Connection) -> None:
-        """Add one, and show it."""
+        """Add a connection and show it."""
         connections = with_added(self._controller.connections, connection)
         if self._save(connections):
             self._show_all(connections.connections[-1].name)
             self.form.fields.widget("name", QtWidgets.QLineEdit).setFocus()
             self.form.fields.widget("name", QtWidgets.QLineEdit).selectAll()
 
-    # -- what is shown --------------------------------------------------------------------------
+    # -- display --------------------------------------------------------------------------------
 
     @property
     def current(self) -> Connection | None:
-        """The connection of the form."""
+        """The connection in the form."""
         return self._controller.connections.named(self.list.name)
 
     def _show_all(self, name: str) -> None:
@@ -123,7 +123,7 @@ class ConnectionsDialog(kit.ClosingDialog):
         self._show_marks()
 
     def _show_marks(self) -> None:
-        """Show the buttons of the selected row, and the connection that the open prompt uses."""
+        """Update the buttons for the selected row, and the mark of the open prompt's connection."""
         connections = self._controller.connections
         name = self.list.name
         last = is_last_embedded(connections, name)
@@ -198,7 +198,7 @@ class ConnectionsDialog(kit.ClosingDialog):
             self._controller.trials.start(self.current, abilities=abilities)
 
     def _on_tried(self, name: str, _table: JsonObject) -> None:
-        """Keep the result of a test with the connection; unsaved fields stay."""
+        """Save the result of a test with the connection; unsaved fields stay."""
         if name == self.list.name and self.current is not None:
             self.form.kept(self.current)
 
@@ -249,7 +249,7 @@ class ConnectionsDialog(kit.ClosingDialog):
         return self._try(lambda: self._controller.save(connections))
 
     def _try(self, work: Callable[[], None]) -> bool:
-        """Save something; an error is shown above the form."""
+        """Save a change; show an error above the form."""
         try:
             work()
         except OSError as error:
@@ -268,7 +268,7 @@ class ConnectionsDialog(kit.ClosingDialog):
     # -- events ---------------------------------------------------------------------------------
 
     def add_weights(self, path: Path) -> None:
-        """Add an embedded model that runs a GGUF file of the user's, also one that is dropped."""
+        """Add an embedded model for a GGUF file that the user chose or dropped."""
         self.add_connection(replace(EMBEDDED, name=path.stem, settings={"weights": str(path)}))
 
     def done(self, result: int) -> None:
@@ -319,20 +319,20 @@ class ConnectionsDialog(kit.ClosingDialog):
         buttons.rejected.connect(self.reject)
         for button in buttons.buttons():
             if isinstance(button, QtWidgets.QPushButton):
-                button.setAutoDefault(False)  # Return belongs to the field that is written in
+                button.setAutoDefault(False)  # Return belongs to the focused field
         footer = kit.row_of(
             (self.uses, 1), self.allowed, buttons, margins=(12, 8, 12, 12), spacing=8
         )
         kit.column_of((splitter, 1), footer, on=self, margins=0, spacing=0)
 
 
-# Asking once before a prompt's text goes to an endpoint that the prompt itself chose.
+# Ask once before a prompt's text is sent to an endpoint that the prompt sets.
 
 
 class TrustDialog(kit.ClosingDialog):
-    """Allow once, allow always, or do not send; closing it does not send."""
+    """Asks whether to allow once, allow always, or not send; closing it does not send."""
 
-    allowed = Signal(str, bool)  # endpoint, whether it is to be remembered
+    allowed = Signal(str, bool)  # endpoint, whether to remember it
 
     def __init__(self, choice: ModelChoice, parent: QtWidgets.QWidget) -> None:
         super().__init__(parent, tr("Send to a new endpoint?"))
@@ -361,7 +361,7 @@ class TrustDialog(kit.ClosingDialog):
 
 
 def _explained(choice: ModelChoice) -> str:
-    """Describe what would be sent there."""
+    """Describe the data that would be sent."""
     sent = tr("The messages, the values of the inputs and what tools answer would go there")
     variable = environment_name(choice.connection.key)
     if variable is not None:

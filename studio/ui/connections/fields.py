@@ -28,10 +28,10 @@ _KEPT = {
 
 
 class KeyField(QtWidgets.QWidget):
-    """A place, and what goes with it."""
+    """Field for the place of a key, with the variable or key that the place needs."""
 
-    changed = Signal()  # another place or variable
-    request_keep = Signal(str, bool)  # the key, whether for this session only
+    changed = Signal()  # place or variable has changed
+    request_keep = Signal(str, bool)  # key, whether for this session only
     request_forget = Signal()
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class KeyField(QtWidgets.QWidget):
         self._has_key = False
         self._is_warning = False
         self.is_picked = False
-        """Whether the user chose the place that is shown."""
+        """Whether the user selected the shown place."""
         form = FieldForm("key")
         self.place = form.widget("place", ComboBox)
         self.variable = form.widget("variable", QtWidgets.QLineEdit)
@@ -75,7 +75,7 @@ class KeyField(QtWidgets.QWidget):
         return "" if place == "none" else KEYRING
 
     def set_reference(self, reference: str) -> None:
-        """Show where a key is; whether there is one comes by `set_state`."""
+        """Show the place of a key; `set_state` shows whether there is one."""
         self.is_picked = False
         variable = environment_name(reference)
         place = "environment" if variable is not None else "keyring" if reference else "none"
@@ -87,7 +87,7 @@ class KeyField(QtWidgets.QWidget):
         self._show()
 
     def set_state(self, state: KeyState) -> None:
-        """Say whether there is a key."""
+        """Show whether there is a key."""
         self._has_key = state.place in ("keyring", "session")
         if state.place == "session" and self.place.currentData() == "keyring":
             self.place.setCurrentIndex(self.place.findData("session"))
@@ -138,11 +138,11 @@ class KeyField(QtWidgets.QWidget):
         paint_text(self.state, "warning" if self._is_warning else "muted")
 
 
-# A model's id: typed, or taken from the list that the server gave.
+# The model id: typed, or chosen from the server's list.
 
 
 def make_editable(combo: ComboBox, placeholder: str) -> None:
-    """Let a combo box take typed text beside its list, completed from the list."""
+    """Make a combo box editable, with completion from its list."""
     combo.setEditable(True)
     combo.setLineEdit(_ModelLine())
     combo.setInsertPolicy(ComboBox.InsertPolicy.NoInsert)
@@ -155,7 +155,7 @@ def make_editable(combo: ComboBox, placeholder: str) -> None:
 
 
 class _ModelLine(QtWidgets.QLineEdit):
-    """A line edit whose first key replaces its text."""
+    """A line edit whose text is replaced by the first key press."""
 
     _was_entered = False
 
@@ -166,7 +166,7 @@ class _ModelLine(QtWidgets.QLineEdit):
         self.selectAll()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Keep everything selected after the click that brought the keyboard here."""
+        """Keep everything selected after the click that gave the focus."""
         super().mouseReleaseEvent(event)
         if self._was_entered and not self.hasSelectedText():
             self.selectAll()
@@ -174,7 +174,7 @@ class _ModelLine(QtWidgets.QLineEdit):
 
 
 class ModelField(QtWidgets.QWidget):
-    """An editable list."""
+    """Editable list of models."""
 
     changed = Signal()
     request_list = Signal()
@@ -197,7 +197,7 @@ class ModelField(QtWidgets.QWidget):
             line.editingFinished.connect(self.changed)
 
     def value(self) -> str:
-        """Return the id as written."""
+        """Return the typed id."""
         return self.combo.currentText().strip()
 
     def set_value(self, model: str) -> None:
@@ -205,7 +205,7 @@ class ModelField(QtWidgets.QWidget):
         self.combo.setCurrentText(model)
 
     def set_models(self, models: Sequence[str]) -> None:
-        """Offer the server's models; what is written stays."""
+        """Set the server's models; the typed text stays."""
         written = self.combo.currentText()
         self.combo.clear()
         self.combo.addItems(list(models))
@@ -213,22 +213,22 @@ class ModelField(QtWidgets.QWidget):
         self.combo.setCurrentText(written)
 
 
-# A file on this machine: typed, chosen, or dropped.
+# A file on this machine: typed, chosen or dropped.
 
 
 class PathField(QtWidgets.QWidget):
-    """A path with a button to choose it; takes files that are dropped on it."""
+    """A path with a button to choose it; accepts dropped files."""
 
     changed = Signal()
 
     def __init__(self, name: str, filters: str, placeholder: str, *, is_new: bool = False) -> None:
-        """Take how it is called.
+        """Create the field.
 
         Args:
-            name: for people.
-            filters: of the file dialog.
-            placeholder: what stands in the empty field.
-            is_new: whether the file may be one that is written only later.
+            name: name of the file for users.
+            filters: name filters of the file dialog.
+            placeholder: text of the empty field.
+            is_new: whether the file may not exist yet.
         """
         super().__init__()
         self._name = name
@@ -237,7 +237,7 @@ class PathField(QtWidgets.QWidget):
         self.line = named(
             QtWidgets.QLineEdit(placeholderText=placeholder, clearButtonEnabled=True), name
         )
-        self.line.setAcceptDrops(False)  # a drop on the line is this widget's
+        self.line.setAcceptDrops(False)  # this widget handles drops on the line
         self.line.editingFinished.connect(self.changed)
         self.browse = QtWidgets.QToolButton()
         self.browse.setIcon(icon("folder-open"))
@@ -250,7 +250,7 @@ class PathField(QtWidgets.QWidget):
         self.setFocusProxy(self.line)
 
     def value(self) -> str:
-        """Return the path as written."""
+        """Return the typed path."""
         return self.line.text().strip()
 
     def set_value(self, path: str) -> None:
@@ -258,7 +258,7 @@ class PathField(QtWidgets.QWidget):
         self.line.setText(path)
 
     def take(self, path: Path) -> None:
-        """Take a file, as the dialog and a drop do."""
+        """Use a chosen or dropped file."""
         self.line.setText(str(path))
         self.changed.emit()
 
@@ -279,7 +279,7 @@ class PathField(QtWidgets.QWidget):
 
 
 class FetchBar(QtWidgets.QWidget):
-    """Bar shown while the weights are missing or downloading."""
+    """Bar that is shown while the weights are missing or being downloaded."""
 
     request_fetch = Signal()
     request_cancel = Signal()
@@ -300,7 +300,7 @@ class FetchBar(QtWidgets.QWidget):
         self.hide()
 
     def show_state(self, state: WeightsState) -> None:
-        """Show the state."""
+        """Show a download state."""
         is_running = state.fetched is not None
         self.fetch.setText(tr("Fetch the model ({size} MB)").format(size=state.megabytes))
         self.fetch.setVisible(not is_running)
@@ -317,7 +317,7 @@ class FetchBar(QtWidgets.QWidget):
 
 
 class WeightsField(QtWidgets.QWidget):
-    """A GGUF file: typed, chosen or dropped; the list of models shows those of a folder."""
+    """A GGUF file: typed, chosen or dropped."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -338,10 +338,10 @@ _PRICES = ("input", "output")
 
 
 class AbilitiesField(QtWidgets.QWidget):
-    """Each line is as known, or as the user says."""
+    """Fields for each ability and price: the known value or the user's correction."""
 
     changed = Signal()
-    request_prices = Signal()  # the newest table of prices
+    request_prices = Signal()  # download the newest price table
 
     def __init__(self) -> None:
         super().__init__()
@@ -367,7 +367,7 @@ class AbilitiesField(QtWidgets.QWidget):
             paint_text(label, "muted")
 
     def value(self) -> JsonObject:
-        """Return the corrections alone."""
+        """Return only the corrections."""
         given: JsonDict = {**self.form.given()}
         prices = {way: given.pop(way) for way in _PRICES if way in given}
         if prices:
@@ -380,7 +380,7 @@ class AbilitiesField(QtWidgets.QWidget):
         self.form.set_values({**corrections, **(prices if isinstance(prices, dict) else {})})
 
     def set_prices(self, name: str, fault: str) -> None:
-        """Say which table of prices is used, or why no newer one is."""
+        """Show the price table in use, or why no newer one is available."""
         used = tr("Prices: {name}.").format(name=name) if name else ""
         self.table.setText(" ".join(filter(None, (fault, used))))
         self.update_prices.setEnabled(True)
@@ -391,7 +391,7 @@ class AbilitiesField(QtWidgets.QWidget):
         self.request_prices.emit()
 
     def set_known(self, facts: ModelFacts, model: str) -> None:
-        """Say what is known of the model without the corrections."""
+        """Show the known facts of the model without corrections."""
         for ability in _ABILITIES:
             yes = getattr(facts.capabilities, ability)
             self.form.set_hint(ability, tr("Yes (as known)") if yes else tr("No (as known)"))

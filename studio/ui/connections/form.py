@@ -1,6 +1,6 @@
-"""The form of one connection; what is right in it holds at once.
+"""The form of one connection; valid changes are applied at once.
 
-Options that a connection's server refused, with a button that forgets them.
+It also lists request options that the server refused, with a button to reset them.
 """
 
 import os
@@ -43,20 +43,20 @@ from studio.viewmodels.connections.trials import ConnectionTrial
 
 
 class RefusalsLine(QtWidgets.QWidget):
-    """Says what is left out of requests; hidden while that is nothing."""
+    """Lists options that are left out of requests; hidden if there are none."""
 
     def __init__(self) -> None:
         super().__init__()
         self._refusals = kept_refusals()
         self._address = ""
         self.words = QtWidgets.QLabel(wordWrap=True)
-        self.words.setTextFormat(Qt.TextFormat.PlainText)  # names come from a server
+        self.words.setTextFormat(Qt.TextFormat.PlainText)  # names from a server are not HTML
         self.forget = push_button(tr("Forget"), self._on_forget, takes_enter=False)
         self.forget.setToolTip(tr("Send these options again, to see whether they are taken"))
         row_of((self.words, 1), self.forget, on=self, margins=0, spacing=8)
 
     def show_connection(self, connection: Connection) -> None:
-        """Show what is kept for the address of a connection."""
+        """Show the refused options for a connection's address."""
         self._address = shown_address(connection) if connection.is_remote else ""
         found = self._refusals.at(self._address) if self._address else ()
         named = (
@@ -75,18 +75,18 @@ class RefusalsLine(QtWidgets.QWidget):
 
 
 FieldTone: TypeAlias = Literal["error", "warning", "hint"]
-"""Whether a note keeps the line from being saved, warns, or explains."""
+"""Kind of a note: it prevents saving, warns, or explains."""
 
 
 class CollapsibleSection(QtWidgets.QToolButton):
-    """Checked while its body is open; closed at first."""
+    """Heading of a section that can be expanded; collapsed at first."""
 
     def __init__(self, title: str, body: QtWidgets.QWidget) -> None:
         """Create a heading.
 
         Args:
-            title: what is said.
-            body: what is shown while it is checked; laid out by the caller.
+            title: text of the heading.
+            body: widget that is shown while the section is expanded; the caller lays it out.
         """
         super().__init__()
         self.body = body
@@ -99,7 +99,7 @@ class CollapsibleSection(QtWidgets.QToolButton):
         body.hide()
 
     def set_available(self, available: bool) -> None:
-        """Show heading and, where it is open, body; or neither."""
+        """Show or hide the section."""
         self.setVisible(available)
         self.body.setVisible(available and self.isChecked())
 
@@ -109,7 +109,7 @@ class CollapsibleSection(QtWidgets.QToolButton):
 
 
 class FormLine(QtWidgets.QWidget):
-    """Fields side by side, with room for a note under them."""
+    """Fields side by side with a note below."""
 
     def __init__(self, *fields: QtWidgets.QWidget, stretch: bool = True) -> None:
         super().__init__()
@@ -128,12 +128,12 @@ class FormLine(QtWidgets.QWidget):
         self._paint()
 
     def set_usual(self, text: str) -> None:
-        """Set the note that is shown if nothing is wrong."""
+        """Set the note that is shown if the fields are valid."""
         self._usual = text
         self.say("", "hint")
 
     def say(self, text: str, tone: FieldTone) -> None:
-        """Note something; an empty text leaves the usual one."""
+        """Show a note; an empty text restores the usual one."""
         self.tone = tone if text else "hint"
         shown = text or self._usual
         self.note.setText(shown)
@@ -146,20 +146,20 @@ class FormLine(QtWidgets.QWidget):
 
 _MORE: tuple[Field, ...] = ("api", "headers", "limits")
 _OWN_LINES = ("name", "base_url", "api_version", "api")
-"""Fields with the name of the connection's own attribute."""
+"""Fields named like an attribute of the connection."""
 
 
 class ConnectionForm(QtWidgets.QScrollArea):
-    """Shows the lines that a kind has."""
+    """Form with the fields of a connection's kind."""
 
-    committed = Signal(Connection)  # Connection, changed and right
-    checked = Signal(bool)  # at each end of writing: whether all is right; else nothing is saved
+    committed = Signal(Connection)  # changed, valid Connection
+    checked = Signal(bool)  # after each edit: whether all fields are valid and saved
     request_list = Signal()
 
     def __init__(self) -> None:
         super().__init__()
         self.shown = EMBEDDED
-        """The connection as it was last kept."""
+        """The connection as it was saved last."""
         self._others: tuple[str, ...] = ()
         self._listed: Sequence[JsonObject] = ()
         self._loading = False
@@ -176,8 +176,8 @@ class ConnectionForm(QtWidgets.QScrollArea):
         """Show a connection.
 
         Args:
-            connection: what is shown.
-            others: all other connections; names must differ, and one of them can be recorded.
+            connection: the connection.
+            others: all other connections; names must differ, and a recorder can wrap one of them.
         """
         self._loading = True
         self.shown = connection
@@ -195,22 +195,22 @@ class ConnectionForm(QtWidgets.QScrollArea):
         self._fit_width()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Fit the width to the theme's fonts, which are set by now."""
+        """Set the width for the theme's fonts, which are set by now."""
         super().showEvent(event)
         self._fit_width()
 
     def _fit_width(self) -> None:
-        """Be as wide as the widest line needs: the form is scrolled up and down only."""
+        """Use the width of the widest line: the form scrolls only vertically."""
         page, bar = self._page.minimumSizeHint(), self.verticalScrollBar().sizeHint()
         self.setMinimumWidth(max(self.minimumWidth(), page.width() + bar.width()))
 
     def kept(self, connection: Connection) -> None:
-        """Mark the committed fields as saved; they stay unchanged."""
+        """Mark the fields as saved without changing them."""
         self.shown = connection
         self._check()
 
     def commit(self) -> None:
-        """Apply the fields; does nothing while one is invalid."""
+        """Apply the fields, unless one is invalid."""
         if self._loading:
             return
         candidate = self._check()
@@ -219,7 +219,7 @@ class ConnectionForm(QtWidgets.QScrollArea):
             self.committed.emit(candidate)
 
     def set_listed(self, models: Sequence[str], listed: Sequence[JsonObject] = ()) -> None:
-        """Offer the server's models."""
+        """Set the server's models."""
         self._loading = True
         self._listed = listed
         self.model.set_models(models)
@@ -256,7 +256,7 @@ class ConnectionForm(QtWidgets.QScrollArea):
             path.set_value(str(settings.get(name, "")))
 
     def candidate(self) -> Connection:
-        """Return the contents of the fields."""
+        """Return the connection in the fields."""
         fields = self.fields
         found = replace(self.shown, name=fields.text("name"), settings=self._settings())
         if not found.is_remote:
@@ -270,7 +270,7 @@ class ConnectionForm(QtWidgets.QScrollArea):
         )
 
     def _settings(self) -> JsonObject:
-        """Return the settings of a local kind that are not as usual."""
+        """Return the settings of a local kind that differ from the defaults."""
         if self.shown.is_remote:
             return {}
         given: JsonDict = {**self.fields.given()}
@@ -279,7 +279,7 @@ class ConnectionForm(QtWidgets.QScrollArea):
         return {name: given[name] for name in lines if given.get(name)}
 
     def _check(self) -> Connection:
-        """Say beside each field what is wrong with it."""
+        """Validate the fields and show a note beside each invalid one."""
         candidate = self.candidate()
         self.problems = problems_of(candidate, self._others)
         _, header_problem = read_headers(self.fields.text("headers"))
@@ -295,12 +295,12 @@ class ConnectionForm(QtWidgets.QScrollArea):
         return candidate
 
     def show_prices(self, fault: str = "") -> None:
-        """Show the table of prices, or why it could not be fetched."""
+        """Show the price table, or why it could not be downloaded."""
         self.abilities.set_prices(table_name() if is_loaded() else "", fault)
         self._show_known(self.candidate())
 
     def show_tried(self, connection: Connection, trial: ConnectionTrial) -> None:
-        """Show what a test of the connection shows, or showed."""
+        """Show the result of a test of the connection."""
         self.tried.show_table(connection, trial)
         self.refusals.show_connection(connection)
         self.shown_tried.set_available(connection.is_remote and self.tried.has_rows)
@@ -310,7 +310,7 @@ class ConnectionForm(QtWidgets.QScrollArea):
     def _show_known(self, candidate: Connection) -> None:
         model = self.model.value()
         listed = next((each for each in self._listed if each.get("id") == model), None)
-        # The table of prices takes a moment to load: until it is here, its figures are not shown.
+        # Loading the price table takes a moment; until then, no prices are shown.
         facts = facts_of(model, listed=listed, connection=candidate, priced=is_loaded())
         self.abilities.set_known(facts, model)
 
@@ -373,7 +373,7 @@ class ConnectionForm(QtWidgets.QScrollArea):
             line = self.lines[field] = FormLine(widget, stretch=field != "limits")
             line.set_usual(self.fields.fields[key].about)
             label = QtWidgets.QLabel(self.fields.fields[key].label)
-            label.setFixedHeight(28)  # as high as a field: the label stands beside it, not the note
+            label.setFixedHeight(28)  # as high as a field: it labels the field, not the note
             (self._more_form if field in _MORE else self._form).addRow(label, line)
         column_of(self.abilities, on=self.able.body, margins=(16, 0, 0, 0))
         column_of(self.tried, on=self.shown_tried.body, margins=(16, 0, 0, 0))

@@ -1,4 +1,4 @@
-"""The passport of the model that is chosen in the popover: its facts, and two ways to use it."""
+"""The facts of the model that is selected in the popover, and two ways to use it."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from studio.ui.parts.kit import column_of, row_of, toned_label
 
 
 class ModelPassport(QWidget):
-    """Facts of the chosen model, and the two ways to use it."""
+    """Facts of the selected model, and the two ways to use it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -43,14 +43,14 @@ class ModelPassport(QWidget):
         )
 
     def show_folder(self, folder: str) -> None:
-        """Name the folder that a choice is kept for."""
+        """Show the name of the folder for which a choice is stored."""
         words = tr("Use in {folder}").format(folder=folder) if folder else tr("Use")
         self.use.setText(words)
         self.use.setToolTip(tr("Enter"))
         self.once.setVisible(bool(folder))
 
     def show_rows(self, offer: ModelOffer | None, rows: Sequence[tuple[str, str]]) -> None:
-        """Show a line's model."""
+        """Show the facts of a model."""
         self.title.setText(offer.title if offer is not None else "")
         self.place.setText(offer.detail if offer is not None else "")
         while len(self.rows) < len(rows):

@@ -1,4 +1,4 @@
-"""The popover of the toolbar's model: one list with search, and what is known of each model."""
+"""The model popover of the toolbar: a searchable list with the facts of each model."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -44,7 +44,7 @@ from studio.viewmodels.connections.trials import ConnectionTrial, KeyState
 _ROW = 44
 _LIST_WIDTH, _PASSPORT_WIDTH, _HEIGHT = 430, 400, 600
 _NARROW = 1100
-"""Width of a window below which the popover has no passport."""
+"""Width of a window in pixels below which the popover has no facts."""
 
 _OFFER = Qt.ItemDataRole.UserRole
 _ASKS: dict[Ask, str] = {
@@ -55,13 +55,13 @@ _ASKS: dict[Ask, str] = {
 
 
 class ModelPopover(QFrame):
-    """Typing filters, the arrows move, Enter uses a model in the folder."""
+    """Popover of models: typing filters, arrow keys move, Enter uses a model for the folder."""
 
-    request_use = Signal(UseModel, bool)  # the model, whether for the whole folder
-    request_file = Signal()  # the file decides again
+    request_use = Signal(UseModel, bool)  # model, whether for the whole folder
+    request_file = Signal()  # let the file decide again
     request_connections = Signal()
-    request_folder = Signal(Path)  # list its model files
-    protocol_chosen = Signal(str)  # ProtocolName, or empty for the file's own
+    request_folder = Signal(Path)  # folder whose model files are listed
+    protocol_chosen = Signal(str)  # ProtocolName, or empty for the file's protocol
     level_chosen = Signal(str)  # GrammarLevel
 
     def __init__(self, controller: ConnectionsController, parent: QWidget) -> None:
@@ -77,10 +77,10 @@ class ModelPopover(QFrame):
         self._ask: Ask | None = None
         self._tried: Connection | None = None
         self._models: tuple[str, ...] = ()
-        """Models of the connection that is being made."""
+        """Models of the connection that is being created."""
         self._lists_providers = False
         self._pasted: dict[str, str] = {}
-        """Keys that are tried here, by connection; they are kept with it, and not before."""
+        """Keys in a test, by connection; a key is stored when its connection is saved."""
         self.line = named(QLineEdit(), tr("Model, server address, key or folder"))
         self.note = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self.note.setContentsMargins(4, 0, 4, 0)
@@ -105,14 +105,14 @@ class ModelPopover(QFrame):
     def open(
         self, sources: ModelSources, size: PromptSize, folder: str, *, is_agent: bool, is_toy: bool
     ) -> None:
-        """Show what can answer the open prompt.
+        """Show the models for the open prompt.
 
         Args:
-            sources: what the list is made of.
-            size: of the prompt, for prices.
-            folder: name of the folder that a choice is kept for; empty for none.
-            is_agent: whether the prompt has a protocol to choose.
-            is_toy: whether the embedded model answers, which has levels of help.
+            sources: data of the list.
+            size: size of the prompt, for prices.
+            folder: name of the folder for which a choice is stored; empty for none.
+            is_agent: whether a protocol can be chosen for the prompt.
+            is_toy: whether the embedded model is used, which has grammar levels.
         """
         self._size = size
         self.passport.show_folder(folder)
@@ -129,21 +129,21 @@ class ModelPopover(QFrame):
         self.line.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def show_sources(self, sources: ModelSources) -> None:
-        """Show other sources: a server was found, or listed its models."""
+        """Update the list after a server was found or has listed its models."""
         self._sources = sources
         self._show_list()
 
     def ask_for(self, start: ProviderStart, answers: ProviderAnswers | None = None) -> None:
-        """Ask for what a provider needs, one thing after the other, and try it."""
+        """Ask for the data of a provider one by one, then test the connection."""
         self._asking, self._answers, self._tried = start, answers or ProviderAnswers(), None
         if answers is None and start.connection.base_url and "address" in start.asks:
             self._answers = replace(self._answers, address=start.connection.base_url)
         self._go_on()
 
-    # -- asking for a provider ------------------------------------------------------------------
+    # -- connecting a provider ------------------------------------------------------------------
 
     def _go_on(self) -> None:
-        """Ask for the next thing that is missing; try the connection once nothing is."""
+        """Ask for the next missing value, or test the connection if none is missing."""
         start = self._asking
         if start is None:
             return
@@ -153,7 +153,7 @@ class ModelPopover(QFrame):
             return
         self._ask = self._tried = None
         connection = connection_of(start, self._answers)
-        self._controller.trials.cancel(connection.name)  # which says once more how it went
+        self._controller.trials.cancel(connection.name)  # its cancellation is reported again
         if self._answers.key:
             self._controller.keys.keep(connection.name, self._answers.key, only_session=True)
             self._pasted[connection.name] = self._answers.key
@@ -174,7 +174,7 @@ class ModelPopover(QFrame):
         self._show_list()
 
     def _take_line(self) -> None:
-        """Take what was typed for the thing that is asked for."""
+        """Use the typed text for the requested value."""
         typed = self.line.text().strip()
         match self._ask:
             case "address":
@@ -192,7 +192,7 @@ class ModelPopover(QFrame):
     def _on_trial(self, name: str, trial: ConnectionTrial) -> None:
         start, tried = self._asking, self._tried
         if start is None or tried is None or name != tried.name or self._ask is not None:
-            return  # also while the key is asked for anew: what is typed stays
+            return  # keep the typed text, also while the key is requested again
         probe = trial.probe
         if probe is None:
             self._say(tr("Trying …") if trial.state == "running" else "")
@@ -208,13 +208,13 @@ class ModelPopover(QFrame):
         self.list.setCurrentRow(1)
 
     def _on_key(self, name: str, state: KeyState) -> None:
-        """Report a key that could not be stored, and is lost when the studio ends."""
+        """Report a key that could not be stored and is lost when the studio exits."""
         if name in self._pasted and state.place == "session" and state.reason:
             words = tr("The key is held for this session only: {reason}.")
             self._say(words.format(reason=state.reason))
 
     def _leave_asking(self) -> None:
-        """Go back to the list of models; keys that were only tried are forgotten."""
+        """Return to the list of models and forget keys that were only tested."""
         if self._tried is not None:
             self._controller.trials.cancel(self._tried.name)
         for name in self._pasted:
@@ -235,7 +235,7 @@ class ModelPopover(QFrame):
         self.note.setText(words.strip())
         self.note.setVisible(bool(words.strip()))
 
-    # -- what is shown --------------------------------------------------------------------------
+    # -- display --------------------------------------------------------------------------------
 
     def _offers(self) -> tuple[ModelOffer, ...]:
         if self._sources is None or self._ask is not None:
@@ -292,7 +292,7 @@ class ModelPopover(QFrame):
 
     @property
     def current(self) -> ModelOffer | None:
-        """The chosen line."""
+        """The selected model."""
         item = self.list.currentItem()
         offer = item.data(_OFFER) if item is not None else None
         return offer if isinstance(offer, ModelOffer) else None
@@ -311,7 +311,7 @@ class ModelPopover(QFrame):
         )
 
     def _price(self, offer: ModelOffer) -> str:
-        """Return the price of a line's model in few words; empty where it has none."""
+        """Return the price of a model in a few words; empty if it has none."""
         if not isinstance(offer.act, UseModel):
             return ""
         connection, model = offer.act.connection, offer.act.model
@@ -330,10 +330,10 @@ class ModelPopover(QFrame):
             rows = passport(use, self._size, listed)
         self.passport.show_rows(offer, rows)
 
-    # -- choosing -------------------------------------------------------------------------------
+    # -- selection ------------------------------------------------------------------------------
 
     def choose(self, *, for_folder: bool = True) -> None:
-        """Do what the chosen line says."""
+        """Use the selected model or start the selected action."""
         if self._ask is not None:
             self._take_line()
             return
@@ -371,7 +371,7 @@ class ModelPopover(QFrame):
     # -- events ---------------------------------------------------------------------------------
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Move in the list at the keys that the line does not use."""
+        """Handle the keys that move in the list and are not used by the line edit."""
         if not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
             return super().eventFilter(watched, event)
         match event.key():
@@ -399,7 +399,7 @@ class ModelPopover(QFrame):
             self.list.setCurrentRow(row)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Break off what was begun."""
+        """Cancel unfinished input and tests."""
         super().hideEvent(event)
         self._leave_asking()
 

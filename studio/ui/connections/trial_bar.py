@@ -1,4 +1,4 @@
-"""Trying a connection: the button, the wait, and the outcome in plain words."""
+"""The test of a connection: its button, progress and result."""
 
 from collections.abc import Mapping
 from typing import get_args
@@ -14,7 +14,7 @@ from studio.ui.style.theme import paint_text
 from studio.viewmodels.connections.trials import ConnectionTrial
 
 _MARKS = {"works": ("circle-check", "success"), "fails": ("circle-x", "error")}
-"""Icon and tone of how a try ended."""
+"""Icon and tone of the result of a test."""
 
 _NAMES: Mapping[AbilityName, str] = {
     "streaming": marked("Streaming"),
@@ -35,7 +35,7 @@ _VERDICTS: Mapping[AbilityAnswer, str] = {
 
 
 class TrialBar(QWidget):
-    """One line at the foot of the form."""
+    """One line at the bottom of the form."""
 
     request_test = Signal()
     request_cancel = Signal()
@@ -66,7 +66,7 @@ class TrialBar(QWidget):
         self.show_trial(ConnectionTrial())
 
     def show_trial(self, trial: ConnectionTrial) -> None:
-        """Show the state."""
+        """Show the state of a test."""
         is_running = trial.state == "running" or bool(trial.asks)
         self.test.setVisible(not is_running)
         self.cancel.setVisible(is_running)
@@ -83,7 +83,7 @@ class TrialBar(QWidget):
 
 
 class TriedTable(QWidget):
-    """Shows the last test, the one under way, or what was kept of one."""
+    """Table of the results of the current or last test, or of a saved one."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -98,7 +98,7 @@ class TriedTable(QWidget):
         for row, (name, words) in enumerate(_NAMES.items(), 1):
             verdict, statement = QLabel(), QLabel()
             statement.setWordWrap(True)
-            statement.setTextFormat(Qt.TextFormat.PlainText)  # a server's own words
+            statement.setTextFormat(Qt.TextFormat.PlainText)  # text from a server is not HTML
             grid.addWidget(QLabel(tr(words)), row, 0)
             grid.addWidget(verdict, row, 1)
             grid.addWidget(statement, row, 2)
@@ -111,7 +111,7 @@ class TriedTable(QWidget):
         return any(verdict.text() for verdict, _ in self.rows.values()) or bool(self.about.text())
 
     def show_table(self, connection: Connection, trial: ConnectionTrial) -> None:
-        """Show what is known."""
+        """Show the results of a connection's test."""
         now = {each.name: each for each in trial.tried}
         kept = {} if trial.asks or now else connection.tried
         model = trial.asks or str(connection.tried.get("model", ""))

@@ -1,4 +1,4 @@
-"""Compare two texts in a dialog: a prompt now and before, rewritten, on disk."""
+"""Dialogs that compare two texts: a prompt with its earlier text, its rewrite, or its file."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -19,18 +19,18 @@ from studio.ui.parts.text_views import ComparisonView
 
 
 class ComparisonDialog(ClosingDialog):
-    """Shows what differs, with the changed words marked; one tab a kind. The window goes on."""
+    """Shows differences with changed words marked, one tab for each kind; not modal."""
 
-    taken_back = Signal(tuple)  # tuple[TextEdit, ...] of the newer text
+    taken_back = Signal(tuple)  # tuple[TextEdit, ...] for the newer text
 
     def __init__(
         self, title: str, kinds: Mapping[str, Sequence[ComparedPart]], parent: QWidget | None = None
     ) -> None:
-        """Make it.
+        """Create it.
 
         Args:
-            title: what is compared with what.
-            kinds: what differs, by the title of its tab; no part where nothing does.
+            title: names of the compared texts.
+            kinds: differing parts by the title of their tab.
             parent: the window.
         """
         super().__init__(parent, title, (960, 680))
@@ -42,7 +42,7 @@ class ComparisonDialog(ClosingDialog):
         self.show_kinds(kinds)
 
     def show_kinds(self, kinds: Mapping[str, Sequence[ComparedPart]]) -> None:
-        """Show what differs in the place of what was shown, on the tab that is chosen."""
+        """Replace the shown differences; the selected tab stays."""
         chosen = max(0, self.tabs.currentIndex())
         self.tabs.clear()
         for name, parts in kinds.items():
@@ -63,7 +63,7 @@ class ComparisonDialog(ClosingDialog):
 
 
 class DiskComparisonDialog(ClosingDialog):
-    """Shows what would be lost either way before the user chooses."""
+    """Shows what would be lost with each choice before the user decides."""
 
     def __init__(self, title: str, mine: str, disk: str, parent: QWidget | None = None) -> None:
         super().__init__(parent, tr("Compare {title}").format(title=title), (820, 560))
@@ -83,15 +83,15 @@ class DiskComparisonDialog(ClosingDialog):
 
 
 class RewriteDialog(ClosingDialog):
-    """Shows what a rewriting changes before it is made; undo takes it back as one step."""
+    """Shows the changes of a rewrite before it is applied as one undo step."""
 
-    accepted_fix = Signal(Fix)  # Fix that the user wants
+    accepted_fix = Signal(Fix)  # Fix to apply
 
     def __init__(self, document: PromptDocument, parent: QWidget | None = None) -> None:
         """Create the dialog.
 
         Args:
-            document: the prompt as it stands in the editor.
+            document: the current prompt of the editor.
             parent: the window.
         """
         super().__init__(parent, tr("Rewrite for another protocol"), (860, 600))

@@ -1,4 +1,4 @@
-"""Shown when the studio itself went wrong: what happened, what is safe, what to report."""
+"""Dialog for uncaught exceptions: what happened, what is safe, what to report."""
 
 from pathlib import Path
 
@@ -12,12 +12,12 @@ from studio.ui.parts.text_views import fixed_text
 
 
 class CrashDialog(ClosingDialog):
-    """One dialog for however many defects; the report grows with each."""
+    """One dialog for all uncaught exceptions, whose reports are joined."""
 
     request_save_and_quit = Signal()
 
     def __init__(self, log: Path, parent: QWidget) -> None:
-        """Make it.
+        """Create it.
 
         Args:
             log: folder of the log files.
@@ -67,7 +67,7 @@ class CrashDialog(ClosingDialog):
         self.go_on.setFocus()
 
     def add(self, summary: str, report: str) -> None:
-        """Add one more defect; one that is listed already is only counted."""
+        """Add an exception; a repeated one is only counted."""
         if report not in self._reports:
             self._reports.append(report)
         self.what.setText(
@@ -80,7 +80,7 @@ class CrashDialog(ClosingDialog):
         self.report.setPlainText("\n\n".join(reversed(self._reports)))
 
     def tell_of_end(self, report: str) -> None:
-        """Report that the studio crashed the last time."""
+        """Report that the studio crashed in the last session."""
         self.setWindowTitle(tr("The studio ended unexpectedly"))
         self.title.setText(tr("The studio ended unexpectedly the last time."))
         self.leave.hide()

@@ -1,4 +1,4 @@
-"""The front matter of the prompt shown as a form; each change is an edit of its YAML."""
+"""The front matter of the active prompt as a form; each change is an edit of its YAML."""
 
 from collections.abc import Callable
 from functools import partial
@@ -19,9 +19,9 @@ _LABEL, _FIELD = 160, 28
 
 
 class FrontMatterDialog(kit.ClosingDialog):
-    """Stays open beside the text; what is typed in either is seen in the other."""
+    """Form that stays open beside the text; each follows changes of the other."""
 
-    edited = Signal(tuple, bool)  # of TextEdit, for the text shown last; if it goes on with before
+    edited = Signal(tuple, bool)  # TextEdits for the newest text; whether they join the last step
 
     def __init__(
         self,
@@ -29,21 +29,21 @@ class FrontMatterDialog(kit.ClosingDialog):
         rename_input: Callable[[PromptDocument, str, str], None],
         parent: QtWidgets.QWidget | None = None,
     ) -> None:
-        """Make it.
+        """Create it.
 
         Args:
             document: the prompt.
-            rename_input: gives an input of the prompt another name in the text and in all files.
+            rename_input: renames an input in the text and in all files.
             parent: the window.
         """
         super().__init__(parent, tr("Front matter"), (_WIDTH, _HEIGHT))
         self._rename_input = rename_input
         self.document = document
-        """The text that the next edits are for."""
+        """The document that the next edits apply to."""
         self._fields: dict[KeyPath, QtWidgets.QLineEdit | ComboBox] = {}
         self._groups: tuple[front_form.FrontGroup, ...] = ()
         self._changed: KeyPath = ()
-        """The field that made the last change; the next one of it is the same step to undo."""
+        """The field of the last change; its next change extends the same undo step."""
         self._said = kit.toned_label("error", wraps=True)
         self._said.hide()
         self._area = kit.scroll_area()
@@ -76,7 +76,7 @@ class FrontMatterDialog(kit.ClosingDialog):
     def _adder(
         self, field: QtWidgets.QLineEdit, words: str, label: str, add: Callable[[], None]
     ) -> QtWidgets.QPushButton:
-        """Return the button beside a field for something new; Enter in the field does the same."""
+        """Return the button beside a field for a new item; Enter in the field does the same."""
         field.setPlaceholderText(words)
         field.setAccessibleName(words)
         field.returnPressed.connect(add)
@@ -89,12 +89,12 @@ class FrontMatterDialog(kit.ClosingDialog):
         return self._fields[path]
 
     def follow(self, document: PromptDocument) -> None:
-        """Take a newer text, and show it once the field that made it has ended its signal."""
+        """Schedule an update to a newer text, after the signal of the field that changed it."""
         self.document = document
         QTimer.singleShot(0, self, lambda: self.show_document(self.document))
 
     def show_document(self, document: PromptDocument) -> None:
-        """Show a text; the field that is typed in keeps what is typed."""
+        """Show a document; the focused field keeps its text."""
         self.document = document
         groups = front_form.front_groups(document)
         if groups == self._groups:
@@ -188,7 +188,7 @@ class FrontMatterDialog(kit.ClosingDialog):
                 editor.setCurrentText(shown)
         elif editor.text() != shown and not (editor.hasFocus() and editor.isModified()):
             editor.setText(shown)
-            editor.setCursorPosition(0)  # a long text is read from its beginning
+            editor.setCursorPosition(0)  # a long text is shown from its beginning
 
     # -- changes --------------------------------------------------------------------------------
 

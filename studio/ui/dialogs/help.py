@@ -1,4 +1,4 @@
-"""The user guide in the window: the same pages as in `docs/`, read offline; and what this is."""
+"""The user guide in the window, with the same pages as `docs/`; and the dialog *About*."""
 
 import re
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ FIRST = tuple(
 """.split()
 )
 LAST = ("extending", "architecture", "glossary", "seeds")
-"""Order of the pages: for users first, for developers last; the others are between, by name."""
+"""Pages for developers, which come last; the others are sorted by name."""
 
 _HEADING = re.compile(r"^#\s+(.+?)\s*$", re.MULTILINE)
 _PAGE = Qt.ItemDataRole.UserRole
@@ -30,20 +30,20 @@ _PAGE = Qt.ItemDataRole.UserRole
 
 @dataclass(frozen=True, slots=True)
 class HelpPage:
-    """One page of the guide."""
+    """A page of the guide."""
 
     name: str
-    """Its file's name without the ending."""
+    """File name without the ending."""
 
     title: str
-    """Its first heading."""
+    """First heading."""
 
     text: str
-    """Markdown."""
+    """Text in Markdown."""
 
 
 def help_pages(folder: Path) -> list[HelpPage]:
-    """Return the pages of a folder, in the order to read them in."""
+    """Return the pages of a folder in reading order."""
     pages = []
     for path in folder.glob("*.md"):
         text = read_text(path)
@@ -59,7 +59,7 @@ def _rank(page: HelpPage) -> tuple[int, str]:
 
 
 class HelpDialog(FollowsTheme, ClosingDialog):
-    """A list of pages, a search over all of them, and the page."""
+    """List of pages, search over all of them, and the selected page."""
 
     def __init__(self, parent: QtWidgets.QWidget) -> None:
         super().__init__(parent, tr("User guide"), (940, 660))
@@ -84,7 +84,7 @@ class HelpDialog(FollowsTheme, ClosingDialog):
         self.follow_theme()
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         bar = self.page.verticalScrollBar()
         at = bar.value()
         self.page.document().setDefaultStyleSheet(
@@ -95,7 +95,7 @@ class HelpDialog(FollowsTheme, ClosingDialog):
         bar.setValue(at)
 
     def show_page(self, name: str, anchor: str = "") -> None:
-        """Show a page by name; one that is not there is not asked for by any link of ours."""
+        """Show a page by name; links to missing pages do not occur."""
         for row in range(self.list.count()):
             if self.list.item(row).data(_PAGE) == name:
                 self.list.setCurrentRow(row)
@@ -104,7 +104,7 @@ class HelpDialog(FollowsTheme, ClosingDialog):
 
     @property
     def shown(self) -> str:
-        """Name of the page shown."""
+        """Name of the shown page."""
         item = self.list.currentItem()
         return str(item.data(_PAGE)) if item is not None else ""
 
@@ -153,7 +153,7 @@ class HelpDialog(FollowsTheme, ClosingDialog):
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._folder / url.path())))
 
     def _go_to(self, anchor: str) -> None:
-        """Go to the heading that an anchor means, as Markdown's sites form anchors."""
+        """Scroll to the heading of an anchor, which is formed as on Markdown sites."""
         block = self.page.document().firstBlock()
         while block.isValid():
             if block.blockFormat().headingLevel() and _anchor(block.text()) == anchor:
@@ -168,7 +168,7 @@ def _anchor(heading: str) -> str:
 
 
 def _give_air(document: QTextDocument) -> None:
-    """Add space around headings, and give code its font: Qt does neither for Markdown."""
+    """Add space around headings and set the font of code: Qt does neither for Markdown."""
     block = document.firstBlock()
     cursor = QTextCursor(document)
     while block.isValid():
@@ -192,7 +192,7 @@ def _give_air(document: QTextDocument) -> None:
 
 
 class AboutDialog(ClosingDialog):
-    """A few lines."""
+    """A few lines about the program."""
 
     def __init__(self, parent: QtWidgets.QWidget) -> None:
         super().__init__(parent, tr("About Prompt Studio"))

@@ -1,4 +1,4 @@
-"""Import: what a file of another format becomes, what does not come along, and where it goes."""
+"""Import: convert a file of another format, list the losses, and choose the target file."""
 
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -18,14 +18,14 @@ from studio.ui.parts.text_views import fixed_text
 from studio.ui.style.theme import FollowsTheme, icon, theme_in_use
 from studio.viewmodels.app.notifications import Notifications
 
-# A picture and a sentence that say how something stands.
+# An icon and a sentence that describe a state.
 
 StateTone: TypeAlias = Literal["error", "warning", "success", "muted"]
-"""Which of the theme's colors a picture has."""
+"""Theme color of an icon."""
 
 
 class StateLine(FollowsTheme, QtWidgets.QWidget):
-    """Keeps what it says in the colors of the theme."""
+    """Label that follows the colors of the theme."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -43,13 +43,13 @@ class StateLine(FollowsTheme, QtWidgets.QWidget):
         return self._said.text()
 
     def say(self, picture: str, tone: StateTone, text: str) -> None:
-        """Show the current state."""
+        """Show a state."""
         self._picture, self._tone = picture, tone
         self._said.setText(text)
         self._paint()
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         self._paint()
 
     def _paint(self) -> None:
@@ -62,7 +62,7 @@ _SHOWN = 200_000
 
 
 def ask_file(parent: QtWidgets.QWidget, folder: str) -> Path | None:
-    """Ask which file to import, beginning in a folder."""
+    """Ask for the file to import, starting in a folder."""
     pattern = " ".join(f"*{suffix}" for suffix in all_suffixes())
     known = tr("Prompts of other formats ({pattern})")
     every = tr("All files (*)")
@@ -73,10 +73,10 @@ def ask_file(parent: QtWidgets.QWidget, folder: str) -> Path | None:
 
 
 class ImportDialog(QtWidgets.QDialog):
-    """Nothing is written before the user says so; without a file it opens as a new prompt."""
+    """Dialog that writes only on request; without a file, the result opens as a new prompt."""
 
     opened = Signal(str, str)  # text of the prompt, title
-    written = Signal(Path)  # Path of the prompt file that was written
+    written = Signal(Path)  # Path of the written prompt file
 
     def __init__(
         self,
@@ -86,14 +86,14 @@ class ImportDialog(QtWidgets.QDialog):
         text: str | None = None,
         made: Imported | None = None,
     ) -> None:
-        """Make it.
+        """Create it.
 
         Args:
             path: the file.
-            messages: where errors are shown.
+            messages: notifications.
             parent: the window.
-            text: the text to import in place of the file's.
-            made: the prompt that is made already.
+            text: the text to import instead of the file's.
+            made: the prompt if it is already converted.
         """
         super().__init__(parent)
         self._made = made
@@ -120,7 +120,7 @@ class ImportDialog(QtWidgets.QDialog):
         self.finished.connect(self.deleteLater)
 
     def read(self, choose: int = 0) -> bool:
-        """Read the file; says so itself when it cannot."""
+        """Read the file; report a failure and return False."""
         try:
             given = self._given
             made = self._made or (
@@ -143,7 +143,7 @@ class ImportDialog(QtWidgets.QDialog):
         return True
 
     def write(self, path: Path) -> bool:
-        """Write the prompt and its input sets; says so itself when it cannot."""
+        """Write the prompt and its input sets; report a failure and return False."""
         made = self.imported
         if made is None:
             return False

@@ -1,4 +1,4 @@
-"""Export: choose a form, see what was checked and what will be written, then write it."""
+"""Export: choose a target, see checks and result, then write the file."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -23,7 +23,7 @@ from studio.ui.style.theme import FollowsTheme, icon, theme_in_use
 from studio.viewmodels.app.notifications import Notifications
 from studio.viewmodels.exchange import ExportController
 
-# Options of an export: its form, accepted errors, and its file.
+# Parts of the dialog: target, accepted errors, and file.
 
 _TARGET = Qt.ItemDataRole.UserRole
 _ICONS = {
@@ -38,11 +38,11 @@ _HEADINGS = (
     marked("Code"),
     marked("Documents"),
 )
-"""The groups of the forms, in the words that are translated."""
+"""Headings of the groups of targets, marked for translation."""
 
 
 class FormList(FollowsTheme, QtWidgets.QListWidget):
-    """Headings cannot be chosen; the arrow keys jump over them."""
+    """List of targets with headings that cannot be selected; the arrow keys skip them."""
 
     target_chosen = Signal(ExportTarget)
 
@@ -74,19 +74,19 @@ class FormList(FollowsTheme, QtWidgets.QListWidget):
 
     @property
     def target(self) -> ExportTarget | None:
-        """The form chosen."""
+        """The selected target."""
         item = self.currentItem()
         target: ExportTarget | None = item.data(_TARGET) if item is not None else None
         return target
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         theme = theme_in_use()
         for heading in self._headings:
             heading.setForeground(QColor(theme.muted))
 
     def choose(self, name: str) -> None:
-        """Choose a form by its stable name."""
+        """Select a target by its stable name."""
         for row in range(self.count()):
             target = self.item(row).data(_TARGET)
             if target is not None and target.name == name:
@@ -94,24 +94,24 @@ class FormList(FollowsTheme, QtWidgets.QListWidget):
 
 
 class ErrorConsents(QtWidgets.QWidget):
-    """Hidden while there is no error that the user could accept."""
+    """Checkboxes for errors that the user can accept; hidden if there are none."""
 
     changed = Signal()
 
     def __init__(self) -> None:
         super().__init__()
         self.boxes: dict[str, QtWidgets.QCheckBox] = {}
-        """The boxes by the code of their errors."""
+        """Checkboxes by the code of their errors."""
         self._column = kit.column_of(on=self, margins=0, spacing=2)
         self.hide()
 
     @property
     def accepted(self) -> frozenset[str]:
-        """The codes of the errors that are ticked."""
+        """Codes of the accepted errors."""
         return frozenset(code for code, box in self.boxes.items() if box.isChecked())
 
     def show_errors(self, errors: Mapping[str, Problem]) -> None:
-        """Offer a box for each kind, none of them ticked."""
+        """Show an unchecked box for each kind of error."""
         for box in self.boxes.values():
             self._column.removeWidget(box)
             box.deleteLater()
@@ -127,7 +127,7 @@ class ErrorConsents(QtWidgets.QWidget):
 
 
 class ExportFooter(QtWidgets.QWidget):
-    """A name is taken from the prompt's folder; the button says what it will do."""
+    """File name and buttons; the name starts in the prompt's folder."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
@@ -160,12 +160,12 @@ class ExportFooter(QtWidgets.QWidget):
         return self._folder / Path(text).expanduser() if text else None
 
     def propose(self, path: Path) -> None:
-        """Offer a file."""
+        """Suggest a file."""
         self._suffix = path.suffix
         self.place.setText(str(path))
 
     def offer(self, *, may_write: bool, may_copy: bool, is_ready: bool) -> None:
-        """Enable what can be done, and name the button after what it does."""
+        """Enable the possible actions, and set the text of the button."""
         path = self.path
         replaces = is_ready and path is not None and path.is_file()
         self.save.setText(tr("Replace") if replaces else tr("Export"))
@@ -179,7 +179,7 @@ class ExportFooter(QtWidgets.QWidget):
         start = str(self.path or self._folder)
         options = (
             QtWidgets.QFileDialog.Option.DontConfirmOverwrite
-        )  # the button and the difference say it
+        )  # the button and the difference show it
         name, _ = QtWidgets.QFileDialog.getSaveFileName(
             self, tr("Export"), start, f"*{self._suffix}", options=options
         )
@@ -192,19 +192,19 @@ _WAIT = 250
 
 
 class ExportDialog(QtWidgets.QDialog):
-    """Nothing is written before the user chose where, and agreed to what is lost."""
+    """Dialog that writes only after the user chose a file and accepted the losses."""
 
-    request_fix = Signal(Fix)  # edits to the prompt in the editor
+    request_fix = Signal(Fix)  # edits for the prompt in the editor
 
     def __init__(
         self, source: ExportSource, title: str, messages: Notifications, parent: QtWidgets.QWidget
     ) -> None:
-        """Open it.
+        """Create the dialog.
 
         Args:
-            source: what is exported.
+            source: the prompt to export.
             title: name of its tab.
-            messages: reports what was written.
+            messages: notifications.
             parent: the window.
         """
         super().__init__(parent)
@@ -213,7 +213,7 @@ class ExportDialog(QtWidgets.QDialog):
         self._source, self._title = source, title
         self._messages = messages
         self.made: ExportResult | None = None
-        """Result to write; None while it is being made."""
+        """Result to write; None while it is being computed."""
         self._controller = ExportController(self)
         self._waiting = QTimer(self, singleShot=True, interval=_WAIT)
         self._make_parts()
@@ -221,11 +221,11 @@ class ExportDialog(QtWidgets.QDialog):
         self._wire()
         self.forms.choose("file")
 
-    # -- what it shows --------------------------------------------------------------------------
+    # -- display --------------------------------------------------------------------------------
 
     @property
     def target(self) -> ExportTarget | None:
-        """The form chosen."""
+        """The selected target."""
         return self.forms.target
 
     @property
@@ -234,16 +234,16 @@ class ExportDialog(QtWidgets.QDialog):
         return self.footer.path
 
     def choose(self, name: str) -> None:
-        """Choose a form by its stable name."""
+        """Select a target by its stable name."""
         self.forms.choose(name)
 
     def set_document(self, document: PromptDocument) -> None:
-        """Take the prompt as it is after a fix, and check it again."""
+        """Set the prompt after a fix, and check it again."""
         self._source = replace(self._source, document=document)
         self._order()
 
     def write(self, path: Path) -> bool:
-        """Write the file; says so itself when it cannot."""
+        """Write the file; report a failure and return False."""
         if self.made is None or not self._may_write():
             return False
         failure = self._controller.write(path, self.made)
@@ -316,7 +316,7 @@ class ExportDialog(QtWidgets.QDialog):
 
     @property
     def _folder(self) -> Path:
-        """The folder of the prompt; the user's own where it has no file yet."""
+        """Folder of the prompt; the user's home folder if it has no file."""
         path = self._source.document.source.path
         return path.parent if path is not None else Path.home()
 
@@ -329,7 +329,7 @@ class ExportDialog(QtWidgets.QDialog):
             return self._folder / f"{stem}.export{target.suffix}"
         return path
 
-    # -- what happens ---------------------------------------------------------------------------
+    # -- events ---------------------------------------------------------------------------------
 
     def _on_target(self) -> None:
         target = self.target
@@ -393,7 +393,7 @@ class ExportDialog(QtWidgets.QDialog):
             self.state.say("info", "muted", words)
 
     def _on_place(self) -> None:
-        """Compare with the file that would be replaced, and name the button after what it does."""
+        """Compare with the file that would be replaced, and set the text of the button."""
         if self.made is not None:
             self._controller.compare(self.made, self.path)
         self._offer()
@@ -405,7 +405,7 @@ class ExportDialog(QtWidgets.QDialog):
         result = self.made
         self.footer.offer(
             may_write=self._may_write(),
-            # What is copied leaves like what is written: not before the user agreed.
+            # Copying is like writing: not before the user has accepted the losses.
             may_copy=self._may_write() and result is not None and result.data is None,
             is_ready=result is not None,
         )
@@ -428,7 +428,7 @@ class ExportDialog(QtWidgets.QDialog):
             self._controller.judge(self.target, self._source, self.made)
 
     def _on_judged(self, found: Judgment) -> None:
-        """Show what the program itself made of the file."""
+        """Show how the target program read the file."""
         self.tabs.ask.setEnabled(True)
         self.tabs.show_round_trips(found.rounds, is_judged=True)
         self.tabs.setCurrentWidget(self.round_trips)

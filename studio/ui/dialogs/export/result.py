@@ -22,7 +22,7 @@ _ORDER = {Severity.ERROR: 0, Severity.WARNING: 2, Severity.HINT: 3}
 
 
 class CheckRow(QtWidgets.QWidget):
-    """A picture, a sentence, and a button that fixes it."""
+    """An icon, a sentence, and a button for the fix."""
 
     fix_chosen = Signal(Fix)
 
@@ -53,7 +53,7 @@ class CheckRow(QtWidgets.QWidget):
 
 
 class CheckList(FollowsTheme, QtWidgets.QScrollArea):
-    """Errors first, then what is lost or changed, then remarks."""
+    """List of problems: errors first, then losses and changes, then remarks."""
 
     fix_chosen = Signal(Fix)
 
@@ -77,7 +77,7 @@ class CheckList(FollowsTheme, QtWidgets.QScrollArea):
         return self.rows[row].label.text()
 
     def show_result(self, result: ExportResult, source: SourceText) -> None:
-        """List everything that was found; hidden where there is nothing."""
+        """List all problems; hide the list if there are none."""
         self._shown = (result, source)
         theme = theme_in_use()
         looks = {
@@ -106,7 +106,7 @@ class CheckList(FollowsTheme, QtWidgets.QScrollArea):
         self._fit()
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         if self._shown is not None:
             bar = self.verticalScrollBar()
             at, was_shown = bar.value(), not self.isHidden()
@@ -120,7 +120,7 @@ class CheckList(FollowsTheme, QtWidgets.QScrollArea):
         self._fit()
 
     def _fit(self) -> None:
-        """Make the list as high as its rows, within bounds."""
+        """Set the height to that of the rows, up to a maximum."""
         width = max(200, self.viewport().width())
         wanted = sum(row.height_in(width) for row in self.rows) + 12
         self.setFixedHeight(max(40, min(wanted, 132)))
@@ -134,7 +134,7 @@ def _with_place(problem: Problem, source: SourceText) -> str:
 
 
 class ResultTabs(QtWidgets.QTabWidget):
-    """Result, difference, round trip."""
+    """Tabs for the result, the difference and the round trip."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -155,18 +155,19 @@ class ResultTabs(QtWidgets.QTabWidget):
         self.addTab(self.round_trips, tr("Round trip"))
 
     def show_text(self, text: str) -> None:
-        """Show what will be written, the beginning of it where it is long."""
+        """Show the text to write; of a long text, only the beginning."""
         if len(text) > _SHOWN:
             more = tr("… shown up to here; written whole")
             text = f"{text[:_SHOWN]}\n{more}"
         self.text.setPlainText(text)
 
     def show_round_trips(self, round_trips: Sequence[RoundTrip], *, is_judged: bool) -> None:
-        """Show each comparison, and how many are fine in the tab's title.
+        """Show each comparison, and the number of successful ones in the tab's title.
 
         Args:
             round_trips: The comparisons.
-            is_judged: Whether another program, or its rules, made them; else none gets a tick.
+            is_judged: Whether another program or its rules made them; otherwise, none is marked as
+                successful.
         """
         self.round_trips.clear()
         self._is_judged = is_judged

@@ -1,6 +1,6 @@
-"""Settings: every change holds at once, and is written to one readable file.
+"""Settings: every change is applied at once and written to one readable file.
 
-The pages of the settings that are about looks, and about the editor.
+It also contains the pages for appearance and for the editor.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ from studio.viewmodels.app.settings import SettingsStore
 
 
 class OwnWords(QtWidgets.QLineEdit):
-    """Words that are none of the dictionary, with spaces between them."""
+    """Field for additional words of the spelling check, separated by spaces."""
 
     def __init__(self, store: SettingsStore) -> None:
         super().__init__()
@@ -35,14 +35,14 @@ class OwnWords(QtWidgets.QLineEdit):
 
     def _keep(self) -> None:
         if not self.isModified():
-            return  # a word learned meanwhile in the editor stays
+            return  # a word that was added in the editor meanwhile stays
         words = tuple(dict.fromkeys(self.text().replace(",", " ").split()))
         self._store.set(replace(self._store.value, own_words=words))
         self.setText(" ".join(words))
 
 
 class FieldsPage(SettingsPage):
-    """A page of settings with a field each; what is written in one holds at once."""
+    """A page of settings with one field each; changes are applied at once."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class FieldsPage(SettingsPage):
 
 
 def _page(title: str, section: str, widget: QtWidgets.QWidget | None = None) -> SettingsPage:
-    """Return a page of sentences, with a wide field where it has one row."""
+    """Return a page of texts, with a wide field if it has one row."""
     page = SettingsPage(title)
     for row in form_fields(section):
         page.add(row.label, row.about, widget, wide=True)
@@ -72,14 +72,14 @@ def _page(title: str, section: str, widget: QtWidgets.QWidget | None = None) -> 
 
 
 def _dictionaries(chosen: str) -> Choices:
-    """Return the languages of the spelling with their names; the chosen one is among them."""
+    """Return the languages of the spelling check by name, including the selected one."""
     found = languages()
     codes = found if not chosen or chosen in found else (*found, chosen)
     return [(code, f"{QLocale(code).nativeLanguageName() or code} ({code})") for code in codes]
 
 
 def _families(*, is_fixed: bool) -> Choices:
-    """Return the families of fonts that can be chosen."""
+    """Return the available font families."""
     return [
         (family, family)
         for family in QFontDatabase.families()
@@ -90,7 +90,7 @@ def _families(*, is_fixed: bool) -> Choices:
 
 
 class TrustList(QtWidgets.QWidget):
-    """Folders whose tools may run and whose variables may be read."""
+    """List of the folders whose tools may run and whose variables may be read."""
 
     forgotten = Signal(Path)
 
@@ -123,7 +123,7 @@ _PICTURES = ("palette", "pencil", "keyboard", "plug", "shield-check", "eye-off",
 
 
 class SettingsDialog(kit.ClosingDialog):
-    """A search field over pages; there is nothing to confirm."""
+    """Pages of settings with a search field; changes need no confirmation."""
 
     request_connections = Signal()
     trust_forgotten = Signal(Path)
@@ -188,16 +188,16 @@ class SettingsDialog(kit.ClosingDialog):
         kit.column_of(self.search, (middle, 1), buttons, on=self, margins=12, spacing=12)
 
     def show_shortcuts(self) -> None:
-        """Begin at the keys."""
+        """Show the page of shortcuts."""
         self.sections.setCurrentRow(self._all.index(self.keys_page))
         self.filter.setFocus()
 
     def show_storage(self) -> None:
-        """Begin at what is stored where."""
+        """Show the page of stored data."""
         self.sections.setCurrentRow(len(self._all) - 1)
 
     def _search(self, query: str) -> None:
-        """Leave the pages and rows that hold the words."""
+        """Show only the pages and rows that contain the words."""
         first = -1
         for index, page in enumerate(self._all):
             hits = page.search(query)

@@ -1,4 +1,4 @@
-"""One page of the settings: rows with a label and a sentence, which a search can find."""
+"""A page of the settings: rows with a label and a sentence, which the search can find."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,7 +18,7 @@ _FIELD_WIDTH = 320
 
 
 class _Row(QtWidgets.QWidget):
-    """A setting: its name, what it does, and its field."""
+    """A setting: name, description and field."""
 
     def __init__(self, name: str, sentence: str, field: QtWidgets.QWidget | None) -> None:
         super().__init__()
@@ -35,14 +35,14 @@ class _Row(QtWidgets.QWidget):
             if not field.accessibleName():
                 field.setAccessibleName(name)
             title.setBuddy(field)
-            if isinstance(field, QtWidgets.QPushButton):  # as wide as its words
+            if isinstance(field, QtWidgets.QPushButton):  # as wide as its text
                 box.addWidget(field, 0, Qt.AlignmentFlag.AlignLeft)
             else:
                 box.addWidget(field)
 
 
 class SettingsPage(QtWidgets.QScrollArea):
-    """Rows one below the other; it scrolls where there is no room."""
+    """Scrollable page of settings."""
 
     def __init__(self, title: str) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ class SettingsPage(QtWidgets.QScrollArea):
         self._box.insertWidget(self._box.count() - 1, row)
 
     def search(self, query: str) -> int:
-        """Show the rows that hold all words of a query; gives how many do."""
+        """Show the rows that contain all words of a query; return their number."""
         wanted = query.casefold().split()
         title = self.title.casefold()
         hits = 0
@@ -82,13 +82,13 @@ class SettingsPage(QtWidgets.QScrollArea):
         return hits
 
 
-# The settings' page of keys: every action can have others, and a key taken twice is said.
+# The page of shortcuts: each action can have other keys, and conflicts are shown.
 
 _ID = Qt.ItemDataRole.UserRole
 
 
 class KeysPage(FollowsTheme, QtWidgets.QWidget):
-    """A list of actions with their keys, and a field to press others."""
+    """A list of actions with their keys, and a field to press new ones."""
 
     def __init__(self, store: SettingsStore) -> None:
         super().__init__()
@@ -121,9 +121,9 @@ class KeysPage(FollowsTheme, QtWidgets.QWidget):
         kit.column_of(self.filter, self.list, row, self.note, on=self, margins=(20, 8, 20, 8))
 
     def search(self, query: str) -> int:
-        """Show the actions whose name or keys hold all words; gives how many do.
+        """Show the actions whose name or keys contain all words; return their number.
 
-        A word for what the page is about holds for each of them.
+        A word for the subject of the page matches all of them.
         """
         page = f"{self.title} {tr('keys shortcuts bindings')}".casefold()
         wanted = [word for word in query.casefold().split() if word not in page]
@@ -160,7 +160,7 @@ class KeysPage(FollowsTheme, QtWidgets.QWidget):
             self._warn()
 
     def _say_taken(self, keys: QKeySequence) -> None:
-        """Say at once which command the pressed keys belong to."""
+        """Show which command already uses the pressed keys."""
         item = self.list.currentItem()
         if item is None or keys.isEmpty():
             return
@@ -204,7 +204,7 @@ class KeysPage(FollowsTheme, QtWidgets.QWidget):
         self._warn()
 
     def _warn(self) -> None:
-        """Say when two actions share a key: Qt would then do neither."""
+        """Warn if two actions share a key: Qt would then trigger neither."""
         double = [
             tr("{key}: {first} and {second}").format(
                 key=key, first=name_of(pair[0]), second=name_of(pair[1])
@@ -218,7 +218,7 @@ class KeysPage(FollowsTheme, QtWidgets.QWidget):
         )
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         theme = theme_in_use()
         for index in range(self.list.topLevelItemCount()):
             item = self.list.topLevelItem(index)
@@ -230,7 +230,7 @@ class KeysPage(FollowsTheme, QtWidgets.QWidget):
 
 
 def conflicts(own: Mapping[str, str]) -> dict[str, list[ActionSpec]]:
-    """Return the keys that more than one action has, with those actions."""
+    """Return the keys that several actions use, with those actions."""
     users: dict[str, list[ActionSpec]] = {}
     for spec in ACTIONS:
         for key in own.get(spec.id, spec.shortcut).split():
@@ -239,7 +239,7 @@ def conflicts(own: Mapping[str, str]) -> dict[str, list[ActionSpec]]:
 
 
 def name_of(spec: ActionSpec) -> str:
-    """Return an action's name in the window's language, without the dots of its menu."""
+    """Return an action's name in the window's language, without the ellipsis of its menu."""
     return tr(spec.text).removesuffix("…")
 
 
