@@ -5,7 +5,7 @@ Source: the public dotprompt specification: `model`, `config`, `input`, `output`
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from studio.core.imports.compose import Composition, compose
@@ -24,18 +24,30 @@ from studio.core.text.values import Json, JsonDict, JsonObject, object_of
 
 # Handlebars, as dotprompt has it, in the words of Jinja2.
 
-_TAG = re.compile(r"\{\{(?P<raw>\{)?~?(?P<inside>[^{}]*)~?\}\}(?(raw)\})")
-_NAME = re.compile(r"(?:\.\./|@)?[A-Za-z_][\w.-]*|this|\.")
-_BLOCK = re.compile(r"#(?P<kind>\w+)\s+(?P<what>[\w./@-]+)")
+_TAG = re.compile(
+    r"(?P<kept>\\)?\{\{\{?(?P<left>~)?(?P<inside>!--.*?--|[^{}]*?)(?P<right>~)?\}?\}\}", re.DOTALL
+)
+_NAME = re.compile(r"(?:(?:\.\./)+|\./)?[A-Za-z_][\w.]*|@[\w.-]+|\.")
+_JSON = re.compile(rf"(?P<name>{_NAME.pattern})(?:\s+indent=(?P<indent>\d+))?")
+_WORD = re.compile(r"\"[^\"]*\"|'[^']*'|[^\s]+")
+_FIXED = re.compile(r"\"[^\"]*\"|'[^']*'|-?\d[\d.]*|true|false")
 _JINJA = re.compile(r"\{[%#]")
 _URL = re.compile(r"url=(?:(?P<name>[\w./@-]+)|[\"'](?P<text>[^\"']*)[\"'])")
-_PAIR = re.compile(r"(?P<key>\w+)=(?:(?P<text>\"[^\"]*\"|'[^']*')|(?P<value>[\w./@-]+))")
+_PAIR = re.compile(r"(?P<key>\w+)=(?P<value>\"[^\"]*\"|'[^']*'|[\w./@-]+)")
 _OURS = "\0"
 """Prefix of a media mark that this module wrote."""
 _IMAGE = re.compile(r"(?<!\0)!(?=\[[^\]\n]*\]\()")
 _DEEPEST = 20
 """Most partials within partials."""
 _SPECIAL = {"@index": "loop.index0", "@first": "loop.first", "@last": "loop.last"}
+_CONDITIONS = {
+    "if": "{}",
+    "with": "{}",
+    "unless": "not {}",
+    "ifEquals": "{} == {}",
+    "unlessEquals": "{} != {}",
+}
+"""Blocks that choose, as conditions of Jinja2."""
 
 
 @dataclass(slots=True)
@@ -58,14 +70,17 @@ class Rewritten:
     """Whether media are marked in the text, `![image](…)`, which the section dialect alone has."""
 
 
-def rewrite(source: str, partial: Callable[[str], str | None]) -> Rewritten:
+def rewrite(
+    source: str, partial: Callable[[str], str | None], kinds: Mapping[str, Json]
+) -> Rewritten:
     """Rewrite a dotprompt template; each `{{role "…"}}` begins a message.
 
     Args:
         source: the template.
         partial: the template of a partial by its name; None where there is none.
+        kinds: declared kinds of inputs.
     """
-    work = _Work(partial)
+    work = _Work(partial, kinds)
     work.read(source)
     work.end()
     roles = work.made.roles
@@ -76,24 +91,45 @@ def rewrite(source: str, partial: Callable[[str], str | None]) -> Rewritten:
 
 
 class _Work:
-    def __init__(self, partial: Callable[[str], str | None]) -> None:
+    def __init__(self, partial: Callable[[str], str | None], kinds: Mapping[str, Json]) -> None:
         self.made = Rewritten()
         self._partial = partial
+        self._kinds = kinds
         self._depth = 0
         self._role = "user"
         self._pieces: list[str] = []
         self._blocks: list[tuple[str, str]] = []
+        self._keys: dict[str, str] = {}
         self._names: dict[str, str] = {}
         self._named_at = 0
 
     def read(self, source: str) -> None:
-        """Rewrite a template, or a partial of one."""
-        at = 0
-        for tag in _TAG.finditer(source):
-            self.write(_literal(source[at : tag.start()]))
-            self.tag(tag["inside"].strip(), tag[0])
-            at = tag.end()
-        self.write(_literal(source[at:]))
+        """Rewrite a template, or a partial of one; a tag alone in its line leaves no line."""
+        source = source.replace("\r\n", "\n")
+        tags = [*_TAG.finditer(source)]
+        words = [tag["inside"].strip() for tag in tags]
+        places = [0, *(place for tag in tags for place in tag.span()), len(source)]
+        texts = [source[a:b] for a, b in zip(places[::2], places[1::2], strict=True)]
+        plain = [*texts]
+        for at, (tag, word) in enumerate(zip(tags, words, strict=True)):
+            before, after = plain[at : at + 2]
+            is_alone = (
+                re.match(r"[#/^>!]|else\b", word)
+                and re.search(r"\n\s*$" if at else r"(?:^|\n)\s*$", before)
+                and re.match(r"\s*?(?:\n|$)" if tag is tags[-1] else r"\s*?\n", after)
+            )
+            indent = before[len(before.rstrip(" \t")) :] if is_alone else ""
+            if tag["left"] or is_alone:
+                texts[at] = texts[at].rstrip(None if tag["left"] else " \t")
+            if tag["right"] or is_alone:
+                blank = r"\s+" if tag["right"] else r"[ \t]*\n?"
+                texts[at + 1] = re.sub(f"^{blank}", "", texts[at + 1])
+            self.write(_literal(texts[at]))
+            if tag["kept"]:
+                self.write(f"{{% raw %}}{tag[0][1:]}{{% endraw %}}")
+            else:
+                self.tag(word, tag[0], words[at + 1 :], indent)
+        self.write(_literal(texts[-1]))
 
     def write(self, text: str) -> None:
         self._pieces.append(text)
@@ -105,7 +141,7 @@ class _Work:
         if text.strip():
             self.made.roles.append((self._role, text.strip("\n")))
 
-    def tag(self, inside: str, whole: str) -> None:
+    def tag(self, inside: str, whole: str, following: Sequence[str], indent: str) -> None:
         word, _, rest = inside.partition(" ")
         rest = rest.strip()
         if inside.startswith("!"):
@@ -121,18 +157,20 @@ class _Work:
         elif word == "media":
             self._media(rest)
         elif inside.startswith(">"):
-            self._include(inside[1:].strip())
+            self._include(inside[1:].strip(), indent)
         elif inside.startswith("#"):
-            self._open(inside, whole)
+            self._open(inside, whole, following)
         elif inside.startswith("/"):
-            self._close()
-        elif inside == "else":
-            self.write("{% else %}")
-        elif word == "json" and _NAME.fullmatch(rest.partition(" ")[0]):
-            path = self._path(rest.partition(" ")[0])
-            self.write(f"{{% if {path} is defined %}}{{{{ {path} | tojson }}}}{{% endif %}}")
-        elif _NAME.fullmatch(inside):
-            self.write(f"{{{{ {self._path(inside)} }}}}")
+            kind = self._blocks.pop()[0] if self._blocks else ""
+            self.write(f"{{% end{kind} %}}" if kind else "")
+        elif word == "else" and self._blocks and self._blocks[-1][0]:
+            self._else(rest, whole)
+        elif word == "json" and (read := re.fullmatch(_JSON, rest)):
+            self._json(self._path(read["name"]), read["indent"])
+        elif _NAME.fullmatch(inside.removeprefix("&")):
+            path = self._path(inside.removeprefix("&"))
+            joined = ' | join(",")' if self._kinds.get(path) == "array" else ""
+            self.write(f"{{{{ {path}{joined} }}}}")
         else:
             self._lost(f"The helper {whole} has no place in a prompt file; it is left out.")
 
@@ -140,20 +178,27 @@ class _Work:
         if told not in self.made.notes:
             self.made.notes.append(told)
 
+    def _json(self, path: str, indent: str | None) -> None:
+        blanks = "" if indent else ", and blanks after commas and colons"
+        told = f"keys in order, <, >, &, ' and other alphabets as \\u escapes{blanks}"
+        self._lost(f"{{{{json}}}} is tojson here: it writes {told}.")
+        how = f"tojson(indent={indent})" if indent else "tojson"
+        self.write(f"{{% if {path} is defined %}}{{{{ {path} | {how} }}}}{{% endif %}}")
+
     def _media(self, rest: str) -> None:
         found = _URL.search(rest)
         if found is None:
             self._lost(f"The medium {{{{media {rest}}}}} has no url; it is left out.")
             return
         name = self._path(found["name"]) if found["name"] else ""
-        if name.isidentifier() and name not in (each for _, each in self._blocks):
+        if name.isidentifier() and name not in self._scopes():
             self.write(f"{{{{ {name} }}}}")
             self.made.media.append(name)
             return
         self.made.marked_media = True
         self.write(f"{_OURS}![image]({f'{{{{ {name} }}}}' if name else found['text']})")
 
-    def _include(self, rest: str) -> None:
+    def _include(self, rest: str, indent: str) -> None:
         """Put the template of a partial in its place; its arguments are names in it."""
         name, _, given = rest.partition(" ")
         source = self._partial(name) if self._depth < _DEEPEST else None
@@ -161,64 +206,89 @@ class _Work:
             self._lost(f"The partial {name!r} is not beside the file; it is left out.")
             return
         outer = self._blocks, self._names, self._named_at
-        pairs = {pair["key"]: pair for pair in _PAIR.finditer(given)}
-        names = {key: pair["text"] or self._path(pair["value"]) for key, pair in pairs.items()}
-        is_context = bool(given.strip()) and not pairs  # `{{>card person}}`
-        scope = [("with", self._path(given.strip()))] if is_context else []
-        self._blocks = [*self._blocks, *scope]
-        self._names = names if is_context else {**self._names, **names}
+        names = {pair["key"]: self._value(pair["value"]) for pair in _PAIR.finditer(given)}
+        context = _PAIR.sub("", given).strip()  # `{{>card person}}`
+        is_same = not context and len(self._scopes()) == self._named_at
+        self._names = {**self._names, **names} if is_same else names
+        self._blocks = [*self._blocks, *([("", self._path(context))] if context else [])]
         self._named_at = len(self._scopes())
         self._depth += 1
-        self.read(source)
+        self.read(re.sub(r"(?m)^(?=.)", indent, source))
         self._depth -= 1
         self._blocks, self._names, self._named_at = outer
 
-    def _open(self, inside: str, whole: str) -> None:
-        block = _BLOCK.fullmatch(inside)
-        kind = block["kind"] if block is not None else ""
-        if block is None or kind not in ("if", "unless", "each", "with"):
+    def _open(self, inside: str, whole: str, following: Sequence[str]) -> None:
+        kind, *words = re.findall(_WORD, inside[1:])
+        condition = self._condition(kind, words)
+        if kind == "each" and len(words) == 1 and _NAME.fullmatch(words[0]):
+            what = self._path(words[0])
+            count = sum(1 for each, _ in self._blocks if each == "for") + 1
+            item, key = f"item{count}", f"key{count}"
+            is_map = self._kinds.get(what) == "object" or (
+                self._kinds.get(what) != "array" and _has_key(following)
+            )
+            self._keys[item] = key if is_map else "loop.index0"
+            each = f"{key}, {item} in {what}.items()" if is_map else f"{item} in {what}"
+            self.write(f"{{% for {each} %}}")
+            self._blocks.append(("for", item))
+        elif condition:
+            self.write(f"{{% if {condition} %}}")
+            self._blocks.append(("if", condition if kind == "with" else ""))
+        else:
             self._lost(f"The block {whole} has no place in a prompt file; its text stays.")
             self._blocks.append(("", ""))
-            return
-        what = self._path(block["what"])
-        if kind == "each":
-            item = f"item{sum(1 for each, _ in self._blocks if each == 'for') + 1 or ''}"
-            self.write(f"{{% for {item} in {what} %}}")
-            self._blocks.append(("for", item))
-        elif kind == "with":
-            self._blocks.append(("with", what))
-        else:
-            self.write(f"{{% if {'not ' if kind == 'unless' else ''}{what} %}}")
-            self._blocks.append(("if", ""))
 
-    def _close(self) -> None:
-        kind = self._blocks.pop()[0] if self._blocks else ""
-        if kind in ("for", "if"):
-            self.write(f"{{% end{kind} %}}")
+    def _else(self, rest: str, whole: str) -> None:
+        kind, *words = re.findall(_WORD, rest) or [""]
+        self._blocks[-1] = (self._blocks[-1][0], "")
+        condition = self._condition(kind, words) if self._blocks[-1][0] == "if" else ""
+        if rest and not condition:
+            self._lost(f"The block {whole} has no place in a prompt file; its text stays.")
+        self.write(f"{{% elif {condition} %}}" if condition else "{% else %}")
+
+    def _condition(self, kind: str, words: Sequence[str]) -> str:
+        """Return the condition of a block that chooses; empty for any other."""
+        form = _CONDITIONS.get(kind, "")
+        fits = form.count("{}") == len(words)
+        known = all(_NAME.fullmatch(word) or _FIXED.fullmatch(word) for word in words)
+        return form.format(*map(self._value, words)) if form and fits and known else ""
 
     def _scopes(self) -> list[str]:
-        return [scope for kind, scope in self._blocks if kind in ("for", "with")]
+        return [scope for _, scope in self._blocks if scope]
+
+    def _value(self, word: str) -> str:
+        return word if _FIXED.fullmatch(word) else self._path(word)
 
     def _path(self, name: str) -> str:
         """Return a name as Jinja2 finds it: inside `#each` it is one of the item's."""
         if name.endswith(".length"):
             return f"{self._path(name.removesuffix('.length'))} | length"
-        first, dot, rest = name.removeprefix("this.").partition(".")
-        if first in self._names and len(self._scopes()) == self._named_at:
-            return f"{self._names[first]}{dot}{rest}"
-        if name in _SPECIAL:
-            return _SPECIAL[name]
-        if name.startswith("@"):
-            return name[1:].replace("-", "_")
         scopes = self._scopes()
+        if name in _SPECIAL or name == "@key":
+            return _SPECIAL.get(name) or self._keys.get(scopes[-1] if scopes else "", "loop.key")
+        if name.startswith("@"):
+            return name[1:].removeprefix("root.").replace("-", "_")
         while name.startswith("../"):
-            name = name[3:]
-            scopes = scopes[:-1]
-        scope = scopes[-1] if scopes else ""
-        if name in ("this", "."):
-            return scope or "this"
-        name = name.removeprefix("this.").removeprefix("./")
-        return f"{scope}.{name}" if scope else name
+            name, scopes = name[3:], scopes[:-1]
+        name = name.removeprefix("./").removeprefix("this.")
+        first, dot, rest = name.partition(".")
+        if first in self._names and len(scopes) == self._named_at:
+            return f"{self._names[first]}{dot}{rest}"
+        if name not in ("this", "."):
+            return f"{scopes[-1]}.{name}" if scopes else name
+        if not scopes:
+            self._lost("{{this}} outside of a block has no place in a prompt file.")
+        return scopes[-1] if scopes else "this"
+
+
+def _has_key(following: Iterable[str]) -> bool:
+    """Return whether a loop asks for the keys of what it goes through."""
+    depth = 0
+    for inside in following:
+        depth += inside.startswith("#each") - inside.startswith("/each")
+        if depth < 0 or (depth == 0 and "@key" in inside):
+            return depth == 0
+    return False
 
 
 def _literal(text: str) -> str:
@@ -368,11 +438,12 @@ def _plain(item: Json) -> str:
 def _body(text: str, work: Composition, read: Callable[[str], str]) -> None:
     def partial(name: str) -> str | None:
         try:
-            return read(f"_{name}.prompt").rstrip("\n")
+            return read(f"_{name}.prompt")
         except ImportFailure:
             return None
 
-    made = rewrite(text, partial)
+    kinds = {name: item.get("kind") for name, item in work.inputs.items()}
+    made = rewrite(text, partial, kinds)
     work.notes += made.notes
     for role, template in made.roles:
         if role == "history":
