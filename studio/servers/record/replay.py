@@ -8,7 +8,7 @@ recording.
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, cast
 
 from studio.core.agent.values.events import Event, ModelCalled, ModelFailed, ModelReplied
 from studio.core.agent.values.json_text import json_text
@@ -16,6 +16,7 @@ from studio.core.masking.masker import Masker
 from studio.core.runs.rows import RECORDING
 from studio.core.runs.store import RunFilter, RunStore
 from studio.core.text.amounts import counted, shortened
+from studio.core.text.diff import ABSENT, json_difference
 from studio.core.text.values import Json, parse_json
 from studio.core.wire.reply import Reply
 from studio.core.wire.wire_call import WireCall, marked_body
@@ -242,28 +243,17 @@ def _answer(exchange: Exchange, call: WireCall) -> None:
     exchange.end()
 
 
-def first_difference(recorded: Json, asked: Json, place: str = "") -> str:
+def first_difference(recorded: Json, asked: Json) -> str:
     """Return the path and both shortened values of the first difference of two bodies, or ""."""
-    if isinstance(recorded, Mapping) and isinstance(asked, Mapping):
-        for key in dict.fromkeys((*recorded, *asked)):
-            at = f"{place}.{key}" if place else key
-            if key not in recorded:
-                return f"{at} is new: {_short(asked[key])}"
-            if key not in asked:
-                return f"{at} is missing: it was {_short(recorded[key])}"
-            if found := first_difference(recorded[key], asked[key], at):
-                return found
+    found = json_difference(recorded, asked)
+    if found is None:
         return ""
-    if isinstance(recorded, list) and isinstance(asked, list):
-        for number, (one, other) in enumerate(zip(recorded, asked, strict=False)):
-            if found := first_difference(one, other, f"{place}[{number}]"):
-                return found
-        if len(recorded) != len(asked):
-            return f"{place} has {len(asked)} items: it had {len(recorded)}"
-        return ""
-    is_equal = recorded == asked and isinstance(recorded, bool) == isinstance(asked, bool)
-    return "" if is_equal else f"{place} is {_short(asked)}: it was {_short(recorded)}"
+    if found.old is ABSENT:
+        return f"{found.path} is new: {_short(found.new)}"
+    if found.new is ABSENT:
+        return f"{found.path} is missing: it was {_short(found.old)}"
+    return f"{found.path} is {_short(found.new)}: it was {_short(found.old)}"
 
 
-def _short(value: Json) -> str:
-    return shortened(json_text(value), _MOST_SHOWN)
+def _short(value: object) -> str:
+    return shortened(json_text(cast("Json", value)), _MOST_SHOWN)

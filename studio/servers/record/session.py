@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -212,17 +212,20 @@ class WindowRecording:
             finally:
                 await self.recording.close()
         last = self._masker.mask(self._said.decode("utf-8", "replace")).strip().splitlines()
-        return "\n".join((tr("Exit code {code}.").format(code=code), *last[-3:], *self._change()))
+        change = await asyncio.to_thread(self._change)  # it opens the journals of two recordings
+        return "\n".join((tr("Exit code {code}.").format(code=code), *last[-3:], *change))
 
-    def _change(self) -> Iterator[str]:
-        """Yield a message on the first difference from the previous recording of the program."""
+    def _change(self) -> tuple[str, ...]:
+        """Return a message on the first difference from the previous recording of the program."""
+        change = None
         with suppress(LookupError, JournalError):  # answers that are not stored are skipped
             change = change_since(self._store, self.recording.tag) if self._store else None
-            if change is not None and change.words:
-                words = tr("Call {number} differs from the recording before: {difference}")
-                yield words.format(number=change.number, difference=change.words)
-            elif change is not None:
-                yield tr("The requests are those of the recording before.")
+        if change is None:
+            return ()
+        if not change.words:
+            return (tr("The requests are those of the recording before."),)
+        words = tr("Call {number} differs from the recording before: {difference}")
+        return (words.format(number=change.number, difference=change.words),)
 
     def _hear(self, piece: bytes) -> None:
         self._said = (self._said + piece)[-_MOST_OUTPUT:]

@@ -809,7 +809,8 @@ def calls_body(call: Any) -> dict[str, Any]:
     [
         ({"a": 1}, {"a": 1}, ""),
         ({"a": [1, 2]}, {"a": [1, 3]}, "a[1] is 3: it was 2"),
-        ({"a": [1]}, {"a": [1, 2]}, "a has 2 items: it had 1"),
+        ({"a": [1]}, {"a": [1, 2]}, "a[1] is new: 2"),
+        ({"a": [1, 2]}, {"a": [1]}, "a[1] is missing: it was 2"),
         ({"a": 1, "b": {"c": "x"}}, {"a": 1}, 'b is missing: it was {"c": "x"}'),
         ({"a": {}}, {"a": {"t": 0}}, "a.t is new: 0"),
         ({"a": 1}, {"a": True}, "a is true: it was 1"),
