@@ -1,4 +1,4 @@
-"""The calls of a step: asked for, checked, decided, answered; the interface of the tools."""
+"""The calls of a step: reading, checks, decisions and results; the interface of the tools."""
 
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
@@ -29,12 +29,12 @@ class RunToolbox(Protocol):
     def check(
         self, name: str, arguments: JsonObject, released: AbstractSet[str] = frozenset()
     ) -> tuple[str, ...]:
-        """Check a call before it is made: its problems, a sentence each.
+        """Return the problems of a call before it is made, one sentence each.
 
         Args:
             name: the tool.
             arguments: with the references of secrets.
-            released: those of them whose values the tool would get.
+            released: references whose values the tool would get.
         """
         ...
 
@@ -43,7 +43,7 @@ class RunToolbox(Protocol):
         ...
 
     def why_approval(self, name: str) -> str:
-        """Return why it must be asked although the tool's approval may not say so; mostly empty."""
+        """Return why the user must be asked even if the tool's setting allows it; usually empty."""
         ...
 
     def approve(self, name: str) -> None:
@@ -61,13 +61,13 @@ class RunToolbox(Protocol):
         call_id: str = "",
         released: AbstractSet[str] = frozenset(),
     ) -> ToolOutcome:
-        """Call a tool; a failure is an outcome, and cancelling the task stops the tool.
+        """Call a tool and return its outcome, failures included; cancel the task to stop the tool.
 
         Args:
             name: the tool.
             arguments: with the references of secrets.
             call_id: the call's identifier.
-            released: those of them whose values the tool gets.
+            released: references whose values the tool gets.
         """
         ...
 
@@ -77,10 +77,10 @@ class RunToolbox(Protocol):
 
 
 class ToolboxAround:
-    """A toolbox in front of another, whose word counts where this one says nothing."""
+    """A toolbox that wraps another one and forwards what a subclass does not override."""
 
     def __init__(self, inner: RunToolbox) -> None:
-        """Stand in front of `inner`."""
+        """Wrap `inner`."""
         self._inner = inner
 
     @property
@@ -95,7 +95,7 @@ class ToolboxAround:
         return self._inner.check(name, arguments, released)
 
     def why_approval(self, name: str) -> str:
-        """Return why the tool asks."""
+        """Return why the user must be asked before the tool is called."""
         return self._inner.why_approval(name)
 
     def approve(self, name: str) -> None:
@@ -115,7 +115,7 @@ class NoTools:
     def check(
         self, name: str, arguments: JsonObject, released: AbstractSet[str] = frozenset()
     ) -> tuple[str, ...]:
-        """Return the fault: no tool exists."""
+        """Return the error that no tool exists."""
         return (f"there is no tool {name!r}",)
 
     def needs_approval(self, name: str) -> bool:
@@ -130,7 +130,7 @@ class NoTools:
         """Do nothing: there is nothing to note."""
 
     def origin(self, name: str) -> ResultOrigin:
-        """Return the same origin as of a live call."""
+        """Return "live", as for a real call."""
         return "live"
 
     async def call(
@@ -140,11 +140,11 @@ class NoTools:
         call_id: str = "",
         released: AbstractSet[str] = frozenset(),
     ) -> ToolOutcome:
-        """Return the fault: no tool exists."""
+        """Return a failed outcome: no tool exists."""
         return ToolOutcome(f"there is no tool {name!r}", "unknown-tool")
 
     def live_output(self, call_id: str) -> str:
-        """Return nothing: no tool runs."""
+        """Return an empty text: no tool runs."""
         return ""
 
 
@@ -153,7 +153,7 @@ _LOOK_BACK = 20
 
 
 def call_of(asked: RequestedCall) -> Call:
-    """Return the row of a call that a reply asks for."""
+    """Build the call of the step from a call that a reply requests."""
     return Call(
         asked.id,
         asked.tool,
@@ -166,35 +166,35 @@ def call_of(asked: RequestedCall) -> Call:
 
 
 def call_key(call: Call) -> tuple[str, str]:
-    """Return the identity of a call: the tool and its arguments."""
+    """Return what identifies a call: its tool and its arguments as JSON."""
     return call.tool, json_text(call.arguments)
 
 
 def is_repeated(state: RunState, call: Call) -> bool:
-    """Return whether the last steps made this same call twice."""
+    """Return whether the last steps made the same call at least twice."""
     return state.past_calls[-_LOOK_BACK:].count(call_key(call)) >= _REPEATS - 1
 
 
 def repetition(call: Call) -> ReadingWarning:
-    """Return the remark on a repeated call."""
+    """Return the warning about a repeated call."""
     message = f"{call.tool!r} is called with the same arguments for at least the third time."
     return ReadingWarning("repeated_action", message)
 
 
 def first_call(state: RunState, wanted: Callable[[Call], bool]) -> int | None:
-    """Return the first row that a test holds for."""
+    """Return the index of the first call for which `wanted` is true."""
     return next((at for at, call in enumerate(state.step.calls) if wanted(call)), None)
 
 
 def with_call(state: RunState, index: int, **changes: Any) -> RunState:  # noqa: ANN401 - as replace
-    """Return the state with one row changed."""
+    """Return the state with one call of the step changed."""
     calls = list(state.step.calls)
     calls[index] = replace(calls[index], **changes)
     return replace(state, step=replace(state.step, calls=tuple(calls)))
 
 
 def with_checks(state: RunState, event: CallsChecked) -> RunState:
-    """Return the state with the undecided rows checked, and what bindings put in."""
+    """Return the state with the results of the checks, and the arguments that bindings set."""
     state = replace(state, step=replace(state.step, at_once=event.at_once))
     for index, check in enumerate(event.checks):
         call = state.step.calls[index]
@@ -225,7 +225,7 @@ def call_error_text(state: RunState, call: Call) -> str:
 
 
 def tell_bad_calls(state: RunState) -> RunState:
-    """Give every row that cannot run its error as the result."""
+    """Set the error of every call that cannot run as its result."""
     for index, call in enumerate(state.step.calls):
         if call.status == "asked" and call.problems:
             is_edited = state.error is not None and state.call == index and state.error.observation
@@ -241,7 +241,7 @@ def tell_bad_calls(state: RunState) -> RunState:
 
 
 def decided(state: RunState, event: CallDecided) -> RunState:
-    """Return the state after the decision whether a row runs."""
+    """Return the state after the decision whether a call runs."""
     match event.decision:
         case "approve":
             return with_call(state, event.call, status="approved")
@@ -266,7 +266,7 @@ def decided(state: RunState, event: CallDecided) -> RunState:
 
 
 def tool_ended(state: RunState, event: ToolEnded) -> RunState:
-    """Return the state after a tool's answer: a failure is an observation, not the run's end."""
+    """Return the state after a tool's result; a failed tool does not end the run."""
     outcome = event.outcome
     text = outcome.text
     if outcome.is_error and not text.startswith("Error"):
@@ -293,10 +293,10 @@ def tool_ended(state: RunState, event: ToolEnded) -> RunState:
 def check_calls(
     state: RunState, toolbox: RunToolbox, options: RunOptions, ran: AbstractSet[tuple[str, str]]
 ) -> CallsChecked:
-    """Check calls: the problem of each, which need approval, and whether all can run in parallel.
+    """Check calls: their problems, which need approval, and whether all can run in parallel.
 
-    Where one of them waits for the user, none runs beside it: what the user sees of the first may
-    change what is allowed of the next.
+    If one of them waits for approval, none runs in parallel with it: the result of the first call
+    may change whether the user allows the next.
     """
     calls = state.step.calls
     checks = tuple(_check(state, index, toolbox, options, ran) for index in range(len(calls)))
@@ -328,7 +328,7 @@ def _check(
     problems = toolbox.check(call.tool, call.arguments, state.released)
     if problems:
         return CallCheck(problems, "schema")
-    # A tool that changes something is never run again unasked (docs/design/agent-loop.md).
+    # A tool with effects is never run again without a question (docs/design/agent-loop.md).
     again = spec.has_effects and call_key(call) in ran
     needs = options.approve != "always" and (toolbox.needs_approval(call.tool) or spec.dynamic)
     return CallCheck(
@@ -345,7 +345,7 @@ def _denied(state: RunState, index: int, options: RunOptions) -> str | None:
 
 
 def denied_request(state: RunState, options: RunOptions) -> str | None:
-    """Return the reason of the first guard that forbids what is about to be sent."""
+    """Return the reason of the first guard that forbids the next request."""
     return _forbidden("request", options, state)
 
 
@@ -355,7 +355,7 @@ def denied_reply(state: RunState, options: RunOptions) -> str | None:
 
 
 def _forbidden(on: str, options: RunOptions, state: RunState) -> str | None:
-    """Return the reason of the first guard that holds; a guard that cannot be read forbids too."""
+    """Return the reason of the first guard that is true; an unreadable guard forbids, too."""
     environment = environment_of(state)
     for guard in options.guards:
         try:

@@ -1,6 +1,6 @@
-"""Making a long conversation fit its budget (Prompty 2 §13.3).
+"""The messages of a `native` run: what a step adds, valid histories, and the context budget.
 
-The messages of a `native` run: what a step adds, and what keeps a history legal.
+A long conversation is trimmed to its budget as in Prompty 2 §13.3.
 """
 
 import json
@@ -24,12 +24,12 @@ from studio.core.wire.reply import Reply
 
 
 def user_message(text: str) -> Message:
-    """Return a message of the user."""
+    """Return a user message with this text."""
     return Message("user", (TextPart(text),))
 
 
 def assistant_message(text: str, reply: Reply | None = None) -> Message:
-    """Return an answer of the model, with what its provider wants back."""
+    """Return an assistant message with the provider data of the reply, which must be sent back."""
     carried = reply.carried if reply is not None else ()
     return Message("assistant", (TextPart(text),) if text else (), carried=carried)
 
@@ -37,7 +37,7 @@ def assistant_message(text: str, reply: Reply | None = None) -> Message:
 def exchange(step: Step) -> tuple[Message, ...]:
     """Return the messages of a step with calls: the assistant's, then one result per call in order.
 
-    The calls stand in it as they are now, so that an edited call and its result agree.
+    Edited calls are used as edited, so that a call and its result agree.
     """
     thought = step.reading.kept if step.reading is not None else ""
     parts: list[Part] = [TextPart(thought)] if thought else []
@@ -57,7 +57,7 @@ def _arguments(call: Call) -> str:
 
 
 def result_media(call: Call) -> tuple[MediaPart, ...]:
-    """Return pictures, audio and documents of a call's answer; none of one that the user edited."""
+    """Return the images, audio and documents of a call's result; empty if the user edited it."""
     outcome = call.outcome
     if outcome is None or "observation" in call.edited:
         return ()
@@ -77,10 +77,10 @@ def _result(
 
 
 def legal(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Return the messages with every call answered and no answer without its call.
+    """Return the messages with a result for every call and no result without its call.
 
     Providers refuse a history in which a call has no result before the next message; people delete
-    and edit messages. Missing results are put in, orphans left out.
+    and edit messages. Missing results are added, results without a call removed.
     """
     made: list[Message] = []
     at = 0
@@ -88,7 +88,7 @@ def legal(messages: Sequence[Message]) -> tuple[Message, ...]:
         message = messages[at]
         at += 1
         if message.role == "tool":
-            continue  # its call is gone
+            continue  # its call was deleted
         made.append(message)
         calls = [part for part in message.parts if isinstance(part, ToolCallPart)]
         if not calls:
@@ -115,7 +115,7 @@ _SUMMARY_PIECE = 120
 _STANDING = ("system", "developer")
 
 SUMMARY = "[Summary of earlier conversation] "
-"""Start of the message that replaces dropped ones; defined by the vectors."""
+"""Prefix of the message that replaces dropped ones; defined by Prompty's test vectors."""
 
 _SENT_KINDS: Mapping[str, Literal["image", "audio", "file"]] = {
     "image/png": "image",
@@ -128,14 +128,14 @@ _SENT_KINDS: Mapping[str, Literal["image", "audio", "file"]] = {
     "audio/mp3": "audio",
     "application/pdf": "file",
 }
-"""Media types of a tool's answer that models take; of others they read in words."""
+"""Media types of tool results that models accept, with the kind of part they are sent as."""
 
 _OLDER_SUMMARY = "[Context summary: "
-"""The same as the studio wrote it up to 0.1.0; journals hold it."""
+"""The prefix that versions up to 0.1.0 wrote; old journals contain it."""
 
 
 def size(messages: Sequence[Message]) -> int:
-    """Return a conversation's characters as Prompty 2 counts them: text, role and 4 per message."""
+    """Return the size of a conversation as Prompty 2 counts: text, role and 4 per message."""
     return sum(_size(message) for message in messages)
 
 
@@ -153,7 +153,7 @@ def _size(message: Message) -> int:
 
 
 def extended(state: RunState, added: Sequence[Message]) -> RunState:
-    """Return the state with messages at the end of its conversation."""
+    """Return the state with messages added to the end of its conversation."""
     counted = size(added) if state.setup.context_budget is not None else 0
     return replace(
         state, conversation=state.conversation.plus(added), characters=state.characters + counted
@@ -169,7 +169,7 @@ def replaced(state: RunState, messages: Sequence[Message]) -> RunState:
 
 
 def is_too_long(state: RunState) -> bool:
-    """Return whether the conversation is over its budget; costs nothing, whatever its length."""
+    """Return whether the conversation exceeds its budget, in constant time."""
     budget = state.setup.context_budget
     return budget is not None and state.characters > budget
 
@@ -177,9 +177,9 @@ def is_too_long(state: RunState) -> bool:
 def trim(messages: Sequence[Message], budget: int) -> tuple[tuple[Message, ...], int]:
     """Return the conversation within `budget` characters, and how many messages were dropped.
 
-    System messages, the user's last message and the newest exchange stay, whatever the budget. Of
-    the others the oldest are dropped, a call together with its results, and one system message
-    sums them up.
+    System messages, the user's last message and the newest exchange stay, whatever the budget. The
+    oldest of the others are dropped, each call together with its results, and one system message
+    summarizes them.
     """
     if size(messages) <= budget:
         return tuple(messages), 0
@@ -208,7 +208,7 @@ def trim(messages: Sequence[Message], budget: int) -> tuple[tuple[Message, ...],
 
 
 def _groups(messages: Sequence[Message]) -> list[list[Message]]:
-    """Return the messages in order, each with the tool results that answer it."""
+    """Group the messages: each with the tool results that answer it, in order."""
     groups: list[list[Message]] = []
     for message in messages:
         if message.role == "tool" and groups:
@@ -227,12 +227,12 @@ def _is_standing(message: Message) -> bool:
 
 
 def _sums_up(message: Message) -> bool:
-    """Return whether a message replaces others that were dropped."""
+    """Return whether a message is the summary of dropped messages."""
     return message.origin.source == "run" and message.text.startswith((SUMMARY, _OLDER_SUMMARY))
 
 
 def _summary(dropped: Sequence[Message], reserved: int) -> Message:
-    """Return a system message about the dropped ones, not longer than what is reserved for it.
+    """Return a system message that summarizes the dropped ones, `reserved` characters at most.
 
     An earlier summary among them gets half of the room at most, so that it cannot crowd out the
     rest when a run is trimmed again and again.
@@ -255,7 +255,7 @@ _SUMMED_UP = {"user": "User asked", "assistant": "Assistant"}
 
 
 def summarize(messages: Sequence[Message]) -> str:
-    """Summarize messages by their first words and calls; no model is asked."""
+    """Summarize messages by their first words and calls, without a model."""
     pieces: list[str] = []
     for message in messages:
         text = " ".join(message.text.split())

@@ -1,6 +1,6 @@
 """Apply a user's edits to a run; each is an event of the journal.
 
-Beside what they led to, a state keeps who did what when, and how long the run waited for it.
+The state also records who made each change and when, and how long the run waited for it.
 """
 
 from typing import TypeAlias, assert_never
@@ -27,7 +27,7 @@ Edit: TypeAlias = (
     | events.LimitRaised
     | events.Steered
 )
-"""The events that change what a paused run goes on with."""
+"""The events by which the user changes a paused run."""
 
 _TOUCHING = (
     events.MessagesEdited,
@@ -52,7 +52,7 @@ _DECISIONS: dict[str, TouchKind] = {
 
 
 def edit(state: RunState, event: Edit) -> steps.Move:  # noqa: C901 - one arm per edit
-    """Return the run after an edit, still at its place unless the edit itself moves it."""
+    """Return the run after an edit; it stays at its pause point unless the edit moves it."""
     match event:
         case events.MessagesEdited(messages=messages):
             if state.setup.protocol == "native":
@@ -103,7 +103,7 @@ def edit(state: RunState, event: Edit) -> steps.Move:  # noqa: C901 - one arm pe
 
 
 def raised(limits: Limits, name: LimitName, to: float | None) -> Limits:
-    """Return the allowances with one of them changed."""
+    """Return the limits with one of them changed."""
     match name:
         case "iterations":
             return replace(limits, iterations=None if to is None else int(to))
@@ -135,14 +135,14 @@ def _steered(state: RunState, event: events.Steered) -> steps.Move:
 
 
 def _marked(state: RunState, mark: str, at: PausePoint | None = None) -> RunState:
-    """Return the state with its step marked, and where in the step the user changed something."""
+    """Return the state with a mark on its step, and the edited pause point."""
     edited = state.step.edited_at | ({at} if at is not None else set())
     step = replace(state.step, marks=state.step.marks | {mark}, edited_at=edited)
     return replace(state, step=step)
 
 
 def _answered(state: RunState, text: str) -> RunState:
-    """Keep the user's answer in the step, which later turns of the thread show."""
+    """Keep the user's answer in the step, so that later turns of the conversation contain it."""
     marked = _marked(state, "edited", PausePoint.ANSWER)
     return replace(marked, step=replace(marked.step, answer=text))
 
@@ -163,7 +163,7 @@ def _reply(state: RunState, event: events.ReplyEdited) -> RunState:
         repairs=repairs,
         repaired=state.repaired + bool(event.repair),
     )
-    # A repaired or fixed reply is no second failure.
+    # A repaired or corrected reply does not count as another format error.
     marked = _marked(state, mark, PausePoint.REPLY)
     return replace(marked, format_errors=max(0, state.format_errors - 1))
 
@@ -190,11 +190,11 @@ def _call(state: RunState, event: events.CallEdited) -> RunState:
 
 
 def _go_on(state: RunState, text: str) -> steps.Move:
-    """Add the answer and the user's next message to the conversation, and let the loop go on."""
+    """Add the answer and the user's next message to the conversation, and continue the loop."""
     answer = assistant_message(state.answer or "")
     message = user_message(text)
     if state.setup.protocol == "native":
-        # A checked answer has joined the conversation already.
+        # A checked answer is in the conversation already.
         held = (message,) if state.status == "done" else (answer, message)
         state = extended(state, held)
     else:
@@ -235,15 +235,15 @@ def _outcome(state: RunState, event: events.OutcomeTold) -> steps.Move:
 
 
 def noted(before: RunState, after: RunState, event: events.Event) -> RunState:
-    """Return the state after an event, with its author, time and the length of the pause before.
+    """Return the state after an event, with the user's action and the length of the pause added.
 
     Args:
-        before: the state that the event met.
-        after: the state that it led to.
-        event: what happened.
+        before: the state before the event.
+        after: the state that `advance` made from it.
+        event: the event.
     """
     if before.pause is not None and after.pause is None and not isinstance(event, events.Forked):
-        # After going back, the time since that place first waited belongs to the other way.
+        # After a fork, the time since the earlier pause belongs to the other branch.
         spent = event.waited
         if spent is None and before.pause.at:
             spent = event.at - before.pause.at
@@ -259,9 +259,9 @@ def noted(before: RunState, after: RunState, event: events.Event) -> RunState:
 
 
 def _model_touch(before: RunState, event: events.ModelChosen) -> Touch:
-    """Return the mark for a changed model, at the current card or at the request.
+    """Return the mark for a choice of model, at the current pause point or at the request.
 
-    A run that only begins has kept none: it was chosen over another one.
+    A run that only begins has no model to keep, so the kind is then `switched`.
     """
     place, call = before.place, before.call
     begins = place is None and not before.is_over
@@ -274,7 +274,7 @@ def _model_touch(before: RunState, event: events.ModelChosen) -> Touch:
 
 
 def _touch_of(event: events.Event) -> Touch | None:
-    """Return the mark for an event of the user; None if a rule caused it."""
+    """Return the mark for an event of the user; None for events that a rule caused."""
     at = event.at
     match event:
         case events.MessagesEdited():

@@ -1,9 +1,9 @@
-"""The loop as a pure function: a state and a fact give the next state and what to do.
+"""The loop as a pure function: a state and an event give the next state and its effects.
 
-    render ▶ before request ▶ model ▶ reply ▶ read, check ▶ tool call ▶ tool ▶ observation
-    ▶ fold ▶ step end ▶ render …      final ▶ answer ▶ done      any failure ▶ error
+render ▶ before request ▶ model ▶ reply ▶ read, check ▶ tool call ▶ tool ▶ observation
+▶ fold ▶ step end ▶ render …      final ▶ answer ▶ done      any failure ▶ error
 
-Pauses lie between states, never inside an effect, so resuming does nothing twice.
+A run pauses between states, never inside an effect, so resuming repeats nothing.
 """
 
 from collections.abc import Iterable
@@ -69,10 +69,10 @@ from studio.core.wire.reply import Reply
 
 
 def advance(state: RunState, event: Event) -> steps.Move:
-    """Return the state after a fact, and the effects that it calls for.
+    """Return the state after an event, and the effects to perform.
 
-    At a place (`state.place`) the effects are behind the gate: they are done once the place is
-    passed, and an edit there replaces them.
+    At a pause point (`state.place`) the effects wait for the gate: they are performed after the
+    pause, and an edit there replaces them.
     """
     after, effects = _led_to(state, event)
     return noted(state, after, event), effects
@@ -134,7 +134,8 @@ def _control(
         case Logged():
             return state, steps.pending(state)
         case ModelChosen(model=model, over=over):
-            # What was left for another may be asked about again; what was not taken is known.
+            # After a switch, the user may be asked about the old model again; a declined one is
+            # recorded.
             declined = over if model.is_same(state.answered_by) else None
             state = replace(state, switched_to=model, declined=declined)
             return state, steps.pending(state)
@@ -214,7 +215,7 @@ def _model_failed(state: RunState, event: ModelFailed) -> steps.Move:
 
 
 def _furthest(before: Reply | None, now: Reply | None) -> Reply | None:
-    """Return the longest partial reply; a retry without output keeps the earlier one."""
+    """Return the longer of two partial replies; a retry without output keeps the earlier one."""
     return now if now is not None and now.says_something else before
 
 
@@ -260,7 +261,7 @@ def _tool(
             assert_never(event)
 
 
-# Passing a place ----------------------------------------------------------------------------------
+# Passing a pause point ----------------------------------------------------------------------------
 
 
 def _passed(state: RunState) -> steps.Move:
@@ -298,7 +299,7 @@ def _error_passed(state: RunState, error: StepError) -> steps.Move:
 
 
 def fold(events: Iterable[Event]) -> RunState:
-    """Return the state that a journal leads to; see `studio.core.agent.past.replay` for forks.
+    """Return the state after the events of a journal; forks: `studio.core.agent.past.replay`.
 
     Raises:
         ValueError: the first event is not `Started`.

@@ -1,6 +1,6 @@
-"""From a document, values and options to the setup of a run.
+"""Build the setup of a run from a document, values and options.
 
-What the loop puts into a template at the first step, and which tools the model is shown.
+Also selects the tools that the model gets, and the variables that the first step adds.
 """
 
 import math
@@ -26,7 +26,7 @@ from studio.core.prompty.parse import parse
 from studio.core.text.amounts import LARGEST
 from studio.core.text.values import Json, JsonDict, JsonObject
 
-# Which tools the model is informed of, where a prompt has more than it wants to show at once.
+# Selects the tools that the model gets, if a prompt limits how many are sent at once.
 
 _WORD = re.compile(r"[^\W_]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -40,14 +40,14 @@ class ToolScores:
     """The scores of tools for a run's question, and their source."""
 
     points: Sequence[float] = ()
-    """One number for each tool, in their order; empty where their words decide."""
+    """One score for each tool, in their order; empty if the tools are scored by words."""
 
     by: str = _BY_WORDS
     """Source of the scores, as words that follow "3 of 5 tools, "."""
 
 
 BY_WORDS = ToolScores()
-"""The words of the question decide."""
+"""Scores by the words of the question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,26 +55,26 @@ class EmbeddingWish:
     """The texts that a run sends to an embedding model before it begins."""
 
     model: str
-    """The model's id, at the connection of the run."""
+    """The model's id at the run's connection."""
 
     texts: tuple[str, ...] = field(repr=False)
-    """The question, then each tool."""
+    """The question, then the description of each tool."""
 
     def scores(self, vectors: Sequence[Sequence[float]]) -> ToolScores:
-        """Score the similarity of each tool to the question by their vectors."""
+        """Return the scores of the tools: how similar each embedding is to that of the question."""
         question, *others = vectors
         points = tuple(_cosine(question, each) for each in others)
         return ToolScores(points, f"by the embedding {self.model}")
 
     def failed(self, why: str) -> ToolScores:
-        """Return the scores without vectors, with the reason."""
+        """Return scores by words, with the reason why there are no embeddings."""
         return ToolScores((), f"{_BY_WORDS}, since the embedding {self.model} failed ({why})")
 
 
 def embedding_wish(
     document: PromptDocument, question: str, tools: Sequence[ToolSpec]
 ) -> EmbeddingWish | None:
-    """Return the texts to embed before a run; None if words decide or all tools are sent."""
+    """Return the texts to embed before a run; None if no tools are left out or words decide."""
     model = loop_format.agent_settings(document).get("tools_embedding")
     if not isinstance(model, str) or not model.strip() or not question.strip():
         return None
@@ -89,15 +89,15 @@ def chosen_tools(
     tools: Sequence[ToolSpec],
     scores: ToolScores = BY_WORDS,
 ) -> tuple[ToolSpec, ...]:
-    """Return the tools that fit the question best, in their order; all without a limit.
+    """Return the tools that fit the question best, in their original order; all without a limit.
 
-    A word counts the more, the fewer tools have it. Of tools that fit alike the first are taken.
+    A word that fewer tools contain counts more. Ties are decided by the order of the tools.
 
     Args:
         document: the prompt.
-        question: what the user asks at the start of the run.
-        tools: all that there are.
-        scores: how well each of them fits.
+        question: the user's question at the start of the run.
+        tools: all available tools.
+        scores: the score of each tool.
     """
     most = _limit(document, tools)
     if not most:
@@ -108,7 +108,7 @@ def chosen_tools(
 
 
 def _limit(document: PromptDocument, tools: Sequence[ToolSpec]) -> int:
-    """Return the maximum number of tools that are sent; 0 for all."""
+    """Return the maximum number of tools to send; 0 for no limit."""
     most = loop_format.agent_settings(document).get("most_tools")
     is_limit = isinstance(most, int) and not isinstance(most, bool) and 0 < most < len(tools)
     return int(str(most)) if is_limit else 0
@@ -124,14 +124,14 @@ def _points_of_words(question: str, tools: Sequence[ToolSpec]) -> list[float]:
 
 def _cosine(one: Sequence[float], other: Sequence[float]) -> float:
     lengths = math.hypot(*one) * math.hypot(*other)
-    product = sum(x * y for x, y in zip(one, other, strict=True))  # math.sumprod is of 3.12
+    product = sum(x * y for x, y in zip(one, other, strict=True))  # math.sumprod needs Python 3.12
     return product / lengths if lengths else 0.0
 
 
 def choice_words(
     chosen: Sequence[ToolSpec], tools: Sequence[ToolSpec], scores: ToolScores = BY_WORDS
 ) -> str:
-    """Describe the choice of tools; empty if none was left out."""
+    """Describe how many tools were chosen and by what; empty if none was left out."""
     if len(chosen) == len(tools):
         return ""
     names = ", ".join(tool.name for tool in chosen)
@@ -141,7 +141,7 @@ def choice_words(
 def choice_before_run(
     document: PromptDocument, question: str, chosen: Sequence[ToolSpec], tools: Sequence[ToolSpec]
 ) -> str:
-    """Say which tools would be chosen, before a model is asked; empty where none is left out."""
+    """Describe the tools that would be chosen before a run; empty if none is left out."""
     if len(chosen) == len(tools):
         return ""
     wish = embedding_wish(document, question, tools)
@@ -163,28 +163,28 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(word[:-1] if len(word) > 3 and word.endswith("s") else word for word in found)
 
 
-# The "compose answer" step: a second prompt writes the words that a format's last reply lacks.
+# The "compose answer" step: a second prompt writes the answer if the last reply has no text.
 
 
 def compose_template(document: PromptDocument) -> str:
-    """Return the template of the answer; empty where the prompt has none."""
+    """Return the template of the "compose answer" step; empty if the prompt has none."""
     text = loop_format.agent_settings(document).get("compose")
     return text if isinstance(text, str) else ""
 
 
 def compose_document(document: PromptDocument) -> PromptDocument:
-    """Return the prompt with the answer's template as body: same model, inputs and dialect."""
+    """Return the prompt with that template as its body: same model, inputs and dialect."""
     before = document.source.text[: document.body.start]
     return parse(before + compose_template(document), document.source.path)
 
 
 def must_compose(state: RunState, reading: Reading) -> bool:
-    """Return whether a final reply has no words and a template is there to find them."""
+    """Return whether a final reply has no text and the prompt has a template to write one."""
     return leaves_words(state.setup, reading) and not state.composing
 
 
 def leaves_words(setup: RunSetup, reading: Reading | None) -> bool:
-    """Return whether a step with this reading leaves the answer's words to the next step."""
+    """Return whether the answer's text is written by the step after this one."""
     wordless = isinstance(reading, Final) and reading.composed_elsewhere and not reading.answer
     return wordless and bool(setup.compose)
 
@@ -212,7 +212,7 @@ def make_setup(
 ) -> RunSetup:
     """Build the setup of a run; `run` is its id, created here if none is given.
 
-    `scores` says which tools fit the question, where not all of them are told to the model.
+    `scores` rank the tools if a limit leaves some of them out.
     """
     settings = loop_format.agent_settings(document)
     choice = choose_protocol(document, options.protocol)
@@ -259,7 +259,7 @@ def make_setup(
 
 
 def _recorded(document: PromptDocument, tools: Sequence[ToolSpec]) -> Iterator[ToolSpec]:
-    """Yield tools as a journal keeps them: instructions of a server once, where they are sent."""
+    """Yield the tools for the journal: a server's instructions only once, as they are sent."""
     told = {""}
     if all(each.name != "server_instructions" for each in document.variables):
         told |= {tool.instructions for tool in tools}
@@ -270,16 +270,16 @@ def _recorded(document: PromptDocument, tools: Sequence[ToolSpec]) -> Iterator[T
 
 
 def run_model_of(model: ChatModel, *, priced: bool = True) -> RunModel:
-    """Return a model as a journal states it, without its price if that is not wanted."""
+    """Return the model as the journal records it, without its price if `priced` is False."""
     place = place_of(model)
     price = price_source(model) if priced else ""
     return RunModel(model.label, place.model, place.provider, place.server, price)
 
 
 def with_inputs(setup: RunSetup, document: PromptDocument, inputs: JsonObject) -> RunSetup:
-    """Return the setup for other inputs, if it offers no tools: all else stays the same.
+    """Return the setup with other inputs; all else stays the same.
 
-    Which tools are offered depends on the question; nothing else of a setup does.
+    Only the choice of tools depends on the question, so use this for setups without tools.
     """
     assert not setup.tools
     values = resolve_inputs(document, inputs).sent
@@ -289,12 +289,12 @@ def with_inputs(setup: RunSetup, document: PromptDocument, inputs: JsonObject) -
 def told_tools(
     document: PromptDocument, values: JsonObject, tools: Sequence[ToolSpec]
 ) -> tuple[ToolSpec, ...]:
-    """Choose the tools that the model gets, by the question among some values."""
+    """Return the tools that the model gets for the question among some values."""
     return chosen_tools(document, question_of(document, values), tools)
 
 
 def stop_sequences(document: PromptDocument, protocol: ProtocolName) -> tuple[str, ...]:
-    """Return the stop sequences of a reply: those of the agent settings, else the default."""
+    """Return the stop sequences of a reply: the agent settings', else the protocol's default."""
     return _texts(loop_format.agent_settings(document).get("stop")) or tuple(
         PROTOCOLS[protocol].stops
     )
@@ -322,15 +322,15 @@ def limits_of(document: PromptDocument) -> Limits:
 
 
 def _positive(settings: JsonObject, name: str, usual: float) -> float:
-    """Return a bound that the prompt sets; no bound if it is not a positive number."""
+    """Return a limit that the prompt sets; infinity if it is not a positive number."""
     value = settings.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
         return usual
-    return float(min(value, LARGEST))  # Python has no float of a longer whole number
+    return float(min(value, LARGEST))  # Python's float cannot hold a larger integer
 
 
 def question_of(document: PromptDocument, values: JsonObject) -> str:
-    """Return the user's question: the input of a usual name, else the first text input."""
+    """Return the user's question: the input with a usual name, else the first text input."""
     for name in loop_format.QUESTION_NAMES:
         if isinstance(value := values.get(name), str):
             return value
@@ -357,9 +357,9 @@ def first_step_values(
 
     Args:
         document: the prompt.
-        inputs: the user's values; they count over what the loop would put in.
-        tools: what the model may call.
-        protocol: in place of the prompt's own.
+        inputs: the user's values; they take precedence over the loop's.
+        tools: the tools that the model may call.
+        protocol: replaces the prompt's own.
     """
     question = question_of(document, resolve_inputs(document, inputs).sent)
     setup = RunSetup(
@@ -383,16 +383,16 @@ def previewed_values(
     *,
     samples: bool = True,
 ) -> tuple[JsonDict, frozenset[str]]:
-    """Return what the loop puts into the first call of a preview, and which of it is a sample.
+    """Return the loop's variables for the first call in a preview, and the names that are samples.
 
-    What a run has only later (its history) keeps the sample, by which an author sees the form.
+    Variables that are empty at first (the history) keep their sample, which shows their format.
 
     Args:
         document: the prompt.
         inputs: the user's values.
-        tools: what the model may call.
-        protocol: in place of the prompt's own.
-        samples: whether samples are filled in.
+        tools: the tools that the model may call.
+        protocol: replaces the prompt's own.
+        samples: whether to fill in samples.
     """
     if not samples:
         return first_step_values(document, inputs, tools, protocol), frozenset()

@@ -67,9 +67,9 @@ def new_state(setup: RunSetup) -> RunState:
 
 
 def used_up(state: RunState) -> LimitName | None:
-    """Return the allowance that leaves no room for another step."""
+    """Return the limit that allows no further step; None if there is none."""
     limits = state.limits
-    used = state.iteration - state.composing  # the step that writes the answer is always let
+    used = state.iteration - state.composing  # the step that writes the answer does not count
     if limits.iterations is not None and used >= limits.iterations:
         return "iterations"
     if limits.tokens is not None and state.usage.total_tokens >= limits.tokens:
@@ -82,7 +82,7 @@ def used_up(state: RunState) -> LimitName | None:
 
 
 def limit_error(state: RunState, limit: LimitName) -> StepError:
-    """Return the `ERROR` of an allowance that is used up."""
+    """Return the `ERROR` of a limit that is reached."""
     allowed = {
         "iterations": counted(state.limits.iterations or 0, "step"),
         "tokens": counted(state.limits.tokens or 0, "token"),
@@ -95,11 +95,11 @@ def limit_error(state: RunState, limit: LimitName) -> StepError:
 
 
 def ending_error(state: RunState, *, headless: bool | None = None) -> StepError | None:
-    """Return the error that ends the run if it is passed: a used-up limit; headless, a failed call.
+    """Return the error that ends the run when passed: a reached limit; headless, a failed call too.
 
     Args:
-        state: at `ERROR`.
-        headless: whether nobody is there now; None where that is as at the run's start.
+        state: the state at `ERROR`.
+        headless: whether the run has no user now; None to use the run's own setting.
     """
     error = state.error
     if state.place != PausePoint.ERROR or error is None:
@@ -125,7 +125,7 @@ _FLAWS = ("cut_answer", "filtered_answer", "empty_answer")
 
 
 def flaw_of(state: RunState) -> ReadingWarning | None:
-    """Return what is wrong with how the answer ended; None if the user wrote it."""
+    """Return the warning about how the answer ended; None if it is complete or the user's."""
     if state.step.answer is not None:
         return None
     return next((item for item in state.step.warnings if item.code in _FLAWS), None)
@@ -139,7 +139,7 @@ _HINTS = {
 
 
 def output_error(state: RunState, problems: tuple[str, ...]) -> StepError:
-    """Return the `ERROR` of an answer that is cut, filtered, empty, or not as declared."""
+    """Return the `ERROR` of an answer that is cut, filtered, empty or unlike the outputs."""
     flaw = flaw_of(state)
     code = flaw.code if flaw is not None else "output"
     hint = _HINTS.get(code, "Ask again with the errors, edit it, or accept it as it is.")
@@ -154,7 +154,7 @@ def with_messages(state: RunState, messages: Sequence[Message]) -> RunState:
 
 
 def request_of(state: RunState) -> ModelRequest:
-    """Return the snapshot that the current step sends; the same for every attempt."""
+    """Return the request that the current step sends; the same for every attempt."""
     setup = state.setup
     return ModelRequest(
         messages=state.step.messages,
@@ -172,13 +172,13 @@ def request_of(state: RunState) -> ModelRequest:
 
 
 def _options(state: RunState) -> JsonObject:
-    """Return the prompt's options, with as many tokens of a reply as the user allowed since."""
+    """Return the prompt's options, with the maximum number of tokens that the user raised."""
     most = state.limits.reply
     return state.setup.options if most is None else {**state.setup.options, "maxOutputTokens": most}
 
 
 def add_usage(total: Usage, one: Usage | None) -> Usage:
-    """Return the tokens and money of one more model call."""
+    """Return the sum of the tokens and cost of two usages."""
     if one is None:
         return total
     cost = None if one.cost is None and total.cost is None else (total.cost or 0) + (one.cost or 0)
@@ -220,7 +220,7 @@ def replied(state: RunState, event: ModelReplied) -> RunState:
 
 
 def tries_ended(step: Step, at: float) -> tuple[tuple[float, float], ...]:
-    """Return the tries of a step's model call, with the end of the last of them."""
+    """Return the attempts of a step's model call, the last one ended at `at`."""
     if not step.tries:
         return ()
     began, _ = step.tries[-1]
@@ -233,7 +233,7 @@ def _origin_mark(origin: str) -> frozenset[str]:
 
 
 def with_reading(state: RunState, reading: Reading) -> RunState:
-    """Return the state with the reply's reading; an action's calls become rows."""
+    """Return the state with the reply's reading, and the calls that it requests."""
     reply = state.step.reply
     refused = reply.left_out if reply is not None else ()
     warnings = tuple(remark("refused_option", each.sentence) for each in refused)
@@ -270,7 +270,7 @@ def fold_step(state: RunState) -> RunState:
 
 
 def close_step(state: RunState) -> RunState:
-    """Move the current step to the finished ones, unless it is there already (a limit)."""
+    """Move the current step to the finished ones; do nothing if it is there (after a limit)."""
     step = state.step
     if len(state.steps) >= state.iteration:
         return state
@@ -301,7 +301,7 @@ def answered(state: RunState, value: Json, problems: tuple[str, ...]) -> RunStat
 
 
 def stopped(state: RunState, event: Stopped) -> RunState:
-    """Return the state of a run ended from outside; a call under way has an unknown outcome."""
+    """Return the state of a run stopped from outside; the outcome of running calls is unknown."""
     for index, call in enumerate(state.step.calls):
         if call.status == "running":
             state = with_call(state, index, status="unknown", origin="studio")
@@ -311,30 +311,30 @@ def stopped(state: RunState, event: Stopped) -> RunState:
 
 
 def messages_of(state: RunState, number: int) -> Sequence[Message]:
-    """Return the messages that step `number` sent."""
+    """Return the messages that were sent in step `number`."""
     return (state.step if number == state.step.number else state.steps[number - 1]).messages
 
 
 def models_of(state: RunState) -> list[str]:
-    """Return the names of the models asked, at each change."""
+    """Return the names of the models that answered, one for each change."""
     first = state.setup.answered_by
     if state.switched_to is None:
-        return [first.name]  # nobody was asked about it: no step has to be looked at
+        return [first.name]  # the user never changed the model: no step has to be searched
     asked = [first.name, *((each.model or first).name for each in steps_of(state))]
     return [name for at, name in enumerate(asked) if not at or name != asked[at - 1]]
 
 
-# Moves between the places of a step: each gives the next state and what the world must do.
+# Moves between the pause points of a step: each returns the next state and its effects.
 
 Effects: TypeAlias = tuple[Effect, ...]
-"""Effects to perform; more than one only where documented."""
+"""The effects to perform; more than one only where documented."""
 
 Move: TypeAlias = tuple[RunState, Effects]
-"""A state and what the world must do next."""
+"""The next state and the effects to perform."""
 
 
 def pending(state: RunState) -> Effects:
-    """Return the effects after a place is passed; empty between places."""
+    """Return the effects to perform after the current pause point; empty between pause points."""
     if state.is_over:
         return ()
     match state.place:
@@ -359,7 +359,7 @@ def pending(state: RunState) -> Effects:
 
 
 def settle(state: RunState) -> Move:
-    """Return a state at a place, with what follows it."""
+    """Return a state at a pause point, with the effects that follow it."""
     return state, pending(state)
 
 
@@ -368,11 +368,11 @@ def at_error(state: RunState, error: StepError, call: int | None = None) -> Move
     return settle(replace(state, place=PausePoint.ERROR, call=call, error=error))
 
 
-# Towards the model --------------------------------------------------------------------------------
+# Before the model call ----------------------------------------------------------------------------
 
 
 def begin_step(state: RunState) -> Move:
-    """Go to the next step if the limits leave room for one."""
+    """Go to the next step if the limits allow one."""
     limit = used_up(state)
     if limit is not None:
         return at_error(state, limit_error(state, limit))
@@ -386,7 +386,7 @@ def begin_step(state: RunState) -> Move:
 
 
 def _native_ready(state: RunState) -> Move:
-    """Add the user's messages to the conversation; one that is too long is trimmed first."""
+    """Add the user's messages to the conversation and trim it if it is too long."""
     messages = tuple(user_message(text) for text in state.steering)
     state = replace(extended(state, messages), steering=())
     if is_too_long(state):
@@ -395,9 +395,9 @@ def _native_ready(state: RunState) -> Move:
 
 
 def rendered(state: RunState, messages: tuple[Message, ...]) -> Move:
-    """Return the state with the rendered prompt, then what its template has no place for."""
+    """Return the state with the rendered prompt, followed by messages that no template includes."""
     if state.setup.protocol == "native":
-        # An author's own calls may lack their results; what the loop adds never does.
+        # An author's own calls may lack results; calls of the loop never do.
         return _native_ready(replaced(state, legal(messages)))
     lines = tuple(user_message(text) for text in state.steering)
     state = replace(state, injected=state.injected + lines, steering=())
@@ -417,7 +417,7 @@ def next_step(state: RunState) -> Move:
 
 
 def offered(state: RunState, repairs: tuple[Repair, ...]) -> tuple[Repair, ...]:
-    """Return the repairs that the run may be offered."""
+    """Return the repairs that the run's settings allow to offer."""
     return () if state.setup.repair == "never" else repairs
 
 
@@ -453,7 +453,7 @@ def next_call(state: RunState) -> Move:
 
 
 def results_ready(state: RunState) -> Move:
-    """Wait for sibling results, ask about lost ones, or show the first result."""
+    """Wait for parallel results, ask about lost ones, or go to the first result."""
     if first_call(state, lambda call: call.status in ("running", "approved")) is not None:
         return replace(state, place=None), ()
     lost = first_call(state, lambda call: call.status == "unknown")
@@ -465,7 +465,7 @@ def results_ready(state: RunState) -> Move:
 
 
 def outcome_unknown(state: RunState, index: int) -> Move:
-    """Return the error of an interrupted call: only the user can say what became of it."""
+    """Return the error of an interrupted call: only the user can know its outcome."""
     tool = state.step.calls[index].tool
     message = f"The call of {tool!r} was interrupted; it is unknown whether it did its work."
     error = StepError("outcome_unknown", "outcome_unknown", message, "Say what became of it.")

@@ -1,6 +1,6 @@
-"""A recorded run as a tree, and in the place of a model or of tools.
+"""A recorded run as a tree of checkpoints, and as a replacement for its model and tools.
 
-A replay asks nobody; where the recording does not fit, it says so instead of guessing.
+A replay calls no model; a request that the recording does not contain is an error.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ def branch_path(events: Sequence[Event], seq: int) -> list[Event]:
     """Return the events that lead to event `seq`, in order, without those of other branches.
 
     Args:
-        events: The whole journal; event n (from 1) stands at index n - 1.
-        seq: The last event wanted.
+        events: The whole journal; event n (from 1) has index n - 1.
+        seq: The number of the last event.
     """
     path: list[Event] = []
     at = seq
@@ -92,31 +92,31 @@ def state_at(events: Sequence[Event], seq: int) -> RunState:
 
 
 def is_checkpoint(event: Event, state: RunState) -> bool:
-    """Return whether an event brought a run to a place; `state` is the one after it."""
+    """Return whether an event brought a run to a pause point; `state` is the one after it."""
     return not isinstance(event, _NOT_A_MOVE) and state.place is not None and not state.is_over
 
 
 class Past(Protocol):
-    """A run that was, read from its journal."""
+    """A past run, read from its journal."""
 
     @property
     def events(self) -> Sequence[Event]:
-        """The journal."""
+        """The events of the journal."""
         ...
 
     @property
     def state(self) -> RunState | None:
-        """The last state; None of an empty journal."""
+        """The last state; None for an empty journal."""
         ...
 
     @property
     def tree(self) -> RunTree:
-        """The places reached."""
+        """The checkpoints reached."""
         ...
 
     @property
     def ran(self) -> AbstractSet[tuple[str, str]]:
-        """(tool, arguments) of the calls that were made, on any branch."""
+        """(tool, arguments) of the calls made on all branches."""
         ...
 
     def state_at(self, seq: int) -> RunState:
@@ -125,16 +125,16 @@ class Past(Protocol):
 
 
 class PastStates:
-    """Some states of a run on its way; any other is folded from the nearest before it.
+    """Some states of a run in progress; others are computed from the nearest one before.
 
-    They share what they have in common (`PersistentList`), so that many of them cost little.
+    The states share their common parts (`PersistentList`), so storing many of them costs little.
     """
 
     def __init__(self, before: Past | None = None) -> None:
-        """Begin with nothing.
+        """Begin without states.
 
         Args:
-            before: the run as it was read, where it was taken up again.
+            before: the past run that this one continues; None for a new one.
         """
         self._before = before
         self._offset = len(before.events) if before is not None else 0
@@ -142,7 +142,7 @@ class PastStates:
         self._kept: dict[int, RunState] = {}
 
     def note(self, event: Event, state: RunState) -> None:
-        """Take the next event, and the state after it."""
+        """Add the next event and the state after it."""
         self._events.append(event)
         if event.seq % _KEEP_EVERY == 0:
             self._kept[event.seq] = state
@@ -151,7 +151,7 @@ class PastStates:
         """Return the state right after event `seq`.
 
         Raises:
-            ValueError: the way there does not begin with `Started`.
+            ValueError: the events before it do not begin with `Started`.
         """
         missing: list[Event] = []
         at = seq
@@ -175,25 +175,25 @@ class RunTree:
     """The checkpoints of a run, kept up to date event by event."""
 
     checkpoints: list[Checkpoint] = field(default_factory=list)
-    """In the order they were reached."""
+    """The checkpoints in the order in which they were reached."""
 
     cursor: int | None = None
-    """Id of the checkpoint that the run went through last."""
+    """Id of the checkpoint that the run passed last."""
 
     branch: int = 0
-    """Number of the branch that the run is on."""
+    """Number of the run's current branch."""
 
     ends: dict[int, Checkpoint] = field(default_factory=dict)
-    """The last checkpoint of each branch that reached one."""
+    """The last checkpoint of each branch that has one."""
 
     forks: list[int] = field(default_factory=list)
-    """The events with which branches began, in order."""
+    """Numbers of the events with which branches began, in order."""
 
     _by_id: dict[int, Checkpoint] = field(default_factory=dict)
     _branches: int = 0
 
     def copy(self) -> RunTree:
-        """Return a tree of its own, for a run that goes on from here."""
+        """Return an independent copy, for a run that continues from here."""
         return replace(
             self,
             checkpoints=list(self.checkpoints),
@@ -203,7 +203,7 @@ class RunTree:
         )
 
     def add(self, event: Event, state: RunState) -> Checkpoint | None:
-        """Note an event and the state after it; gives the checkpoint where it reached one."""
+        """Add an event and the state after it; return the checkpoint if it reached one."""
         if isinstance(event, Forked):
             self.fork(event.seq, event.checkpoint)
         if state.place is None or not is_checkpoint(event, state):
@@ -211,14 +211,14 @@ class RunTree:
         return self.reach(event.seq, state.place, state.iteration, state.call)
 
     def fork(self, seq: int, checkpoint: int) -> None:
-        """Note that the run goes on from a checkpoint as a new branch, from event `seq` on."""
+        """Record that the run continues from a checkpoint as a new branch from event `seq` on."""
         self.forks.append(seq)
         self._branches += 1
         self.branch = self._branches
         self.cursor = checkpoint
 
     def reach(self, seq: int, place: PausePoint, iteration: int, call: int | None) -> Checkpoint:
-        """Note a place that event `seq` came to."""
+        """Add the checkpoint for the pause point that event `seq` reached."""
         made = Checkpoint(seq, self.cursor, place, iteration, call, self.branch)
         self.checkpoints.append(made)
         self._by_id[seq] = made
@@ -227,7 +227,7 @@ class RunTree:
         return made
 
     def branch_end(self, seq: int, last: int) -> int:
-        """Return the last event of the branch that event `seq` is on: the one before it was left.
+        """Return the last event of event `seq`'s branch: the one before the run left the branch.
 
         Args:
             seq: an event.
@@ -237,13 +237,13 @@ class RunTree:
         return self.forks[at] - 1 if at < len(self.forks) else last
 
     def get(self, checkpoint: int) -> Checkpoint | None:
-        """Return the checkpoint of that id."""
+        """Return the checkpoint with that id; None if there is none."""
         return self._by_id.get(checkpoint)
 
     def find(
         self, iteration: int, place: PausePoint = PausePoint.BEFORE_REQUEST
     ) -> Checkpoint | None:
-        """Find the newest checkpoint at a place of a step, for `RUN@STEP` of the command line."""
+        """Return the newest checkpoint at a pause point of a step, for the argument `RUN@STEP`."""
         fitting = (
             item
             for item in reversed(self.checkpoints)
@@ -252,19 +252,19 @@ class RunTree:
         return next(fitting, None)
 
     def children(self, checkpoint: int | None) -> tuple[Checkpoint, ...]:
-        """Return the checkpoints that follow one; of None, the first."""
+        """Return the checkpoints that follow one; for None, the first ones."""
         return tuple(item for item in self.checkpoints if item.parent == checkpoint)
 
 
 class RanCalls(AbstractSet[tuple[str, str]]):
-    """(tool, arguments) of the calls that a run made; those of its past are read when asked for."""
+    """(tool, arguments) of a run's calls; those of its past are read only when needed."""
 
     def __init__(self, past: Past) -> None:
         self._past = past
         self._new: set[tuple[str, str]] = set()
 
     def add(self, key: tuple[str, str]) -> None:
-        """Note one more."""
+        """Add a call."""
         self._new.add(key)
 
     def __contains__(self, key: object) -> bool:
@@ -279,22 +279,22 @@ class RanCalls(AbstractSet[tuple[str, str]]):
 
 @dataclass(frozen=True)
 class Walk:
-    """The fold of a journal, from its first event to its last."""
+    """The result of folding a whole journal."""
 
     events: Sequence[Event]
-    """The journal, in order."""
+    """The events of the journal, in order."""
 
     state: RunState | None
-    """The last state; None of an empty journal."""
+    """The last state; None for an empty journal."""
 
     tree: RunTree
-    """The places reached."""
+    """The checkpoints reached."""
 
     ran: frozenset[tuple[str, str]]
-    """(tool, arguments) of the calls that were made, on any branch."""
+    """(tool, arguments) of the calls made on all branches."""
 
     past: PastStates
-    """States on the way."""
+    """Some of the states in between."""
 
     def state_at(self, seq: int) -> RunState:
         """Return the state right after event `seq`."""
@@ -302,10 +302,10 @@ class Walk:
 
 
 def walk(events: Iterable[Event]) -> Walk:
-    """Read a journal in one pass; forks go back to the states they name.
+    """Read a journal in one pass; a fork returns to the state that it names.
 
     Raises:
-        ValueError: it does not begin with `Started`.
+        ValueError: the journal does not begin with `Started`.
     """
     kept: list[Event] = []
     past = PastStates()
@@ -339,12 +339,12 @@ class RecordedReply:
     """Reply that was received."""
 
     call: KeptCall | None = None
-    """Under which name what was sent is kept; None for a reply that the user gave."""
+    """Key of the stored wire call; None for a reply that the user gave."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunRecording:
-    """The replies and results of a branch, for another branch."""
+    """The replies and tool results of one branch, for use on another one."""
 
     calls: tuple[RecordedReply, ...] = ()
     """Model calls, in order."""
@@ -355,25 +355,25 @@ class RunRecording:
 
 @dataclass
 class RecordedModel:
-    """Answers with a recording's replies in order; a request that differs ends the replay."""
+    """A model that gives recorded replies in order; a request that differs ends the replay."""
 
     calls: Sequence[RecordedReply]
     """The recorded calls."""
 
     label: str = "Recorded"
-    """For people."""
+    """Name for the user."""
 
     capabilities: Capabilities = field(default_factory=Capabilities)
-    """All of them."""
+    """Capabilities; by default all."""
 
     _used: int = field(default=0, init=False)
 
     def request_body(self, request: ModelRequest) -> JsonObject:
-        """Return nothing: a replay sends nothing."""
+        """Return an empty body: a replay sends nothing."""
         return {}
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ReplyDelta]:
-        """Give the next recorded reply.
+        """Yield the next recorded reply.
 
         Raises:
             ModelError: "recording-ended" or "diverged".
@@ -399,7 +399,7 @@ class RecordedModel:
 
 
 def _deltas(reply: Reply) -> list[ReplyDelta]:
-    """Return the pieces that make up a reply again."""
+    """Split a reply into deltas."""
     made: list[ReplyDelta] = []
     if reply.reasoning:
         made.append(ReasoningDelta(reply.reasoning))
@@ -416,16 +416,16 @@ def _deltas(reply: Reply) -> list[ReplyDelta]:
 
 
 class RecordedSpecs(NoTools):
-    """The tools of a recorded run as the model was offered them; none can be called."""
+    """The tools of a recorded run as they were offered to the model; they cannot be called."""
 
     def __init__(self, specs: tuple[ToolSpec, ...]) -> None:
-        """Take what the run was started with (`RunSetup.tools`)."""
+        """Take the tools of the recorded run (`RunSetup.tools`)."""
         self.specs = specs
 
     def check(
         self, name: str, arguments: JsonObject, released: AbstractSet[str] = frozenset()
     ) -> tuple[str, ...]:
-        """Check a call as the tools did then, by the schema that was offered."""
+        """Check a call against the schema that was offered."""
         spec = next((item for item in self.specs if item.name == name), None)
         if spec is None:
             return super().check(name, arguments, released)
@@ -433,15 +433,15 @@ class RecordedSpecs(NoTools):
 
 
 class RecordedTools(ToolboxAround):
-    """Answers calls with the recorded outcomes of the same calls; others go to the toolbox."""
+    """A toolbox that returns recorded outcomes for the same calls and forwards all others."""
 
     def __init__(self, toolbox: RunToolbox, recording: RunRecording, *, live: bool = True) -> None:
-        """Make it.
+        """Wrap a toolbox.
 
         Args:
-            toolbox: what the tools are.
-            recording: what they answered.
-            live: whether a call that was not recorded is made; otherwise it is an error.
+            toolbox: the tools.
+            recording: the outcomes that were recorded.
+            live: whether to make calls that were not recorded; otherwise they are errors.
         """
         super().__init__(toolbox)
         self._live = live
@@ -451,7 +451,7 @@ class RecordedTools(ToolboxAround):
         self._recorded: set[str] = set()
 
     def needs_approval(self, name: str) -> bool:
-        """Return the toolbox's word; a recorded outcome needs none, but only a call shows that."""
+        """Return the toolbox's decision; only the call shows whether an outcome is recorded."""
         return self._live and self._inner.needs_approval(name)
 
     def origin(self, name: str) -> ResultOrigin:
@@ -465,7 +465,7 @@ class RecordedTools(ToolboxAround):
         call_id: str = "",
         released: AbstractSet[str] = frozenset(),
     ) -> ToolOutcome:
-        """Return the recorded outcome of this very call, each once; else the tool itself."""
+        """Return the recorded outcome of the same call, each once; else call the tool."""
         held = self._outcomes.get((name, json_text(arguments)))
         if held:
             self._recorded.add(name)
@@ -476,10 +476,10 @@ class RecordedTools(ToolboxAround):
         return ToolOutcome(f"Error: no recorded result of {name!r} with these arguments", "error")
 
 
-# A run of the past told once more: its replies, its tools' results, and what the user did in it.
+# The reenactment of a past run: its replies, its tool results, and the user's actions in it.
 
 _WORLD = (Rendered, ContextTrimmed, ModelReplied, ReplyRead, CallsChecked, ToolEnded, AnswerChecked)
-"""Facts that the new run makes by itself; retries and pauses are not among them."""
+"""Events that the new run makes by itself; without retries and pauses."""
 
 _USER_EVENTS = (
     MessagesEdited,
@@ -495,35 +495,35 @@ _USER_EVENTS = (
     Steered,
     ModelChosen,
 )
-"""Facts that the user made, to be made again; an interrupted call's fate is its result now."""
+"""Events of the user that are repeated; a lost call's outcome is replayed as its result."""
 
 _Where: TypeAlias = tuple[PausePoint | None, int, int | None]
 
 
 @dataclass(frozen=True, slots=True)
 class _Due:
-    """An event of the past, with the place of the run."""
+    """An event of the past run, and the pause point at which it happened."""
 
     event: Event
     where: _Where
 
     @property
     def floats(self) -> bool:
-        """Return whether it was sent during an effect; it then waits for the next place."""
+        """Return whether it was sent during an effect; if so, it is due at the next pause point."""
         return isinstance(self.event, Steered | LimitRaised | ModelChosen)
 
 
 class Reenactment:
     """The user's actions of a run, repeated at their places.
 
-    Used by one run, on its loop. A run that takes another way is left alone from there on.
+    Used by one run, on its event loop. It stops as soon as the run differs from the recorded one.
     """
 
     def __init__(self, path: Iterable[Event]) -> None:
         """Take a branch of a journal (`tree.branch_path` of its last event).
 
         Raises:
-            ValueError: it does not begin with `Started`.
+            ValueError: the branch does not begin with `Started`.
         """
         calls: list[RecordedReply] = []
         outcomes: list[tuple[tuple[str, str], ToolOutcome]] = []
@@ -553,19 +553,19 @@ class Reenactment:
                 self._due.append(_Due(event, _where(state)))
             state, _ = advance(state, event)
         self.recording = RunRecording(tuple(calls), tuple(outcomes))
-        """Replies and results, as the model and the tools gave them."""
+        """The recorded replies and tool results."""
         self.released = state.released if state is not None else frozenset()
-        """References of secrets that the run sent."""
+        """References of the secrets whose values the run sent."""
         self.seconds = 0.0 if state is None else state.setup.recorded_seconds or state.seconds
-        """Seconds of work of the run that was recorded."""
+        """Seconds of work of the recorded run."""
 
     @property
     def goes_on(self) -> bool:
-        """Whether the run of the past did anything more from here."""
+        """Whether the recorded run has further events."""
         return bool(self._due or self._said)
 
     def saw(self, event: Event) -> None:
-        """Compare a fact of the new run with the past: the first other one ends the reenactment."""
+        """Compare an event of the new run with the recorded one; the first difference ends it."""
         if not isinstance(event, _WORLD):
             return
         while self._due and self._due[0].floats:
@@ -576,7 +576,7 @@ class Reenactment:
             self._due.clear()
 
     def due(self, state: RunState) -> Event | None:
-        """Return the user's next action at this place; each once."""
+        """Return the user's next action at this pause point; each only once."""
         if self._said:
             return self._said.popleft()
         if not self._due or isinstance(self._due[0].event, _WORLD):

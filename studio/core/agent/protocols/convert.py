@@ -1,7 +1,7 @@
-"""Rewriting a prompt from one protocol to another, offered as a fix with its whole difference.
+"""Convert a prompt from one protocol to another, as a fix whose whole difference is shown.
 
-The parts of the body that teach the old format, list the tools or show the history go; what the new
-protocol needs comes in their place. Everything else, the question above all, stays as it was.
+The parts of the body that explain the old format, list the tools or show the history are replaced
+by those of the new protocol. Everything else, above all the question, stays.
 """
 
 import re
@@ -23,10 +23,10 @@ _TEACHES = (
     re.compile(r"\{%[-+]?\s*for\s+\w+\s+in\s+(?:tools|history)\b|\{\{#\s*(?:tools|history)\s*\}\}"),
     re.compile(r"\{{1,3}\s*(?:tools|history)\s*\}{1,3}"),
 )
-"""A part of the body with one of these teaches the format."""
+"""Matches a part of the body that explains the format."""
 
 _MENTIONS = re.compile(r"Final Answer|\bObservations?\b|\bThought\b|final_answer|\bJSON action\b")
-"""A line with one of these speaks of it."""
+"""Matches a line that mentions the format."""
 
 _QUESTION = re.compile(r"\{{1,3}\s*(?:question|input|query)\b[^}]*\}{1,3}")
 _CHAT = re.compile(r"(?P<open>\{{1,3}\s*)chat_history(?P<close>\s*\}{1,3})")
@@ -45,7 +45,7 @@ _OURS = frozenset(
         "After each action you get its output:",
     }
 )
-"""Lines of the texts below that say nothing of a format by themselves."""
+"""Lines of the texts below that do not mention a format themselves."""
 
 _FENCED_LAST = re.compile(r"(?:\n#+[^\n]*)?\n```json\s*\Z")
 
@@ -55,7 +55,7 @@ class _Pieces:
     """The parts of a body that a protocol needs."""
 
     teach: str
-    """Instructions and tools, for the system."""
+    """Instructions and tools, for the system message."""
 
     tail: str
     """The steps so far, after the question."""
@@ -109,7 +109,7 @@ def _sections(document: PromptDocument) -> Iterator[tuple[str, str]]:
 
 
 def _without_ours(text: str, format_: TemplateFormat) -> str:
-    """Return a section without what an earlier rewriting put in, whole or line by line."""
+    """Return a section without the text that an earlier conversion added, whole or line by line."""
     for protocol in get_args(ProtocolName):
         pieces = _pieces(protocol, format_)
         for piece in (pieces.teach, pieces.tail):
@@ -119,7 +119,7 @@ def _without_ours(text: str, format_: TemplateFormat) -> str:
 
 
 def _strip(text: str) -> str:
-    """Return a section without what teaches a format; the lines about the question stay."""
+    """Return a section without its explanation of a format; the lines about the question stay."""
     made: list[str] = []
     for part in _HEADING.split(text):
         if not any(pattern.search(part) for pattern in _TEACHES):
@@ -132,7 +132,7 @@ def _strip(text: str) -> str:
 
 
 def _without_mentions(part: str) -> str:
-    """Return a part without its lines about the format; a part that is mostly such lines goes."""
+    """Return a part without lines about the format; empty if most of its lines are about it."""
     lines = part.split("\n")
     kept = [line for line in lines if not _MENTIONS.search(line)]
     texts = [line for line in lines if line.strip() and not line.startswith("#")]
@@ -141,14 +141,14 @@ def _without_mentions(part: str) -> str:
 
 
 def _without_lessons(part: str) -> str:
-    """Return the question's part without the loops and lines of the old format."""
+    """Return the part with the question, without the loops and lines of the old format."""
     lines = _HISTORY_LOOP.sub("", part).split("\n")
     kept = [line for line in lines if not any(item.search(line) for item in _TEACHES)]
     return _without_mentions("\n".join(kept)) + "\n"
 
 
 def _opening(part: str) -> str:
-    """Return the first line of a part that teaches, if it is plain words on something else."""
+    """Return the first line of an explanation, if it is ordinary text about something else."""
     first = part.split("\n", 1)[0]
     is_about_it = _MENTIONS.search(first) or any(item.search(first) for item in _TEACHES)
     return "" if part.startswith("#") or is_about_it else f"{first}\n"
@@ -168,7 +168,7 @@ def _variable(name: str, format_: TemplateFormat) -> str:
 
 
 def _braces(text: str, format_: TemplateFormat) -> str:
-    """Return literal braces as the template language wants them."""
+    """Return the text with literal braces escaped for the template language."""
     return text.replace("{", "{{").replace("}", "}}") if format_ == "fstring" else text
 
 

@@ -1,8 +1,7 @@
-"""Findings of reading a reply: spans, remarks and errors, for both text protocols.
+"""The result of reading a reply: spans, warnings and errors, for all protocols.
 
-The remarks that a reading can carry, each a stable code and one sentence.
-
-Finding labels ("Thought:", "Action:", …) at the starts of lines, and nowhere else.
+Also the warnings' codes and sentences, and the search for labels ("Thought:", "Action:", …), which
+count only at the start of a line.
 """
 
 import re
@@ -30,7 +29,7 @@ from studio.core.text.source import Span
 from studio.core.text.values import JsonDict
 from studio.core.wire.reply import Reply
 
-# The seam between the machine and the three ways a prompt and a model speak about tools.
+# The interface between the loop and the three protocols.
 
 
 @dataclass(frozen=True)
@@ -38,31 +37,31 @@ class ReadRules:
     """The rules for reading a reply."""
 
     tools: tuple[ToolSpec, ...] = ()
-    """The tools offered; a tool with one parameter may take a bare value."""
+    """The tools offered; a tool with one parameter accepts a bare value."""
 
     final_words: tuple[str, ...] = ()
-    """Further words that end a JSON-action run."""
+    """Further action names that end a JSON-action run."""
 
     plain_is_final: bool = False
     """Whether a reply without any label counts as the answer."""
 
     free_text: bool = False
-    """Whether the prompt teaches `Action Input:` with free text (the older ReAct dialect)."""
+    """Whether the prompt asks for `Action Input:` with free text (the older ReAct dialect)."""
 
     answer_labels: tuple[str, ...] = ()
-    """Further labels that end a ReAct run, without colon ("Answer", "AI")."""
+    """Further labels that end a ReAct run, without the colon ("Answer", "AI")."""
 
     def tool(self, name: str) -> ToolSpec | None:
-        """Return the tool of that exact name."""
+        """Return the tool with exactly that name; None if there is none."""
         return next((tool for tool in self.tools if tool.name == name), None)
 
 
 class LoopProtocol(Protocol):
-    """One way of asking for tools and of reading a reply. Stateless."""
+    """A protocol: the variables of the prompt, and how a reply is read. Stateless."""
 
     @property
     def name(self) -> ProtocolName:
-        """Its name."""
+        """Name of the protocol."""
         ...
 
     @property
@@ -73,21 +72,21 @@ class LoopProtocol(Protocol):
     def variables(self, state: RunState, looped: frozenset[str]) -> JsonDict:
         """Return the variables of the template besides the user's inputs.
 
-        Names in `looped` (those that the template loops over) are given as lists, others as text.
+        Variables in `looped` (those that the template loops over) are lists, others are text.
         """
         ...
 
     def read(self, reply: Reply, rules: ReadRules) -> Reading:
-        """Read a reply. Total, pure, bounded; independent of how the text is split into chunks."""
+        """Read a reply, however it was split into chunks. Pure, bounded; never raises."""
         ...
 
     def trailing(self, state: RunState) -> tuple[Message, ...]:
-        """Return the messages that follow the rendered ones: bad replies with errors, steering."""
+        """Return the messages after the rendered ones: unreadable replies with errors, steering."""
         ...
 
 
 def only_parameter(tool: ToolSpec | None) -> str | None:
-    """Return the name of a tool's one and only parameter (or of its only required one)."""
+    """Return the name of a tool's only parameter, or of its only required one; else None."""
     if tool is None:
         return None
     properties = tool.parameters.get("properties")
@@ -102,7 +101,7 @@ def only_parameter(tool: ToolSpec | None) -> str | None:
 
 
 def takes_text(tool: ToolSpec | None) -> bool:
-    """Return whether a tool's only parameter is a string (or says nothing of its type)."""
+    """Return whether a tool's only parameter is a string or has no type."""
     name = only_parameter(tool)
     if tool is None or name is None:
         return False
@@ -112,16 +111,16 @@ def takes_text(tool: ToolSpec | None) -> bool:
     return kind in (None, "string")
 
 
-# What the model is told when something went wrong; every text can be edited in its step.
+# The messages to the model about a failure; the user can edit each in its step.
 
 INTERRUPTED = "The tool call was interrupted before a result was produced."
-"""Result of a call that has none, so that the history stays legal for the provider."""
+"""Result of an interrupted call; providers require one in the history."""
 
 RAN_WITHOUT_RESULT = "The tool ran, but its result was lost."
-"""Result of a call that the user knows to have run."""
+"""Result of a call that ran according to the user."""
 
 SKIPPED = "The tool was not run."
-"""Result of a call that the user took out."""
+"""Result of a call that the user skipped."""
 
 
 def format_feedback(protocol: ProtocolName, message: str) -> str:
@@ -131,7 +130,7 @@ def format_feedback(protocol: ProtocolName, message: str) -> str:
 
 
 def unknown_tool(name: str, known: Sequence[str]) -> str:
-    """Return the observation for a tool that does not exist."""
+    """Return the observation about a tool that does not exist."""
     if not known:
         return f"Error: {name} is not a valid tool; no tools are available."
     near = nearest(name, known)
@@ -140,12 +139,12 @@ def unknown_tool(name: str, known: Sequence[str]) -> str:
 
 
 def bad_call(problems: Sequence[str]) -> str:
-    """Return the observation for arguments that cannot be used."""
+    """Return the observation about arguments that cannot be used."""
     return "Error: " + "; ".join(problem.rstrip(".") for problem in problems) + "."
 
 
 def rejected(reason: str) -> str:
-    """Return the observation for a call that the user (or a rule) did not allow."""
+    """Return the observation about a call that the user or a rule rejected."""
     return (
         f"Error: The call was not allowed: {reason}"
         if reason
@@ -160,22 +159,22 @@ _OPEN = re.compile(r"(?:^|(?<=\n))[ \t]*<(think|thinking|reasoning)>", re.IGNORE
 
 @dataclass(frozen=True, slots=True)
 class TextWithoutReasoning:
-    """A text with its reasoning blanked out; offsets stay as they were."""
+    """A text with its reasoning replaced by blanks; all offsets stay the same."""
 
     text: str
-    """The same length as the raw text."""
+    """The text, as long as the raw text."""
 
     reasoning: str
     """Text of the reasoning blocks, joined by blank lines."""
 
     spans: tuple[Span, ...]
-    """Places of the blocks, with their tags."""
+    """Spans of the blocks, including their tags."""
 
     is_open: bool = False
-    """Whether the last block never ends."""
+    """Whether the last block is not closed."""
 
     def piece(self, start: int, end: int) -> str:
-        """Return the text between two places, blocks left out."""
+        """Return the text between two offsets without the blocks."""
         pieces: list[str] = []
         for span in self.spans:
             if span.end <= start or span.start >= end:
@@ -189,8 +188,8 @@ class TextWithoutReasoning:
 def blank_reasoning(raw: str) -> TextWithoutReasoning:
     """Blank out reasoning blocks that begin at the start of a line.
 
-    A text whose template opened the block already has only the closing tag: all before it is
-    reasoning. A block that never ends takes the rest.
+    If the template opened the block, the reply has only the closing tag: all text before it is
+    reasoning. A block that is not closed extends to the end.
     """
     spans: list[Span] = []
     pieces: list[str] = []
@@ -236,12 +235,12 @@ _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 def open_thinking(
     reply: Reply, thinking: TextWithoutReasoning, *, decides: bool
 ) -> FormatError | None:
-    """Report a reply of nothing but unended thinking, with a way to end it.
+    """Report a reply that only consists of an unclosed thinking block, with a repair.
 
     Args:
         reply: the reply.
-        thinking: its text without the thinking.
-        decides: whether labels or JSON in it may be what the reply decides.
+        thinking: the reply's text with the thinking blanked.
+        decides: whether the block contains labels or JSON that could be the action.
     """
     if not thinking.is_open or thinking.text.strip():
         return None
@@ -277,7 +276,7 @@ _WORDS: dict[str, LabelKind] = {
     "Final Answer": "final",
     "Observation": "observation",
 }
-# Runs of blanks are bounded: two in a row would make a line of a million blanks quadratic.
+# Blanks are bounded: two unbounded repetitions would be quadratic on a line of a million blanks.
 _DECORATION = r"[ \t]{0,20}(?:[-*+>#][ \t]{1,9}|#{1,6}[ \t]{1,9}|\d{1,9}[.)][ \t]{1,9})?"
 
 
@@ -286,19 +285,19 @@ class Label:
     """One label."""
 
     kind: LabelKind
-    """Kind of the label."""
+    """Kind of label."""
 
     word: str
-    """As written, without colon."""
+    """The word as written, without colon."""
 
     start: int
-    """First character of the line's label, decoration included."""
+    """Offset of the label, including marks before it (`**`, `#`)."""
 
     end: int
-    """One past the colon (and its closing `**`)."""
+    """Offset after the colon (and its closing `**`)."""
 
     is_strict: bool
-    """Whether it is written exactly as the prompt says."""
+    """Whether the label is written exactly as the prompt asks."""
 
 
 @lru_cache(maxsize=16)
@@ -319,10 +318,10 @@ def _patterns(extra_final: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern
 def find_labels(
     text: str, *, lenient: bool, extra_final: tuple[str, ...] = (), start: int = 0
 ) -> Iterator[Label]:
-    """Yield the labels from `start` on, in order of place.
+    """Yield the labels from offset `start` on, in order.
 
-    Strictly: the exact word and a colon after blanks at most. Leniently also: any case, bold,
-    numbered, a list or heading mark before it, a full-width colon.
+    A strict label is the exact word and a colon, with only blanks before it. `lenient` also accepts
+    any case, bold, numbers, a list or heading mark before it, a full-width colon.
     """
     strict_form, lenient_form = _patterns(extra_final)
     kinds = {word.lower(): kind for word, kind in _WORDS.items()}
@@ -338,20 +337,20 @@ _MESSAGES = resource_table("words", "reading_warnings.txt")["warnings"]
 
 
 def remark(code: str, *words: str, span: Span | None = None) -> ReadingWarning:
-    """Return the remark of that code about `words`."""
+    """Return the warning with that code."""
     return ReadingWarning(code, _MESSAGES[code].format(*words), span)
 
 
 class Findings:
-    """One pass over one reply; the lists collect what is found."""
+    """A reply and the spans and warnings found in it during one pass."""
 
     def __init__(self, reply: Reply, thinking: TextWithoutReasoning, rules: ReadRules) -> None:
         self.reply = reply
-        """The reply, whole."""
+        """The whole reply."""
         self.text = thinking.text
-        """Its text, the model's thinking blanked."""
+        """The reply's text, with the model's thinking blanked."""
         self.rules = rules
-        """Rules of the reading."""
+        """The rules for reading."""
         self._thinking = thinking
         self._spans: list[ReadSpan] = []
         self._warnings: list[ReadingWarning] = []
@@ -388,19 +387,19 @@ class Findings:
 
     @property
     def warnings(self) -> tuple[ReadingWarning, ...]:
-        """The remarks."""
+        """The warnings."""
         return tuple(self._warnings)
 
     def raw(self, start: int, end: int) -> str:
-        """Return a piece of the reply without its thinking."""
+        """Return a slice of the reply without its thinking."""
         return self._thinking.piece(start, end)
 
     def piece(self, start: int, end: int) -> str:
-        """Return a piece of the reply, without blanks around it."""
+        """Return a slice of the reply, stripped."""
         return self.raw(start, end).strip()
 
     def mark(self, label: ReadAs, start: int, end: int) -> str:
-        """Note what `start`–`end` (blanks aside) was read as, and give its text."""
+        """Record how the slice `start`–`end` was read, and return its text, stripped."""
         piece = self.text[start:end]
         span = Span(start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip()))
         if span.end > span.start:
@@ -408,7 +407,7 @@ class Findings:
         return self.piece(start, end)
 
     def label(self, label: Label) -> None:
-        """Note a label, and once that one is not written as it should be."""
+        """Record a label; warn once if one is not written as it should be."""
         span = Span(label.start, label.end)
         self._spans.append(ReadSpan("label", span))
         known = any(item.code == "loose_label" for item in self._warnings)
@@ -416,14 +415,14 @@ class Findings:
             self.warn("loose_label", self.text[label.start : label.end], span=span)
 
     def warn(self, code: str, *words: str, span: Span | None = None) -> None:
-        """Note a remark."""
+        """Record a warning."""
         self._warnings.append(remark(code, *words, span=span))
 
     def warn_of_end(self, *, is_whole: bool = False) -> None:
-        """Note that the answer was cut or filtered.
+        """Warn if the answer was cut or filtered.
 
         Args:
-            is_whole: whether the answer is known to be whole, because its JSON is closed.
+            is_whole: whether the answer is known to be complete because its JSON is closed.
         """
         match self.reply.finish_reason:
             case "length" if not is_whole:
@@ -443,7 +442,7 @@ class Findings:
         answer: str = "",
         repairs: tuple[Repair, ...] = (),
     ) -> FormatError:
-        """Return the error of a reply that cannot be acted on."""
+        """Return the error of a reply that is no valid action or answer."""
         return FormatError(
             code=code,
             message=message,
@@ -459,7 +458,7 @@ class Findings:
 def read_without_reasoning(
     reply: Reply, rules: ReadRules, read: Callable[[Findings], Reading]
 ) -> Reading:
-    """Read a reply's text without what the model thought aloud, which is shown as reasoning."""
+    """Read a reply's text without its `<think>` blocks, which are returned as reasoning."""
     thinking = blank_reasoning(reply.text)
     reasoning = "\n\n".join(piece for piece in (reply.reasoning, thinking.reasoning) if piece)
     reading = read(Findings(reply, thinking, rules))

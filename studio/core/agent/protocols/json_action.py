@@ -41,13 +41,13 @@ _MOST_ROOTS = 50
 
 
 def read_json_action(reply: Reply, rules: findings.ReadRules) -> Reading:
-    """Read a JSON-action reply. The first action wins; a broken root is never descended into."""
+    """Read a JSON-action reply. The first action counts; objects inside a broken one do not."""
     return findings.read_without_reasoning(reply, rules, lambda found: _Reader(found).read())
 
 
 @dataclass(frozen=True, slots=True)
 class _Root:
-    """A JSON object in the reply."""
+    """The JSON object of the reply."""
 
     value: JsonObject
     start: int
@@ -56,7 +56,7 @@ class _Root:
 
 
 class _Reader:
-    """One pass over one reply; the lists collect what is found on the way."""
+    """One pass over one reply, which collects spans and warnings."""
 
     def __init__(self, found: findings.Findings) -> None:
         self._found = found
@@ -177,13 +177,13 @@ class _Reader:
     def _unknown_keys(
         self, left: tuple[str, ...], action_key: str, thought: str, root: _Root
     ) -> FormatError:
-        """Report arguments under unknown keys; they are never treated as absent."""
+        """Report arguments under unknown keys; they are never ignored."""
         tool = str(root.value[action_key]).strip()
         held = {key: root.value[key] for key in left}
         key = _key(root.value, _INPUT_KEYS) or "action_input"
         given: Json = held
         if len(left) == 1 and not _is_parameter(left[0], self._found.rules.tool(tool)):
-            given = held[left[0]]  # one key with all of it: `params`, `action_inputs`, `answer`
+            given = held[left[0]]  # one key holds all of them: `params`, `action_inputs`, `answer`
         if self._is_end(tool) and len(left) > 1:
             given = None
         repairs: tuple[Repair, ...] = ()
@@ -208,7 +208,7 @@ class _Reader:
         return value[key]
 
     def _is_end(self, tool: str) -> bool:
-        """Return whether the word ends the run; a real tool of that name takes precedence."""
+        """Return whether the action ends the run; a tool of that name takes precedence."""
         if self._found.rules.tool(tool) is not None:
             return False
         word = _bare_word(tool)
@@ -274,7 +274,7 @@ class _Reader:
     # Marking --------------------------------------------------------------------------------------
 
     def _thought(self, end: int) -> str:
-        """Return the prose before the object."""
+        """Return the text before the object."""
         text = _TICKS.sub("", self._found.raw(0, end)).strip().removesuffix("[").strip()
         text = re.sub(r"\n?[ \t]*Action:\s*\Z", "", text).strip()
         text = text.removeprefix("Thought:").strip()
@@ -297,7 +297,7 @@ class _Reader:
 
 
 def _key(value: JsonObject, keys: tuple[str, ...]) -> str | None:
-    """Return the first of `keys` that the object has, compared without case."""
+    """Return the first of `keys` that the object has, ignoring case."""
     lowered = {key.strip().lower(): key for key in value}
     return next((lowered[key] for key in keys if key in lowered), None)
 
@@ -308,11 +308,11 @@ _BESIDE = frozenset(
     status log confidence observation action_output
 """.split()
 )
-"""Keys beside an action that are no arguments of it."""
+"""Keys next to the action that are not its arguments."""
 
 
 def _left_over(value: JsonObject, action_key: str) -> tuple[str, ...]:
-    """Return the keys that are neither the action, nor its input, nor known to be beside them."""
+    """Return the keys that are neither the action, its input, nor in `_BESIDE`."""
     known = {*_INPUT_KEYS, *_BESIDE, action_key.strip().lower()}
     return tuple(
         key for key, held in value.items() if key.strip().lower() not in known and held is not None
@@ -335,10 +335,10 @@ def _looks_like_action(piece: str) -> bool:
 
 
 def _end_of_root(text: str, start: int) -> int | None:
-    """Find the end of a broken object by the tolerant reader, else by its strings and braces.
+    """Return the end of a broken object, by the tolerant reader, else by strings and braces.
 
     Returns:
-        None where the text ends inside it.
+        The offset; None if the text ends inside the object.
     """
     repaired = repair_object(text, start) if len(text) - start <= LARGEST else None
     if repaired is not None:

@@ -1,7 +1,7 @@
-"""Repairs of JSON that a model nearly got right; offered to the user, never made silently.
+"""Repairs of JSON with common mistakes; offered to the user, never made silently.
 
-The reader below is tolerant where models commonly slip and gives up where it would have to guess.
-Cut text is never completed: closing it would run "delete … older than 1" for "… older than 10".
+The reader below accepts the usual mistakes of models and gives up if it would have to guess. Cut
+text is never completed: "delete … older than 1" may be the start of "… older than 10".
 """
 
 import re
@@ -14,7 +14,7 @@ from studio.core.text.source import Span
 from studio.core.text.values import Json, JsonDict
 
 LARGEST = 200_000
-"""Characters; longer JSON gets no repair offered, since the reader is not a fast one."""
+"""Maximum length of JSON to repair, in characters, since the reader is slow."""
 
 _DEEPEST = 100
 _CLOSERS = {'"': '"', "'": "'", "“": "”", "‘": "’", "„": "“", "`": "`"}
@@ -29,32 +29,32 @@ _TITLES = resource_table("words", "terms.txt")["json_repairs"]
 
 
 class _Cut(Exception):  # noqa: N818 - an ending, not a fault
-    """The text ended inside the value."""
+    """Raised when the text ends inside the value."""
 
 
 class _Hopeless(Exception):  # noqa: N818
-    """Reading on would be guessing."""
+    """Raised when reading on would be guessing."""
 
 
 @dataclass(frozen=True, slots=True)
 class RepairedObject:
-    """The result of reading a broken text tolerantly."""
+    """A value that the tolerant reader read."""
 
     value: Json
     """The value."""
 
     end: int
-    """One past its last character."""
+    """Offset after its last character."""
 
     names: tuple[str, ...]
-    """The slips, in the order met."""
+    """Names of the mistakes, in order."""
 
 
 def repair_object(text: str, start: int) -> RepairedObject | None:
-    """Read the object that begins at `start`, forgiving the common slips.
+    """Read the object that begins at `start`, accepting the usual mistakes.
 
     Returns:
-        None where the text is cut, too long, nested deeper than 100, or ambiguous.
+        The object; None if the text is cut, too long, nested deeper than 100, or ambiguous.
     """
     if len(text) - start > LARGEST:
         return None
@@ -64,7 +64,7 @@ def repair_object(text: str, start: int) -> RepairedObject | None:
 
 
 def read_value(text: str, start: int) -> tuple[Json, int] | None:
-    """Read the value that begins at `start`, forgiving as above; return it and its end."""
+    """Read the value that begins at `start` as above; return it and its end."""
     return _Reader(text, start).read()
 
 
@@ -82,7 +82,7 @@ def ends_inside(text: str, start: int) -> bool:
 
 
 def repair_of(text: str, start: int, end: int, value: Json, names: tuple[str, ...]) -> Repair:
-    """Return the offer to put `value` in the place of a piece of the reply."""
+    """Return the repair that replaces a slice of the reply by `value`."""
     titles = [_TITLES.get(name, name) for name in names]
     title = ", ".join(titles)
     return Repair(
@@ -95,9 +95,9 @@ def repair_of(text: str, start: int, end: int, value: Json, names: tuple[str, ..
 
 
 def find_repair(text: str, start: int, end: int) -> Repair | None:
-    """Find a repair for the piece `start`–`end` of a reply that should be one JSON object.
+    """Find a repair for the slice `start`–`end` of a reply that should be one JSON object.
 
-    The object may stand behind other text or a fence; the first `{` begins it.
+    Text or a fence may come before the object, which begins at the first `{`.
     """
     brace = text.find("{", start, end)
     if brace < 0:
@@ -134,7 +134,7 @@ def find_repair(text: str, start: int, end: int) -> Repair | None:
 
 
 class _Reader:
-    """A recursive reader; `names` collects the slips."""
+    """A recursive reader; `names` collects the mistakes."""
 
     def __init__(self, text: str, start: int) -> None:
         self._text = text
@@ -143,12 +143,12 @@ class _Reader:
         self.has_escape = False
 
     def read(self) -> tuple[Json, int] | None:
-        """Return the value and its end; None where the text is cut or ambiguous."""
+        """Return the value and its end; None if the text is cut or ambiguous."""
         try:
             value = self.value(0)
         except (_Cut, _Hopeless):
             return None
-        # Beside a wrong escape a right one may be meant as text: the tab in `C:\\Users\\tom`.
+        # If one escape is wrong, valid ones may be meant as text: the tab in `C:\\Users\\tom`.
         is_ambiguous = self.has_escape and "bad_escape" in self.names
         return None if is_ambiguous else (value, self.at)
 
@@ -165,7 +165,7 @@ class _Reader:
         return self._word()
 
     def _peek(self) -> str:
-        """Return the next character that is neither blank nor comment."""
+        """Return the next character that is no blank and in no comment."""
         text = self._text
         while self.at < len(text):
             if text[self.at].isspace():
@@ -248,7 +248,7 @@ class _Reader:
         raise _Cut
 
     def _escape(self, closer: str) -> str:
-        """Read an escape; a backslash that begins none is kept, as in a regular expression."""
+        """Read an escape; keep the backslash of an unknown one, as in a regular expression."""
         text = self._text
         if self.at + 1 >= len(text):
             raise _Cut

@@ -1,4 +1,4 @@
-"""The three protocols as values that the machine's runner works with."""
+"""The three protocols of the loop, and the choice of one for a prompt."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ from studio.core.wire.reply import Reply
 
 
 def history_rows(steps: Sequence[Step]) -> list[Json]:
-    """Return a row `thought`, `action`, `arguments`, `observation` per call (ReAct prompt)."""
+    """Return one row `thought`, `action`, `arguments`, `observation` per call (ReAct prompt)."""
     rows: list[Json] = []
     for step in steps:
         thought = step.reading.thought if step.reading is not None else ""
@@ -40,7 +40,7 @@ def history_rows(steps: Sequence[Step]) -> list[Json]:
 
 
 def react_scratchpad(steps: Sequence[Step]) -> str:
-    """Return the steps as ReAct text, ending where the next thought begins."""
+    """Return the steps as ReAct text that ends where the model's next thought begins."""
     lines: list[str] = []
     for step in steps:
         if isinstance(step.reading, Action):
@@ -70,7 +70,7 @@ def json_scratchpad(steps: Sequence[Step]) -> str:
 
 
 def _whole(reply: str) -> str:
-    """Return a reply with the fence that the prompt opened: an odd one garbles what follows."""
+    """Return a reply with the fence that the prompt opened; without it the fences do not match."""
     fences = [line for line in reply.splitlines() if line.lstrip().startswith("```")]
     if len(fences) % 2 == 0:
         return reply
@@ -90,11 +90,11 @@ def chat_lines(state: RunState) -> str:
 
 
 def bad_exchanges(steps: Sequence[Step], most: int) -> Iterator[Message]:
-    """Return the unreadable replies since the last good step, each with the message about it.
+    """Yield each unreadable reply since the last good step, with the message about it.
 
     Args:
-        steps: the steps that are done.
-        most: how many there may be (`RunState.format_errors`); no step before them is looked at.
+        steps: the finished steps.
+        most: the maximum number of replies (`RunState.format_errors`).
     """
     last = len(steps)
     first = max(0, last - most)
@@ -107,7 +107,7 @@ def bad_exchanges(steps: Sequence[Step], most: int) -> Iterator[Message]:
 
 
 def _tool_variables(state: RunState, looped: frozenset[str], *, quoted: bool) -> JsonDict:
-    """Return a run's tools as a template shows them: lists where it loops over them, else texts."""
+    """Return the variables for a run's tools: lists if the template loops over them, else text."""
     tools = state.setup.tools
     names: list[Json] = [tool.name for tool in tools]
     shown = [f'"{tool.name}"' if quoted else tool.name for tool in tools]
@@ -121,7 +121,7 @@ def _tool_variables(state: RunState, looped: frozenset[str], *, quoted: bool) ->
 
 @dataclass(frozen=True, slots=True)
 class NativeLoop:
-    """Tools travel in the request, results come back as `tool` messages."""
+    """The native protocol: tools are sent in the request, results as `tool` messages."""
 
     name: Literal["native"] = "native"
     rerenders: bool = False
@@ -131,17 +131,17 @@ class NativeLoop:
         return _tool_variables(state, looped, quoted=False)
 
     def read(self, reply: Reply, rules: ReadRules) -> Reading:
-        """See `read_native`."""
+        """Read a reply; see `read_native`."""
         return read_native(reply, rules)
 
     def trailing(self, state: RunState) -> tuple[Message, ...]:
-        """Return nothing: everything is in the conversation."""
+        """Return an empty tuple: everything is in the conversation."""
         return ()
 
 
 @dataclass(frozen=True, slots=True)
 class ReactLoop:
-    """The template is rendered again with the history of actions and observations."""
+    """The ReAct protocol: each step renders the template with the history of actions."""
 
     name: Literal["react"] = "react"
     rerenders: bool = True
@@ -160,23 +160,23 @@ class ReactLoop:
         }
 
     def read(self, reply: Reply, rules: ReadRules) -> Reading:
-        """See `read_react`."""
+        """Read a reply; see `read_react`."""
         return read_react(reply, rules)
 
     def trailing(self, state: RunState) -> tuple[Message, ...]:
-        """Return the bad replies, which the template's history has no place for, then steering."""
+        """Return the unreadable replies, which are not part of the history, then user messages."""
         return (*bad_exchanges(state.steps, state.format_errors), *state.injected)
 
 
 @dataclass(frozen=True, slots=True)
 class JsonActionLoop:
-    """The template is rendered again with a scratchpad of JSON actions and outputs."""
+    """The JSON-action protocol: each step renders the template with the earlier JSON actions."""
 
     name: Literal["json_action"] = "json_action"
     rerenders: bool = True
 
     def variables(self, state: RunState, looped: frozenset[str]) -> JsonDict:
-        """Return `tools`, `tool_names`, `examples`, `question`, and the history by its names."""
+        """Return `tools`, `tool_names`, `examples`, `question`, and the history under its names."""
         return {
             "question": state.setup.question,
             "input": state.setup.question,
@@ -188,11 +188,11 @@ class JsonActionLoop:
         }
 
     def read(self, reply: Reply, rules: ReadRules) -> Reading:
-        """See `read_json_action`."""
+        """Read a reply; see `read_json_action`."""
         return read_json_action(reply, rules)
 
     def trailing(self, state: RunState) -> tuple[Message, ...]:
-        """Return nothing: the scratchpad and the chat history hold everything."""
+        """Return an empty tuple: the scratchpad and the chat history contain everything."""
         return ()
 
 
@@ -204,12 +204,12 @@ _LOOPS: dict[ProtocolName, LoopProtocol] = {
 
 
 def loop_of(name: ProtocolName) -> LoopProtocol:
-    """Return the protocol of that name."""
+    """Return the protocol with that name."""
     return _LOOPS[name]
 
 
 def rules_of(state: RunState) -> ReadRules:
-    """Return the rules that a run reads its replies by."""
+    """Return the rules by which a run's replies are read."""
     setup = state.setup
     return ReadRules(
         tools=setup.tools,
@@ -231,21 +231,21 @@ _LOOPED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ProtocolChoice:
-    """A protocol and why."""
+    """A protocol and why it was chosen."""
 
     protocol: ProtocolName
     """The protocol."""
 
     reason: str
-    """Reason, for people: "the template uses agent_scratchpad"."""
+    """Reason, for the user: "the template uses agent_scratchpad"."""
 
 
 def choose_protocol(document: PromptDocument, wanted: ProtocolName | None = None) -> ProtocolChoice:
-    """Choose the protocol of a prompt: what its settings say, else what its body shows.
+    """Choose the protocol of a prompt by its settings, else by its body.
 
     Args:
         document: the prompt.
-        wanted: what the user chose in its place.
+        wanted: the user's choice, which takes precedence.
     """
     choice = _own_protocol(document)
     if wanted is None or wanted == choice.protocol:

@@ -1,10 +1,9 @@
-"""Native tool calls: they travel beside the text, and a reply without any is the answer.
+"""Native tool calls: separate from the text; a reply without any is the answer.
 
-Native tool calls that a model wrote as text, as servers without a parser for it pass them on.
-
-Five dialects: tags with JSON (Hermes, Qwen), a marked list (Mistral, Granite), function tags
-(Llama, Qwen-Coder), the tag before a Python call (Llama), and bare or fenced JSON. They are offered
-as a repair and never taken silently: a text that shows a call is not yet one.
+Also native tool calls written as text, which servers without a parser for them pass on. Five
+dialects: tags with JSON (Hermes, Qwen), a marked list (Mistral, Granite), function tags (Llama,
+Qwen-Coder), the tag before a Python call (Llama), and bare or fenced JSON. They are offered as a
+repair and never used silently: the text may only be an example of a call.
 """
 
 import re
@@ -44,7 +43,7 @@ from studio.core.text.source import Span
 from studio.core.text.values import Json, JsonDict, JsonObject
 from studio.core.wire.reply import Reply, ToolCall
 
-# Calls as programs write them, `tool(a="b")`, and named values, `a="b", c=3`: read for repairs.
+# Calls in the syntax of a program, `tool(a="b")`, and named values, `a="b", c=3`, for repairs.
 
 _CALL = re.compile(r"(?P<name>[^\W\d][\w.:/-]{0,200})(?P<open>[(\[])")
 _CLOSERS = {"(": ")", "[": "]"}
@@ -54,14 +53,14 @@ _PREFIX = re.compile(r"^(?:functions?|tools?|default_api|mcp|api)[.:/_]+", re.IG
 
 
 def read_named_values(text: str) -> JsonDict | None:
-    """Read the values of `a="b", c=3`; None where the text is anything else or more."""
+    """Read the values of `a="b", c=3`; None if the text is anything else or contains more."""
     made: JsonDict = {}
     at = _end_of_blanks(text, 0)
     while at < len(text):
         key = _KEY.match(text, at)
         if key is None or key["key"] in made or len(text) > LARGEST:
             return None
-        # The blank behind it lets a bare number or word end with the text.
+        # The added blank lets a bare number or word end with the text.
         read = read_value(f"{text} ", key.end())
         if read is None:
             return None
@@ -77,7 +76,7 @@ def read_call(text: str) -> tuple[str, JsonObject | str] | None:
     """Read the tool and the arguments of `tool(…)` or `tool[…]`.
 
     Returns:
-        Arguments by name, or the text of a single one; None where the text is no call.
+        The arguments by name, or the text of a single one; None if the text is no call.
     """
     text = text.strip().rstrip(";")
     found = _CALL.match(text)
@@ -100,9 +99,9 @@ def read_call(text: str) -> tuple[str, JsonObject | str] | None:
 
 
 def hidden_arguments(text: str, tool: ToolSpec | None) -> tuple[JsonObject, str] | None:
-    """Return the arguments in a text (JSON object or named values), and the kind of slip.
+    """Return the arguments in a text (JSON or named values), and the name of the mistake.
 
-    Named values count only where each is a parameter of the tool: `x = 5` may well be meant.
+    Named values count only if each is a parameter of the tool: `x = 5` may be ordinary text.
     """
     stripped = text.strip()
     if stripped.startswith("{") and (read := read_value(stripped, 0)) is not None:
@@ -117,7 +116,7 @@ def hidden_arguments(text: str, tool: ToolSpec | None) -> tuple[JsonObject, str]
 
 
 def arguments_of(tool: ToolSpec | None, given: JsonObject | str) -> JsonObject | None:
-    """Return arguments by name; a single value goes into the only parameter, where there is one."""
+    """Return arguments by name; a single value becomes the tool's only parameter, if it has one."""
     if not isinstance(given, str):
         return given
     name = only_parameter(tool)
@@ -125,7 +124,7 @@ def arguments_of(tool: ToolSpec | None, given: JsonObject | str) -> JsonObject |
 
 
 def named_tool(name: str, rules: ReadRules) -> ToolSpec | None:
-    """Return the tool that a name means, spelled exactly, or with another case or a prefix."""
+    """Return the tool with that name, exact, or with another case or a prefix; else None."""
     exact = rules.tool(name)
     if exact is not None:
         return exact
@@ -134,7 +133,7 @@ def named_tool(name: str, rules: ReadRules) -> ToolSpec | None:
 
 
 def near_name(name: str, known: Sequence[str]) -> str:
-    """Return the only known name that differs just by case, separators or prefix (`functions.`)."""
+    """Return the one known name that differs only by case, separators or prefix (`functions.`)."""
     if name in known:
         return ""
     wanted = {_bare(name), _bare(_PREFIX.sub("", name)), _bare(re.split(r"[.:/]", name)[-1])}
@@ -171,12 +170,12 @@ class _Asked:
 
 
 def find_text_calls(reply: Reply, text: str, rules: ReadRules) -> FormatError | None:
-    """Find the error of a reply with native calls written as text; None where it has none.
+    """Return the error of a reply with native calls written as text; None if it has none.
 
     Args:
         reply: the reply.
         text: its text, with the reasoning blanked out.
-        rules: the tools that were offered.
+        rules: the rules, with the tools that were offered.
     """
     if not rules.tools or len(text) > LARGEST:
         return None
@@ -207,7 +206,7 @@ def find_text_calls(reply: Reply, text: str, rules: ReadRules) -> FormatError | 
 
 
 def _start(text: str, rules: ReadRules) -> int | None:
-    """Find the start of the first call: a tag, or the text if all of it is a call."""
+    """Return the start of the first call: a tag, or 0 if the whole text is a call."""
     tag = _TAGS.search(text)
     if tag is not None:
         return tag.start()
@@ -222,7 +221,7 @@ def _start(text: str, rules: ReadRules) -> int | None:
 
 
 def _read(text: str, start: int, rules: ReadRules) -> tuple[list[_Asked], int, bool]:
-    """Read the calls from a place on, the end of the last, and whether each is complete."""
+    """Read the calls from an offset on; return them, their end, and whether each is complete."""
     asked: list[_Asked] = []
     at = start
     for _ in range(_MOST):
@@ -243,7 +242,7 @@ def _read(text: str, start: int, rules: ReadRules) -> tuple[list[_Asked], int, b
 
 
 def _one(text: str, at: int, rules: ReadRules) -> tuple[list[_Asked], int] | None:
-    """Return the calls of one piece, and where it ends."""
+    """Return the calls of one piece and its end."""
     function = _FUNCTION.match(text, at)
     if function is not None:
         return _function(text, function, rules)
@@ -261,7 +260,7 @@ def _one(text: str, at: int, rules: ReadRules) -> tuple[list[_Asked], int] | Non
 
 
 def _program(text: str, at: int, rules: ReadRules) -> tuple[list[_Asked], int] | None:
-    """Return a call in the syntax of Python, up to the end of its line or to a closing tag."""
+    """Read a call in Python syntax, up to the line's end or a closing tag; return its end too."""
     end = next((found.start() for found in _CLOSING.finditer(text, at)), len(text))
     line = text[at:end].strip()
     if line.startswith("[") and line.endswith("]"):
@@ -279,7 +278,7 @@ def _program(text: str, at: int, rules: ReadRules) -> tuple[list[_Asked], int] |
 
 
 def _function(text: str, found: re.Match[str], rules: ReadRules) -> tuple[list[_Asked], int] | None:
-    """Read `<function=name>` with JSON or a tag for each parameter, and where it ends."""
+    """Read `<function=name>` with JSON or one tag for each parameter; return its end too."""
     tool = named_tool(found["name"], rules)
     name = tool.name if tool is not None else found["name"]
     at = _blank(text, found.end())
@@ -299,13 +298,13 @@ def _function(text: str, found: re.Match[str], rules: ReadRules) -> tuple[list[_
 
 
 def _typed(text: str) -> Json:
-    """Return a parameter's value: numbers and words of JSON are those, all else is text."""
+    """Return a parameter's value: JSON numbers and words as such, anything else as text."""
     read = read_value(f"{text} ", 0) if re.fullmatch(r"-?\d+(\.\d+)?|true|false", text) else None
     return read[0] if read is not None else text
 
 
 def _calls_in(value: Json, rules: ReadRules) -> Iterator[_Asked]:
-    """Yield the calls that JSON holds: `{"name", "arguments"}`, or a list of such."""
+    """Yield the calls in a JSON value: `{"name", "arguments"}`, or a list of them."""
     if isinstance(value, list):
         for item in value:
             yield from _calls_in(item, rules)
@@ -332,9 +331,9 @@ def _blank(text: str, at: int) -> int:
 
 
 def read_native(reply: Reply, rules: ReadRules) -> Reading:
-    """Read a reply by its tool calls.
+    """Read a reply by its native tool calls.
 
-    Their presence decides, not the finish reason, which many servers give wrongly.
+    The presence of calls decides, not the finish reason, which many servers set wrongly.
     """
     thinking = blank_reasoning(reply.text)
     text = thinking.piece(0, len(reply.text)).strip()
@@ -408,7 +407,7 @@ def _read_call(call: ToolCall, index: int, rules: ReadRules, was_cut: bool) -> R
     call_id = call.id or f"call_{index + 1}"
     text = call.arguments
     if was_cut:
-        # Whole JSON proves nothing here: some servers close what the model did not.
+        # Complete JSON proves nothing here: some servers close JSON that the model did not.
         message = "The arguments are incomplete: the reply ended while the call was written"
         return RequestedCall(call_id, call.name, None, text, "truncated", message)
     if not text.strip() or text.strip() == "null":
@@ -443,7 +442,7 @@ def _read_call(call: ToolCall, index: int, rules: ReadRules, was_cut: bool) -> R
 def _not_plain(
     call: ToolCall, call_id: str, index: int, decoded: Decoded, rules: ReadRules
 ) -> RequestedCall:
-    """Return JSON with raw line breaks, or JSON that is not an object."""
+    """Return a call whose JSON contains raw line breaks or is not an object, with its repair."""
     text = call.arguments
     value = decoded.value
     if isinstance(value, dict):
@@ -462,5 +461,5 @@ def _not_plain(
 
 
 def _native(repair: Repair, index: int) -> Repair:
-    """Return the same repair, of a native call's arguments instead of the text."""
+    """Return the repair for the arguments of a native call instead of the text."""
     return replace(repair, span=None, call=index)

@@ -1,8 +1,8 @@
 """ReAct text: `Thought:`, then `Action:` and `Args:` JSON, or `Final Answer:`.
 
-The decisions on messy replies: docs/design/agent-loop.md.
+Decisions on malformed replies: docs/design/agent-loop.md.
 
-Slips in a ReAct action that no tool can be called by: each is named, and its repair offered.
+Also the mistakes that make a ReAct action unusable: each has a name and a repair.
 """
 
 import re
@@ -41,13 +41,13 @@ _ONE_LINE = re.compile(
 def find_slip(
     found: Findings, label: Label, start: int, end: int, thought: str
 ) -> FormatError | None:
-    """Return what is wrong with the line that names the tool; None if it is valid.
+    """Return the error in the line that names the tool; None if it is valid.
 
     Args:
         found: the reply.
         label: the `Action:` before the line.
-        start: where the line begins, behind the label.
-        end: where it ends.
+        start: start of the line, after the label.
+        end: end of the line.
         thought: the thought before it.
     """
     line = found.text[start:end]
@@ -64,7 +64,7 @@ def find_slip(
 
 
 def _final_as_action(found: Findings, label: Label, end: int, thought: str) -> FormatError:
-    """Report `Action: Final Answer` with the answer in its arguments."""
+    """Report `Action: Final Answer` that has the answer in its arguments."""
     text = found.text
     args = next(find_labels(text, lenient=True, start=end), None)
     is_args = args is not None and args.kind in ("args", "final")
@@ -84,7 +84,7 @@ def _final_as_action(found: Findings, label: Label, end: int, thought: str) -> F
 
 
 def _single(text: str) -> str:
-    """Return the answer from a JSON value with one text."""
+    """Return the answer from a JSON value with a single text; else the text itself."""
     read = read_value(text, 0) if text.startswith(("{", '"')) else None
     if read is None or text[read[1] :].strip():
         return text
@@ -114,7 +114,7 @@ def _no_action(found: Findings, label: Label, end: int, thought: str) -> FormatE
 def _arguments_beside(
     found: Findings, start: int, one_line: re.Match[str], thought: str
 ) -> FormatError:
-    """Report `Action: tool {…}` in one line."""
+    """Report `Action: tool {…}` on one line."""
     text, at = found.text, start + one_line.end()
     name = one_line["name"]
     message = "The arguments stand beside the tool's name, without 'Args:'"
@@ -135,7 +135,7 @@ def _arguments_beside(
 
 
 def _call(found: Findings, start: int, end: int, thought: str) -> FormatError | None:
-    """Report `Action: tool(a="b")`, maybe over several lines."""
+    """Report `Action: tool(a="b")`, possibly over several lines."""
     text = found.text
     after = next(find_labels(text, lenient=True, start=end), None)
     limit = after.start if after is not None else len(text)
@@ -172,12 +172,12 @@ _NOTE = re.compile(r"^(?P<name>[\w./:\"'`*“”‘’-]+)(?:[ \t]+\([^()]*\))+$
 
 
 def read_react(reply: Reply, rules: ReadRules) -> Reading:
-    """Read a ReAct reply. The first action wins; labels count only at the start of a line."""
+    """Read a ReAct reply. The first action counts; labels count only at the start of a line."""
     return read_without_reasoning(reply, rules, lambda found: _Reader(found).read())
 
 
 class _Reader:
-    """One pass over one reply; the lists collect what is found on the way."""
+    """One pass over one reply, which collects spans and warnings."""
 
     def __init__(self, found: Findings) -> None:
         self._found = found
@@ -316,7 +316,7 @@ class _Reader:
         return self._found.raw(self._after_fence(0), end).strip()
 
     def _name_line(self, start: int) -> tuple[int, int]:
-        """Return the line with the tool's name: the label's own, or the next that is not blank."""
+        """Return the span of the line with the tool's name: the label's, or the next nonblank."""
         end = line_end(self._text, start)
         if self._text[start:end].strip():
             return start, end
@@ -351,7 +351,7 @@ class _Reader:
 
 
 def clean_name(raw: str) -> str:
-    """Return a tool's name without quotes, backticks, stars, brackets and notes around it."""
+    """Return a tool's name without surrounding quotes, backticks, stars, brackets and remarks."""
     name, before = raw.strip(), ""
     for _ in range(_MOST_WRAPPINGS):
         if name == before:
@@ -365,7 +365,7 @@ def clean_name(raw: str) -> str:
 
 
 def _to_the_first_decision(labels: Iterable[Label]) -> list[Label]:
-    """Return labels up to the first that acts or answers."""
+    """Return the labels up to the first action or answer."""
     found: list[Label] = []
     for label in islice(labels, _MOST_LABELS):
         found.append(label)

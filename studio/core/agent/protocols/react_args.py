@@ -1,4 +1,4 @@
-"""The arguments of a ReAct action: JSON after `Args:`, with all that replies make of it."""
+"""Read the arguments of a ReAct action: JSON after `Args:`, and its usual variations."""
 
 import re
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from studio.core.text.source import Span
 from studio.core.text.values import Json, JsonObject
 
 FENCE = re.compile(r"[ \t]*```[\w-]*[ \t]*\r?\n?")
-"""The line that opens a fence."""
+"""Matches the line that opens a fence."""
 
 _TICKS = re.compile(r"`{3,}[\w-]*|`")
 _OTHER_LABEL = re.compile(
@@ -25,7 +25,7 @@ _HALF_STOP = re.compile(r"\n[ \t]*Obs(?:e|er|erv|erva|ervat|ervati|ervatio|ervat
 
 @dataclass(frozen=True, slots=True)
 class ReadArgs:
-    """The arguments of an action, read."""
+    """The arguments of an action and their place."""
 
     arguments: JsonObject
     start: int
@@ -33,14 +33,14 @@ class ReadArgs:
 
 
 class ArgsReader:
-    """Reads the arguments after an action's name."""
+    """A reader for the arguments after an action's name."""
 
     def __init__(self, found: findings.Findings) -> None:
         self._found = found
         self._text = found.text
 
     def read(self, start: int, tool: str, thought: str) -> ReadArgs | FormatError:
-        """Read the arguments after the tool's name at `start`, which is a line's end."""
+        """Read the arguments after the tool's name; `start` is the end of its line."""
         lenient = not any(findings.find_labels(self._text[start:], lenient=False))
         label = next(findings.find_labels(self._text, lenient=lenient, start=start), None)
         if label is not None and label.kind == "args":
@@ -67,7 +67,7 @@ class ArgsReader:
     def _other_label(
         self, start: int, between: str, named: re.Match[str], tool: str, thought: str
     ) -> FormatError:
-        """Report arguments under an unknown label: they never count as none."""
+        """Report arguments under an unknown label; they are never ignored."""
         at, end = start + named.end(), start + len(between.rstrip("`\n\r\t "))
         place, word = start + named.start("word"), named["word"]
         decoded = decode_at(self._text, at)
@@ -131,7 +131,7 @@ class ArgsReader:
     def _bare_value(
         self, at: int, limit: int, tool: str, thought: str
     ) -> ReadArgs | FormatError | None:
-        """Return JSON that is not an object: null means none; others are wrapped after a click."""
+        """Read JSON that is not an object: null means no arguments; others get a repair."""
         decoded = decode_at(self._text, at)
         if not isinstance(decoded, Decoded) or self._text[decoded.end : limit].strip("`\n\r\t "):
             return None
@@ -156,7 +156,7 @@ class ArgsReader:
     def _hidden(
         self, hidden: tuple[JsonObject, str], at: int, end: int, tool: str, thought: str
     ) -> FormatError:
-        """Report a text that holds the arguments: as JSON in a string, or as named values."""
+        """Report a text that contains arguments: as JSON in a string, or as named values."""
         arguments, slip = hidden
         repair = repair_of(self._text, at, end, arguments, (slip,))
         self._found.mark("args", at, end)
@@ -180,7 +180,7 @@ class ArgsReader:
     def _plain_text(
         self, start: int, limit: int, tool: str, thought: str
     ) -> ReadArgs | FormatError | None:
-        """Read free text up to the next label, unless it is JSON gone wrong."""
+        """Read free text up to the next label, unless it is malformed JSON."""
         text = self._text[start:limit]
         half = _HALF_STOP.search(text)
         if half is not None:

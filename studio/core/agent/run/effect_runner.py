@@ -1,4 +1,4 @@
-"""Performs the effects of a run, one at a time, and decides whether it pauses before them."""
+"""Perform the effects of a run, one at a time, and decide whether it pauses before them."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine
@@ -37,7 +37,7 @@ from studio.core.models.base import ChatModel, ModelError, ModelRequest, TellOpe
 from studio.core.wire.reply import Reply, ReplyDelta
 from studio.core.wire.wire_call import WireRecorder
 
-# Decide whether a run pauses at a place; the runner waits.
+# Decides whether a run pauses at a pause point; the runner then waits.
 
 Stepping = Literal["", "into", "over", "out"]
 """Last stepping command; empty for "continue"."""
@@ -50,7 +50,7 @@ class PauseDecision:
     """The reason for a pause."""
 
     reason: PauseReason
-    """The reason, in debugger words."""
+    """The reason, as a debugger names it."""
 
     breakpoints: tuple[str, ...] = ()
     """Ids of the breakpoints hit."""
@@ -61,23 +61,23 @@ class PauseDecision:
 
 @dataclass(frozen=True, slots=True)
 class RunTarget:
-    """A place that a run is to go to."""
+    """The target of a "run to" command."""
 
     place: PausePoint | None
-    """Place; None for the first place of the step."""
+    """The pause point; None for the first one of the step."""
 
     iteration: int | None
-    """In which step; None for any."""
+    """Number of the step; None for any."""
 
     def is_at(self, state: RunState) -> bool:
-        """Return whether the run is at a place."""
+        """Return whether the run has reached the target."""
         fits = self.iteration is None or state.iteration == self.iteration
         return fits and self.place in (None, state.place)
 
 
 @dataclass
 class Gate:
-    """The gate before every effect."""
+    """The gate: decides before each effect whether the run pauses."""
 
     options: RunOptions
     """The run's options; breakpoints and filters may be changed while it runs."""
@@ -89,22 +89,22 @@ class Gate:
     """Target of "run to"; cleared at the first pause, whatever its reason."""
 
     wants_pause: bool = False
-    """Whether the user asked for a pause at the next place."""
+    """Whether the user asked for a pause at the next pause point."""
 
     counter: HitCounter = field(default_factory=HitCounter)
     """Hit counts of the breakpoints."""
 
     logs: list[tuple[str, str]] = field(default_factory=list)
-    """(id, line) of log points that were met and not yet written."""
+    """(id, line) of log points that were reached and are not yet written."""
 
     rendered: frozenset[int] = frozenset()
-    """Places in the source of the role markers whose messages were rendered for this request."""
+    """Source offsets of the role markers whose messages were rendered for this request."""
 
     entered: bool = False
-    """Whether the first place is behind."""
+    """Whether the first pause point was passed."""
 
     def decide(self, state: RunState) -> PauseDecision | None:
-        """Decide whether the run pauses at the place that it has reached; None to continue."""
+        """Decide whether the run pauses at the pause point that it reached; None to continue."""
         stop = self._decide(state)
         if stop is not None:
             self.target = None
@@ -201,11 +201,11 @@ def _must_ask(state: RunState) -> PauseDecision | None:
 
 
 STOP_SECONDS = 0.15
-"""Time that a cancelled effect gets to end before the run continues without it, in seconds."""
+"""Maximum time for a canceled effect to end before the run continues without it, in seconds."""
 
 
 class EffectRunner:
-    """Does what the machine asks for, until it is done or given up."""
+    """Performs the effects of the loop until they end or are given up."""
 
     def __init__(
         self,
@@ -216,15 +216,15 @@ class EffectRunner:
         emit: Emit,
         wake: asyncio.Event,
     ) -> None:
-        """Make it idle.
+        """Create a runner without a task.
 
         Args:
-            plan: what the run works with.
-            secrets: what masks what comes, and reveals what is sent.
-            gate: whose options say how the run goes.
-            log: where the run is.
-            emit: where facts go.
-            wake: set whenever the run is told something.
+            plan: the run's plan.
+            secrets: masks what is received, and reveals what is sent.
+            gate: holds the run's current options.
+            log: holds the run's state.
+            emit: receives events.
+            wake: set whenever the run gets a command.
         """
         self._plan = plan
         self._secrets = secrets
@@ -233,7 +233,7 @@ class EffectRunner:
         self._emit = emit
         self._task = EffectTask(wake)
         self._answers = [(run_model_of(plan.model), plan.model)]
-        """Models that were chosen and their clients, newest last."""
+        """The models that were chosen and their clients, newest last."""
         self._performer = self._new_performer()
 
     @property
@@ -247,22 +247,22 @@ class EffectRunner:
         """Perform an effect until it ends or is cancelled.
 
         Args:
-            effect: what to do; whatever it raises is raised here.
-            is_given_up: asked whenever the run was told something.
-            accepted: whether who lets the run go on knows of a flaw of its answer.
+            effect: the effect; its exceptions are raised here.
+            is_given_up: called after each command; whether to cancel the effect.
+            accepted: whether the user continues in spite of a warning about the answer.
         """
         await self._task.perform(self._perform(effect, accepted=accepted), is_given_up)
 
     async def cancel(self) -> None:
-        """Cancel what is under way; wait for its end, but not longer than `STOP_SECONDS`."""
+        """Cancel the task; wait for its end, `STOP_SECONDS` at most."""
         await self._task.cancel()
 
     def stop_call(self, call: int) -> None:
-        """End a call that is under way; its siblings go on."""
+        """Cancel a running call; parallel calls continue."""
         self._performer.stop_call(call)
 
     def dropped_reply(self) -> tuple[Reply | None, float]:
-        """Return the partial reply and its seconds so far, and stop receiving it."""
+        """Stop receiving the reply; return the partial reply and its seconds so far."""
         partial, seconds = self._performer.partial, self._performer.seconds
         self._performer = self._new_performer()
         return partial, seconds
@@ -270,12 +270,12 @@ class EffectRunner:
     # Models ---------------------------------------------------------------------------------------
 
     def add_model(self, model: RunModel, answers: ChatModel) -> None:
-        """Take what answers as a model; it is closed with the run, whether or not it is taken."""
+        """Add the client of a model; it is closed with the run, even if it is never used."""
         self._answers.append((model, answers))
 
     async def close_models(self) -> None:
-        """Let go of what answered; a run that is gone on with opens it again."""
-        async with AsyncExitStack() as opened:  # one that fails keeps no other open
+        """Close the clients of the models; a run that is continued later opens them again."""
+        async with AsyncExitStack() as opened:  # one that fails does not keep the others open
             for _, model in self._answers:
                 opened.push_async_callback(model.close)
 
@@ -286,13 +286,13 @@ class EffectRunner:
             if model.is_same(wanted):
                 return answers
         own = self._plan.model
-        # A run of the past is answered from its record; the oldest journals name no model.
+        # A reenactment answers from its recording; the oldest journals name no model.
         if self._plan.reenactment is not None or not wanted.name:
             return own
         return ModelNotAtHand(own, wanted)
 
     def _new_performer(self) -> Performer:
-        """Return a performer for one effect; the next one mutes it, should it outlive its end."""
+        """Return a performer for one effect; events of an older performer are then ignored."""
 
         def emit(event: Event) -> None:
             if self._performer is performer:
@@ -310,7 +310,7 @@ class EffectRunner:
         return performer
 
     def _recorder(self) -> WireRecorder | None:
-        """Return the recorder of the model call whose event was just written."""
+        """Return the recorder for the model call whose event was just written."""
         keep = self._plan.keep_call
         if keep is None:
             return None
@@ -349,7 +349,7 @@ class EffectRunner:
                 assert_never(effect)
 
     async def _render(self, performer: Performer) -> None:
-        """Render the prompt; the first time it may have been done before the run."""
+        """Render the prompt; the first rendering may have been made before the run."""
         if self._plan.conversation is not None:
             self._emit(await self._plan.conversation(self._log.state))
             return
@@ -360,10 +360,10 @@ class EffectRunner:
         self._gate.rendered = performer.rendered
 
     def _without_lost(self, calls: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the calls that can be made; of one that was interrupted the user is asked first.
+        """Return the calls that can be made; ask the user first about interrupted ones.
 
-        That is a call with effects on another branch, which died with the program or was stopped;
-        it is not asked about twice where the gate did.
+        An interrupted call has effects and was cut off on another branch when the program ended or
+        the user stopped it. It is skipped here if the gate has asked already.
         """
         effects = {tool.name for tool in self._plan.toolbox.specs if tool.has_effects}
         made: list[int] = []
@@ -377,7 +377,7 @@ class EffectRunner:
         return tuple(made)
 
     def _decide(self, index: int) -> None:
-        """Pass the gate: run the call, unless it needs an approval that cannot be given."""
+        """Approve the call, or reject it if it needs an approval that no user can give."""
         call = self._log.state.step.calls[index]
         options = self._gate.options
         if call.needs_approval and options.approve != "always":
@@ -392,10 +392,10 @@ class EffectRunner:
 
 
 class EffectTask:
-    """Holds the task of the effect under way."""
+    """The task of the current effect."""
 
     def __init__(self, wake: asyncio.Event) -> None:
-        """Start idle; `wake` is set whenever the run receives a command."""
+        """Begin without a task; `wake` is set whenever the run gets a command."""
         self._wake = wake
         self._task: asyncio.Task[None] | None = None
 
@@ -410,8 +410,8 @@ class EffectTask:
         """Perform an effect until it ends or is cancelled.
 
         Args:
-            effect: what to do; whatever it raises is raised here.
-            is_given_up: asked whenever the run was told something.
+            effect: the effect; its exceptions are raised here.
+            is_given_up: called after each command; whether to cancel the effect.
         """
         task = self._task = asyncio.ensure_future(effect)
         task.add_done_callback(lambda _: self._wake.set())
@@ -425,7 +425,7 @@ class EffectTask:
             task.result()
 
     async def cancel(self) -> None:
-        """Cancel what is under way; wait for its end, but not longer than `STOP_SECONDS`."""
+        """Cancel the task; wait for its end, `STOP_SECONDS` at most."""
         task = self._task
         if task is None or task.done():
             return
@@ -434,23 +434,23 @@ class EffectTask:
 
 
 class ModelNotAtHand(WrappingModel[ChatModel]):
-    """Sends nothing: a request that is meant for one model goes to no other."""
+    """A model that sends nothing: a request meant for one model goes to no other."""
 
     def __init__(self, inner: ChatModel, wanted: RunModel) -> None:
-        """Take the model that is open, and the one that would have to answer.
+        """Take the model that is open, and the one that should answer.
 
         Args:
-            inner: says what may be sent; it is not asked.
-            wanted: the model that the journal names.
+            inner: the open model; only its capabilities are used.
+            wanted: the model in the journal.
         """
         super().__init__(inner)
         self._wanted = wanted
 
     async def prepare(self, tell: TellOpening) -> None:
-        """Open nothing: the model at hand is not asked."""
+        """Do nothing: the open model is not used."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
-        """Answer nothing.
+        """Raise an error instead of answering.
 
         Raises:
             ModelError: always.
@@ -460,4 +460,4 @@ class ModelNotAtHand(WrappingModel[ChatModel]):
             f"{self._wanted.name} answered here and is not open in this run; nothing was sent.",
             "Open the run from History at this place, or choose another model.",
         )
-        yield  # makes this the generator that a model's stream is
+        yield  # makes this a generator, like every model's stream

@@ -1,6 +1,6 @@
-"""The facts of a run and where they have led it: what a run is, apart from what it is doing.
+"""The events of a run and the state they lead to.
 
-A fact is written by the journal first, then it moves the state.
+An event is first written to the journal, then applied to the state.
 """
 
 import time
@@ -23,33 +23,33 @@ _SAID_MEANWHILE = (
     events.Resumed,
     events.ModelChosen,
 )
-"""Events that are possible while an effect waits or is running."""
+"""Events that can come while an effect waits or runs."""
 
 
 class EventLog:
-    """A run's journal, its tree of places, and the state at its end."""
+    """A run's events, its checkpoints, and its current state."""
 
     def __init__(self, plan: RunPlan, secrets: RunSecrets, setup: RunSetup) -> None:
-        """Begin, or take up again the plan's run of the past.
+        """Begin a new run, or continue the plan's past run.
 
         Args:
-            plan: the past, and what writes each fact.
-            secrets: what masks it before.
-            setup: what the run is started with.
+            plan: the past run, and the function that writes each event.
+            secrets: masks each event before it is written.
+            setup: the setup of a new run.
         """
         past = plan.past if plan.past is not None else walk(())
         self.events: PersistentList[events.Event] = PersistentList.over(past.events)
-        """The journal so far."""
+        """The events so far."""
         self.tree: RunTree = past.tree.copy()
-        """The places reached so far."""
+        """The checkpoints so far."""
         self.state: RunState = past.state if past.state is not None else new_state(setup)
         """Current state of the run."""
         self.ran = RanCalls(past)
-        """The calls that were made, on any branch."""
+        """The calls made on all branches."""
         self.lost: set[tuple[str, str]] = set()
         """Interrupted calls whose outcome is still unknown."""
         self.effects: Effects = pending(self.state)
-        """Effects that are requested and not yet performed."""
+        """Effects that are not yet performed."""
         self._past = PastStates(past)
         self._secrets = secrets
         self._journal = _Journal(plan.journal)
@@ -57,7 +57,7 @@ class EventLog:
         self._paused_at: float | None = None
 
     def add(self, event: events.Event) -> bool:
-        """Write a fact and go where it leads; whether that is a place."""
+        """Write an event and apply it; return whether it reached a pause point."""
         masked = self._secrets.fact(event, self.state)
         now, pause = time.monotonic(), self.state.pause
         waited = None if self._paused_at is None else round(now - self._paused_at, 4)
@@ -72,17 +72,17 @@ class EventLog:
         return is_place
 
     def take_effects(self) -> Effects:
-        """Return the effects to perform, and clear them."""
+        """Return the effects to perform and clear the list."""
         effects, self.effects = self.effects, ()
         return effects
 
     @property
     def fault(self) -> str:
-        """Return why the newest facts are not written; empty where they are."""
+        """Return why the newest events are not written; empty if they are."""
         return self._journal.fault
 
     def new_fault(self) -> str:
-        """Return why the journal cannot be written, once for each time that it began to fail."""
+        """Return why the journal cannot be written, once each time that writing begins to fail."""
         return self._journal.new_fault()
 
     def _take(self, event: events.Event) -> bool:
@@ -97,7 +97,7 @@ class EventLog:
             self.lost.discard(call_key(before.step.calls[event.call]))
         self.events = self.events.plus((event,))
         self.state, effects = advance(before, event)
-        # A command that arrives meanwhile must not remove an effect that is still to be performed.
+        # A command that arrives meanwhile must not remove an effect that is not yet performed.
         if self.state.place is not None or not isinstance(event, _SAID_MEANWHILE):
             self.effects = effects
         self._past.note(event, self.state)
@@ -105,22 +105,22 @@ class EventLog:
 
 
 class _Journal:
-    """Writes facts; one that fails does not take the run with it.
+    """Writes events; a failure does not end the run.
 
-    What it missed waits here, in order, and is tried again whenever the user goes on, and at the
-    end.
+    Events that could not be written are kept in order and tried again whenever the user continues,
+    and at the end.
     """
 
     def __init__(self, write: OnEvent | None) -> None:
-        """Take what writes one fact; None keeps none."""
+        """Take the function that writes one event; None to keep none."""
         self._write = write
         self._unwritten: list[events.Event] = []
         self._told = False
         self.fault = ""
-        """Reason why it could not be written; empty while it can. Nothing is lost in memory."""
+        """Reason why events could not be written; empty if they were. They are kept in memory."""
 
     def write(self, event: events.Event) -> None:
-        """Write a fact, after those that could not be written before it."""
+        """Write an event, after those that could not be written before."""
         if self._write is None:
             return
         self._unwritten.append(event)
@@ -138,7 +138,7 @@ class _Journal:
         self.fault, self._told = "", False
 
     def new_fault(self) -> str:
-        """Return why it cannot be written, once for each time that it began to fail."""
+        """Return why the journal cannot be written, once each time that writing begins to fail."""
         if not self.fault or self._told:
             return ""
         self._told = True

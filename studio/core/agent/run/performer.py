@@ -1,4 +1,4 @@
-"""Does what the machine asks for: renders, calls the model, checks and calls tools."""
+"""Performs the effects of the loop: renders, calls the model, checks and calls tools."""
 
 import asyncio
 import time
@@ -59,7 +59,7 @@ from studio.core.wire.wire_call import WireRecorder
 def check_answer(schema: JsonObject | None, answer: str) -> tuple[Json, tuple[str, ...]]:
     """Parse and check the answer; (None, ()) if no outputs are declared.
 
-    The answer may stand in a code fence. An answer that is not JSON stays the text that it is.
+    The answer may be in a code fence. An answer that is not JSON is returned as text.
     """
     if schema is None:
         return None, ()
@@ -78,56 +78,56 @@ def check_answer(schema: JsonObject | None, answer: str) -> tuple[Json, tuple[st
 
 
 Emit: TypeAlias = Callable[[events.Event], None]
-"""Writes a fact and lets the machine move."""
+"""Function that writes an event and applies it."""
 
 NewRecorder: TypeAlias = Callable[[], WireRecorder | None]
-"""Makes what records a model call; None where nothing is kept."""
+"""Function that returns the recorder of a model call; None if nothing is recorded."""
 
 _OWNED = frozenset({"tools", "tool_names", "history", "agent_scratchpad", "tools_output"})
 _LONGEST_WAIT = 60.0
 _WORDLESS = (ReplyNotice, RefusedOption, UsageDelta, Finished)
-"""Deltas that are no piece of the reply."""
+"""Deltas that are not part of the reply's content."""
 
 
 @dataclass
 class Performer:
-    """The world of one run."""
+    """The connection of one run to its model and tools."""
 
     plan: RunPlan
-    """Plan with which the run was started."""
+    """The run's plan."""
 
     model: ChatModel
-    """Model that answers now, which can differ from the plan's."""
+    """Model that answers now; can differ from the plan's."""
 
     options: RunOptions
     """Current options of the run."""
 
     emit: Emit
-    """Receiver of the events."""
+    """Function that receives the events."""
 
     recorder: NewRecorder = lambda: None
-    """Makes what records the call that was just written as a fact."""
+    """Function that returns the recorder of the model call that just began."""
 
     secrets: RunSecrets = field(default_factory=RunSecrets)
     """Masks what is received, and restores secrets in what is sent."""
 
     partial: Reply | None = None
-    """Part of the current reply that has arrived; kept if it breaks off or is stopped."""
+    """Part of the current reply received so far; kept if the reply breaks off or is stopped."""
 
     asked_at: float | None = None
-    """When the reply under way was asked for, by `time.perf_counter`; None before that."""
+    """Time of the request, by `time.perf_counter`; None before it."""
 
     first_seconds: float | None = None
-    """Seconds from the request to the first piece of the reply under way; None before it."""
+    """Seconds from the request to the first piece of the reply; None before it."""
 
     rendered: frozenset[int] = frozenset()
-    """Places in the source of the role markers whose messages were rendered."""
+    """Source offsets of the role markers whose messages were rendered."""
 
     ran: AbstractSet[tuple[str, str]] = frozenset()
-    """Calls made on any branch; those with effects are asked about before they are made again."""
+    """Calls made on any branch; the user is asked before one with effects is repeated."""
 
     _calls: dict[int, asyncio.Future[ToolOutcome]] = field(default_factory=dict)
-    """The calls that were begun, by their rows."""
+    """The running calls by row."""
 
     _stopped: set[int] = field(default_factory=set)
     """Rows of the calls that the user stopped."""
@@ -144,7 +144,7 @@ class Performer:
         given = loop.variables(state, looped)
         if state.composing:
             given["tools_output"] = tools_output(state.steps)
-        # A loop that renders again is driven by its own variables; else the user's values count.
+        # Loops that render again use their own variables; otherwise the user's values count.
         owns = _OWNED if loop.rerenders or state.composing else frozenset()
         supplied = {name: each for name, each in given.items() if self._supplies(name, owns)}
         owned = {name: value for name, value in supplied.items() if name in owns}
@@ -161,19 +161,19 @@ class Performer:
         self.emit(events.Rendered(messages, tuple(item.message for item in prepared.problems)))
 
     def _supplies(self, name: str, owns: AbstractSet[str]) -> bool:
-        """Return whether the loop supplies a variable: always its own, others unless inputs."""
+        """Return whether the loop sets a variable: always its own, others if they are no inputs."""
         declared = self.plan.document.input(name)
         return name in owns or declared is None or not (declared.required or declared.has_default)
 
     def trim(self, state: RunState, budget: int) -> None:
-        """Make the conversation fit."""
+        """Trim the conversation to its budget."""
         messages, dropped = trim(state.conversation, budget)
         self.emit(events.ContextTrimmed(messages, dropped))
 
     # Model ----------------------------------------------------------------------------------------
 
     async def call_model(self, state: RunState, effect: CallModel) -> None:
-        """Ask the model; a failure that may pass is tried again with the same snapshot."""
+        """Call the model; retry a temporary failure with the same request."""
         if effect.after > 0:
             self._watch(ReplyNotice(f"The model failed; next try in {duration(effect.after)}."))
             await asyncio.sleep(effect.after)
@@ -207,13 +207,13 @@ class Performer:
 
     @property
     def seconds(self) -> float:
-        """Return the seconds since the current request was sent."""
+        """Seconds since the current request was sent."""
         return 0.0 if self.asked_at is None else _since(self.asked_at)
 
     async def _stream(self, request: ModelRequest) -> tuple[Reply, bool, float]:
-        """Return the reply, whether it was cut, and how many seconds it took."""
+        """Return the reply, whether it was cut, and its seconds."""
         if not request.messages:
-            raise nothing_asked()  # also of models that would make something up
+            raise nothing_asked()  # applies also to models that would invent a reply
         reply, mask = Reply(), self.secrets.stream()
         keep = self.plan.kept
 
@@ -248,12 +248,12 @@ class Performer:
         return reply, False, self.seconds
 
     def _invents(self, request: ModelRequest, reply: Reply) -> bool:
-        """Return whether the model began to write an observation, which only a tool can give."""
+        """Return whether the model began to write an observation, which only a tool can produce."""
         label = PROTOCOLS[request.protocol].result_label
         if not label or label not in reply.text:
             return False
         if len(reply.text[reply.text.rindex(label) :]) > len(label) + 40:
-            return False  # looked at already
+            return False  # searched already
         reading = loop_of(request.protocol).read(reply, ReadRules())
         return isinstance(reading, Action) and any(
             warning.code == "invented_observation" for warning in reading.warnings
@@ -306,7 +306,7 @@ class Performer:
         self.emit(check_calls(state, self.plan.toolbox, self.options, self.ran))
 
     async def run_tools(self, state: RunState, calls: tuple[int, ...]) -> None:
-        """Run calls; several at once. One that fails stops no sibling."""
+        """Run calls, several at once; a failed one does not stop the others."""
         if not calls:
             return
         if len(calls) == 1:
@@ -339,19 +339,19 @@ class Performer:
             outcome = ToolOutcome("The user stopped this call.", "cancelled")
         except Exception as error:  # noqa: BLE001 - the border to foreign code: an observation
             outcome = ToolOutcome(f"Error: {type(error).__name__}: {error}", "error")
-        asked()  # of a call that ended before its tool was asked
+        asked()  # for a call that ended before its tool was called
         outcome = replace(outcome, duration=_since(started), pictures=bounded(outcome.pictures))
         self.emit(events.ToolEnded(index, outcome, self.plan.toolbox.origin(call.tool)))
 
     def stop_call(self, index: int) -> None:
-        """End a call that is under way; its siblings go on."""
+        """Cancel a running call; parallel calls continue."""
         work = self._calls.get(index)
         if work is not None and not work.done():
             self._stopped.add(index)
             work.cancel()
 
     def check_answer(self, state: RunState, answer: str) -> None:
-        """Say what is wrong with the answer: how it ended, and what the outputs declare."""
+        """Report the problems of the answer: how it ended, and mismatches with the outputs."""
         value, problems = check_answer(state.setup.response_schema, answer)
         flaw = flaw_of(state)
         if flaw is not None:
@@ -360,7 +360,7 @@ class Performer:
 
 
 def _named(error: Exception) -> ModelError:
-    """Return the error of a model call as a model's error."""
+    """Return an exception of a model call as a `ModelError`."""
     match error:
         case ModelError():
             return error
@@ -371,12 +371,12 @@ def _named(error: Exception) -> ModelError:
 
 
 def _since(started: float) -> float:
-    """Return the seconds since then, to a microsecond."""
+    """Return the seconds since `started`, rounded to a microsecond."""
     return round(time.perf_counter() - started, 6)
 
 
 def plain(message: Message) -> Message:
-    """Return a message as a journal keeps it: the text, without the pieces it was rendered from."""
+    """Return a message for the journal: the text, without its segments."""
     parts = tuple(
         replace(part, segments=(), span=None)
         if isinstance(part, TextPart | ToolResultPart)

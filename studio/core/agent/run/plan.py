@@ -1,4 +1,4 @@
-"""The plan of a run: one value from the user's command to the last effect."""
+"""The plan of a run: one value that holds everything it needs."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from studio.core.text.values import JsonObject
 from studio.core.wire.reply import Reply, ReplyDelta
 from studio.core.wire.wire_call import KeepCall
 
-# What is kept of a reply while it comes: a process that is killed loses a second of it.
+# A partial reply is saved while it arrives: a killed process loses one second of it.
 
 KeepReply: TypeAlias = Callable[[Reply], None]
-"""Writes what has come of a reply, over what it wrote of it before."""
+"""Function that saves a partial reply, replacing the one saved before."""
 
 KEEP_SECONDS = 1.0
-"""Maximum age of what is not saved yet, in seconds."""
+"""Maximum time that a partial reply is unsaved, in seconds."""
 
 
 class ReplyKeeper:
-    """Writes the newest state of one reply, at most once in `KEEP_SECONDS`."""
+    """Saves the newest state of one reply, at most once in `KEEP_SECONDS`."""
 
     def __init__(self, keep: KeepReply | None) -> None:
-        """Take what writes; None writes nothing."""
+        """Take the function that saves; None saves nothing."""
         self._keep = keep
         self._reply = Reply()
         self._timer: asyncio.TimerHandle | None = None
 
     def note(self, reply: Reply) -> None:
-        """Take how far the reply has come; it is written soon, also where nothing more comes."""
+        """Take the partial reply; it is saved soon, even if nothing more arrives."""
         if self._keep is None or not reply.says_something:
             return
         self._reply = reply
@@ -46,7 +46,7 @@ class ReplyKeeper:
             self._timer = asyncio.get_running_loop().call_later(KEEP_SECONDS, self._write)
 
     def close(self) -> None:
-        """End the reply; the next event holds all of it."""
+        """Stop saving; the next event contains the whole reply."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -58,10 +58,10 @@ class ReplyKeeper:
 
 
 OpenToolbox: TypeAlias = Callable[[], Coroutine[Any, Any, RunToolbox]]
-"""Starts what the tools need (servers, child processes) and gives them; runs in the loop."""
+"""Function that starts the tools (servers, child processes) and returns them; runs in the loop."""
 
 NextMessages: TypeAlias = Callable[[RunState], Coroutine[None, None, Rendered]]
-"""Waits for the messages of the next step and returns them."""
+"""Function that waits for the messages of the next step and returns them."""
 
 OnEvent: TypeAlias = Callable[[Event], None]
 """Callback for each event, in order."""
@@ -72,7 +72,7 @@ OnStream: TypeAlias = Callable[[ReplyDelta, Reply], None]
 
 @dataclass(frozen=True)
 class RunPlan:
-    """Everything that a run needs; whoever starts it adds where its facts go."""
+    """Everything that a run needs; its starter adds the callbacks for events."""
 
     document: PromptDocument
     """Prompt as written in the editor."""
@@ -87,7 +87,7 @@ class RunPlan:
     """Tools that the model can call."""
 
     open_toolbox: OpenToolbox | None = None
-    """Makes the toolbox ready; None where it is."""
+    """Starts the tools; None if `toolbox` is ready."""
 
     options: RunOptions = field(default_factory=RunOptions)
     """Options of the run; breakpoints and exception filters come from the user's own list."""
@@ -96,19 +96,19 @@ class RunPlan:
     """Resolver of `${…}` references, which knows the secrets among them."""
 
     past: Past | None = None
-    """A run that is taken up again; None for a new one."""
+    """The past run to continue; None for a new run."""
 
     reenactment: Reenactment | None = None
-    """A run of the past that is gone through again; its edits are made where they were made."""
+    """A past run whose edits are repeated at the same pause points."""
 
     rendered: Rendered | None = None
-    """The first rendering, where it was made already of the same prompt and values."""
+    """The first rendering, if it was made already with the same prompt and values."""
 
     conversation: NextMessages | None = None
-    """Gives the messages of each step in place of the prompt: a recorded program's requests."""
+    """Returns the messages of each step in place of the prompt: a recorded program's requests."""
 
     journal: OnEvent | None = None
-    """Writes each fact before anything else sees it."""
+    """Writes each event before it is applied."""
 
     shown: OnEvent | None = None
     """Callback for each event after it is written and the state has changed."""
@@ -117,16 +117,16 @@ class RunPlan:
     """Callback for each delta of a reply."""
 
     kept: KeepReply | None = None
-    """Writes how far a reply has come, each second, until its fact is written."""
+    """Saves the partial reply once a second until its event is written."""
 
     keep_call: KeepCall | None = None
-    """Writes what a model call sent, and then also what came back."""
+    """Saves what a model call sent, and later what it received."""
 
     async def with_tools(self) -> RunPlan:
-        """Return the plan with its tools made ready.
+        """Return the plan with its tools started.
 
         Raises:
-            ToolSourceError: they cannot be.
+            ToolSourceError: the tools cannot be started.
         """
         if self.open_toolbox is None:
             return self

@@ -1,4 +1,4 @@
-"""From a user's command at a pause to the facts that it makes; pure, with what is allowed."""
+"""Pure functions from a user's command at a pause to its events, and the commands allowed."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,7 +12,7 @@ from studio.core.wire.reply import Reply
 
 
 class NotAllowedError(ValueError):
-    """A command that is not possible at the current place; the text says why."""
+    """A command that is not possible at the current pause point; the text says why."""
 
 
 _POINTS: dict[type, tuple[PausePoint, ...]] = {
@@ -60,11 +60,11 @@ _WORDS: dict[type, str] = {
     events.LimitRaised: "raising a limit",
     commands.ChooseModel: "another model",
 }
-"""Verb of each command, for the sentence that refuses it."""
+"""Description of each command, for the sentence that refuses it."""
 
 
 _MOVES: frozenset[type] = frozenset({commands.Continue, commands.StepOn, commands.RunTo})
-"""Going on: what the reflex keys of a debugger do."""
+"""Commands that continue the run: the usual keys of a debugger."""
 
 Choice: TypeAlias = Literal["", "approval", "limit"]
 """Decision that only the user can make: whether a tool call runs, whether a limit is raised."""
@@ -78,7 +78,7 @@ _CHOICES: Mapping[Choice, str] = {
 def choice_at(state: RunState) -> Choice:
     """Return the decision that the user must make before the run can continue.
 
-    Going on decides nothing: a key that means "next" must not send a mail or end a run.
+    Continuing decides nothing: a key that means "next" must not send a mail or end a run.
     """
     if state.pause is None:
         return ""
@@ -140,7 +140,7 @@ def facts_of(state: RunState, command: commands.Command) -> tuple[events.Event, 
     """Return the events of a command; empty for commands that only move the run.
 
     Raises:
-        NotAllowedError: it makes no sense where the run stands.
+        NotAllowedError: the command is not possible at the current pause point.
     """
     if type(command) not in allowed(state):
         choice = choice_at(state) if type(command) in _MOVES else ""
@@ -212,7 +212,7 @@ def facts_of(state: RunState, command: commands.Command) -> tuple[events.Event, 
 
 
 def _row(state: RunState, call: int, status: CallStatus | None = None) -> int:
-    """Return the row, if it has reached the state that the command needs."""
+    """Return the row of a call if it has the status that the command needs."""
     if not 0 <= call < len(state.step.calls):
         raise NotAllowedError(f"there is no call {call}")
     held = state.step.calls[call]
@@ -224,7 +224,7 @@ def _row(state: RunState, call: int, status: CallStatus | None = None) -> int:
 
 
 def _asked_after(state: RunState, call: int) -> list[int]:
-    """Return the rows below a call that may be approved with it: they run at the same time."""
+    """Return the rows after a call that may be approved with it: they run at the same time."""
     if not state.runs_at_once:
         raise NotAllowedError("the calls of this reply run one after the other")
     rows = enumerate(state.step.calls)
@@ -243,7 +243,7 @@ def _repair(state: RunState, command: commands.TakeRepair) -> events.ReplyEdited
 
 
 def repaired(reply: Reply, repair: Repair) -> Reply:
-    """Return the reply with a repair made."""
+    """Return the reply after a repair."""
     if repair.span is not None:
         text = reply.text[: repair.span.start] + repair.after + reply.text[repair.span.end :]
         return replace(reply, text=text, tool_calls=(*reply.tool_calls, *repair.calls))
@@ -256,11 +256,11 @@ def repaired(reply: Reply, repair: Repair) -> Reply:
 
 
 _MOST_REPAIRS = 20
-"""Limit of automatic repairs of one reply; a reply that needs more is reported unrepaired."""
+"""Maximum number of automatic repairs of one reply; after that it is reported unrepaired."""
 
 
 def repair_switched_on(state: RunState) -> events.ReplyEdited | None:
-    """Return the first offered repair that this run makes without asking."""
+    """Return the first offered repair that this run makes without asking; None if there is none."""
     if state.place != PausePoint.ERROR or state.error is None or state.step.reply is None:
         return None
     if len(state.step.repairs) >= _MOST_REPAIRS:
@@ -277,7 +277,7 @@ def repair_switched_on(state: RunState) -> events.ReplyEdited | None:
 
 
 def passing(state: RunState, place: PausePoint, *, headless: bool, accepted: bool) -> events.Event:
-    """Return the fact of passing a place; only a user can accept a flawed answer."""
+    """Return the event of passing a pause point; only a user can accept a flawed answer."""
     is_answer = state.error is not None and state.error.kind == "output"
     error = None if is_answer and accepted else ending_error(state, headless=headless)
     if error is None and place == PausePoint.ERROR and is_answer and not accepted:

@@ -1,7 +1,7 @@
-"""Runs the machine: performs its effects on asyncio, with the gate in front of every one.
+"""Runs the loop: performs its effects with asyncio, after the gate has let each pass.
 
-Everything happens on one event loop: `go` drives, `send` is called on the same loop. A fact is
-written by the journal first, then shown; a reply's deltas go to `stream` and are not journaled.
+Everything happens on one event loop: `go` runs on it, and `send` is called on it. An event is
+written to the journal first, then shown; a reply's deltas go to `stream` and are not written.
 """
 
 import asyncio
@@ -33,14 +33,14 @@ from studio.core.agent.values.step import PausePoint, RunSetup, StepError, repla
 
 
 class Run:
-    """One run, from its start to its end and through all its forks."""
+    """One run, from its start to its end, with all its forks."""
 
     def __init__(self, plan: RunPlan, setup: RunSetup) -> None:
-        """Make a run; nothing happens before `go`.
+        """Create a run; nothing happens before `go`.
 
         Args:
-            plan: what it works with, its tools made ready.
-            setup: what it is started with.
+            plan: the plan, with its tools started.
+            setup: the setup of a new run.
         """
         self.gate = Gate(plan.options)
         """Gate that decides on pauses; its options can be replaced during the run."""
@@ -49,23 +49,23 @@ class Run:
         if plan.reenactment is not None:
             setup = replace(setup, recorded_seconds=plan.reenactment.seconds)
         self._log = EventLog(plan, secrets, setup)
-        # The gate is asked once for each place: set when it has answered, or when an edit or a
-        # command leads on from there; a fact that leads to another place clears it.
+        # The gate is asked once for each pause point: set after its answer, or when an edit or a
+        # command continues from there; cleared by an event that leads to another pause point.
         self._passed_gate = False
-        # The run stood still here, so whoever lets it go on knows of a flaw of the answer.
+        # The run has paused here, so the user has seen any warning about the answer.
         self._is_accepted = False
-        # Set by each command: wakes a run that stands still, and one that waits for an effect.
+        # Set by each command: wakes a paused run, and one that waits for an effect.
         self._wake = asyncio.Event()
-        # Set while the run waits for the user, and when it is over.
+        # Set while the run waits for the user, and after its end.
         self._settled = asyncio.Event()
         self._effects = EffectRunner(plan, secrets, self.gate, self._log, self._emit, self._wake)
-        # Asked for while an effect is under way: stop the run, or cut off the reply only.
+        # Requested during an effect: stop the run, or cut off only the reply.
         self._stopping = False
         self._aborting = False
 
     @property
     def fault(self) -> str:
-        """Return why its newest facts are not kept; empty where they are."""
+        """Return why the newest events are not saved; empty if they are."""
         return self._log.fault
 
     @property
@@ -75,12 +75,12 @@ class Run:
 
     @property
     def tree(self) -> RunTree:
-        """The places reached so far."""
+        """The checkpoints so far."""
         return self._log.tree
 
     @property
     def events(self) -> Sequence[Event]:
-        """The journal so far."""
+        """The events so far."""
         return self._log.events
 
     @property
@@ -98,19 +98,19 @@ class Run:
         return self._plan.toolbox.live_output(calls[call].id) if call < len(calls) else ""
 
     async def close_models(self) -> None:
-        """Let go of what answered; a run that is gone on with opens it again."""
+        """Close the clients of the models; a run that is continued later opens them again."""
         await self._effects.close_models()
 
-    # Going ----------------------------------------------------------------------------------------
+    # Driving the run ------------------------------------------------------------------------------
 
     async def go(self, *first: Command) -> RunState:
-        """Drive the run until it is over, with its pauses. Cancelling stops the run.
+        """Drive the run until its end, including pauses. Canceling the task stops the run.
 
         Args:
-            first: commands to begin with; a run that is over goes on with `ForkFrom` or `SendBack`.
+            first: commands to begin with; a finished run continues with `ForkFrom` or `SendBack`.
 
         Raises:
-            NotAllowedError: one of them makes no sense where the run stands.
+            NotAllowedError: one of them is not possible at the current pause point.
         """
         if not self.events:
             self._emit(Started(self.state.setup))
@@ -128,7 +128,7 @@ class Run:
             if not self.state.is_over:
                 try:
                     await self._effects.cancel()
-                finally:  # a loop that ends cancels what is still being cancelled once more
+                finally:  # an event loop that ends cancels pending cancellations once more
                     self._emit_stop()
             raise
         finally:
@@ -136,11 +136,11 @@ class Run:
         return self.state
 
     async def settled(self) -> None:
-        """Wait until the run waits for the user, or is over, after the last command."""
+        """Wait until the last command is processed: the run waits for the user or has ended."""
         await self._settled.wait()
 
     def _stops_here(self) -> bool:
-        """Ask the gate, once for each place reached; a repair that is switched on comes first."""
+        """Ask the gate once per pause point, after automatic repairs; return whether to pause."""
         if self.state.place is None or self._passed_gate:
             return False
         if self._stops_unwritten():
@@ -163,7 +163,7 @@ class Run:
         return True
 
     def _reenacted(self) -> bool:
-        """Make the edits that a run of the past had here; whether the run goes on from here now."""
+        """Repeat the recorded edits at this pause point; return whether the run continues."""
         past = self._plan.reenactment
         if past is None:
             return False
@@ -171,12 +171,12 @@ class Run:
             self._emit(fact)
             if self.state.place is None and not isinstance(fact, ModelChosen):
                 return True
-        # What was a problem then was gone on from; only the user's breakpoints stop.
+        # The recorded run continued after its problems; only the user's breakpoints stop.
         self._is_accepted = self.state.place == PausePoint.ERROR and past.goes_on
         return self._is_accepted
 
     def _ends(self) -> bool:
-        """Return whether it is over; a past run may continue with one more message."""
+        """Return whether the run has ended; a finished one may continue with one more message."""
         if self.state.status == "done":
             self._reenacted()
         return self.state.is_over
@@ -187,7 +187,7 @@ class Run:
             self._emit(Paused(place, stop.reason, stop.breakpoints, stop.text))
 
     async def _stand_still(self) -> None:
-        """Wait for the user; what an edit makes necessary (checks, reading) is done meanwhile."""
+        """Wait for the user; checks and readings that an edit requires are done meanwhile."""
         if self.state.place is None and self._log.effects:
             await self._perform_all()
             now, pause = self.state.place, self.state.pause
@@ -219,13 +219,13 @@ class Run:
         if self.state.place is None and self.state.step.reply is None:
             partial, seconds = self._effects.dropped_reply()
             if partial is not None and partial.says_something:
-                # What came is a reply: it is read, and the run stands still with it.
+                # The text received becomes the reply: it is read, and the run pauses.
                 self._emit(ModelReplied(partial, seconds, stopped_by="user"))
             else:
                 message = "The reply was cut off by you before anything came."
                 self._emit(ModelFailed("aborted", message, retryable=True))
 
-    # Facts ----------------------------------------------------------------------------------------
+    # Events ---------------------------------------------------------------------------------------
 
     def _emit(self, event: Event) -> None:
         if self._log.add(event):
@@ -234,7 +234,7 @@ class Run:
             self._plan.shown(self._log.events[-1])
 
     def _stops_unwritten(self) -> bool:
-        """Pause (headless: end) once if the journal cannot be written."""
+        """Pause (headless: end) once if the journal cannot be written; return whether it does."""
         fault = self._log.new_fault()
         if not fault:
             return False
@@ -250,13 +250,13 @@ class Run:
     # Commands -------------------------------------------------------------------------------------
 
     def send(self, command: Command) -> None:  # noqa: C901 - one arm per command
-        """Send a command to the run; must be called on the loop that drives it.
+        """Handle a command; must be called on the loop that drives the run.
 
         Raises:
-            NotAllowedError: it makes no sense where the run stands.
+            NotAllowedError: the command is not possible at the current pause point.
         """
         if isinstance(command, commands.ChooseModel) and command.answers is not None:
-            # First: it is closed with the run, whether or not it is taken.
+            # First: the client is closed with the run even if it is never used.
             self._effects.add_model(command.model, command.answers)
         facts = facts_of(self.state, command)
         if isinstance(command, commands.ForkFrom) and self.tree.get(command.checkpoint) is None:
@@ -306,7 +306,7 @@ class Run:
         self._passed_gate = True
 
     def _decided(self, command: Command) -> None:
-        """Let the run go on as before, after a decision."""
+        """Let the run continue as before, after a decision."""
         if isinstance(command, commands.Approve):
             self._plan.toolbox.approve(self.state.step.calls[command.call].tool)
             if command.how is not None:
@@ -316,7 +316,7 @@ class Run:
         self._passed_gate = False
 
     def _stay(self, command: Command) -> None:
-        """Read the reply again after a repair, and pause at the result."""
+        """Read the reply again after a repair, and pause with the result."""
         self._emit(Resumed("into"))
         self._passed_gate = isinstance(command, commands.TakeRepair)
         self.gate.wants_pause = True

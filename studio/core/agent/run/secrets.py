@@ -1,8 +1,8 @@
-"""The secrets of one run: none becomes a fact of it, and those that its prompt sends are sent.
+"""The secrets of one run: events contain references, requests and calls the values.
 
-A run holds references (`${env:NAME}`) in the place of values, in memory as on disk: what shows,
-keeps or exports it has none to hide. The values come in again at its two ways out, the request to a
-model and the arguments of a call.
+A run holds references (`${env:NAME}`) in place of values, in memory and on disk, so views, files
+and exports have nothing to hide. The values are inserted in only two places: the request to a model
+and the arguments of a call.
 """
 
 import os
@@ -22,7 +22,7 @@ from studio.core.tools.document import public_variables
 from studio.core.wire.reply import ReplyMask
 
 NO_VALUE = "no-value"
-"""Kind of the fault of a request that holds a secret without a value."""
+"""Kind of the error of a request with a secret that has no value."""
 
 _GIVEN = (
     events.Started
@@ -37,24 +37,24 @@ _GIVEN = (
     | events.AnswerReturned
     | events.Steered
 )
-"""Events with content of the prompt or the user; all others hold what came back."""
+"""Events with content of the prompt or the user; all others contain results."""
 
 
 @dataclass(frozen=True)
 class RunSecrets:
-    """Masks what becomes a fact, and reveals what is sent."""
+    """Masks events, and reveals the values in what is sent."""
 
     masker: Masker = field(default_factory=Masker)
-    """Knows the values; those that the document says are no secret are left out."""
+    """Knows the values, without those that the document declares as not secret."""
 
     references: ReferenceContext | None = None
     """Resolver of the prompt's `${…}`."""
 
     sent_before: frozenset[str] = frozenset()
-    """References of secrets that the run sent which is gone through again."""
+    """References of the secrets that the reenacted run sent."""
 
     def fact(self, event: events.Event, state: RunState) -> events.Event:
-        """Return the event in a form that anyone may see."""
+        """Return the event without secret values."""
         found: set[str] = set()
         made: events.Event = masked(event, self.masker, found)
         if found and isinstance(made, _GIVEN):
@@ -63,9 +63,9 @@ class RunSecrets:
         return made
 
     def rendering(self, released: AbstractSet[str]) -> ReferenceContext | None:
-        """Return the resolver for a rendering; a secret without a value is left as written.
+        """Return the resolver for a rendering; secrets without a value stay as written.
 
-        Nothing is sent so, but a run of the past can be gone through and looked at.
+        Such a request cannot be sent, but a past run can still be viewed.
         """
         references = self.references
         if references is None or not (released or self.sent_before):
@@ -80,7 +80,7 @@ class RunSecrets:
         return replace(references, environment={**held, **gone})
 
     def request(self, request: ModelRequest, released: AbstractSet[str]) -> ModelRequest:
-        """Return the request that can reveal the secrets where it is sent."""
+        """Return the request that can reveal the secrets when it is sent."""
         if self.references is not None and "${" in str(request.options):
             request = replace(request, resolve_option=self.option)
         if not released:
@@ -91,10 +91,10 @@ class RunSecrets:
         )
 
     def option(self, text: str) -> str:
-        """Return a text of the prompt's own options with the values of the variables that it names.
+        """Return an option of the prompt with the values of the variables that it names.
 
         Raises:
-            MissingValueError: one of them has no value, or the folder is not trusted.
+            MissingValueError: a variable has no value, or the folder is not trusted.
         """
         made = text
         for reference in find_references(text):
@@ -109,25 +109,25 @@ class RunSecrets:
         return made
 
     def look_up(self, released: AbstractSet[str]) -> None:
-        """See that values are known where they can be; those that cannot are missed when sent."""
+        """Look up the values of references; missing values are reported when they are sent."""
         for reference in released:
             name = _variable(reference)
             if self.references is not None and name:
                 self.references.variable(name)
 
     def stream(self) -> ReplyMask:
-        """Return a masker of a reply's pieces."""
+        """Return a masker for the pieces of a reply."""
         return ReplyMask(self.masker)
 
 
 def _variable(reference: str) -> str:
-    """Return the variable that a reference names; empty where it names a key of the key store."""
+    """Return the variable that a reference names; empty for a key of the key store."""
     name = reference.removeprefix("${env:")
     return name.removesuffix("}") if name != reference else ""
 
 
 def missing_value(reference: str) -> ModelError:
-    """Return the fault of a request that holds a secret which cannot be looked up here."""
+    """Return the error of a request with a secret that cannot be looked up here."""
     name = _variable(reference)
     if not name:
         return ModelError(
@@ -145,10 +145,10 @@ def missing_value(reference: str) -> ModelError:
 def revealed_inputs(
     inputs: JsonObject, released: AbstractSet[str], references: ReferenceContext | None
 ) -> JsonObject:
-    """Return the values that a run of the past was started with, for a new one.
+    """Return the inputs of a past run with secret values, for a new run.
 
     Raises:
-        ModelError: one of them was a secret that has no value here.
+        ModelError: an input was a secret that has no value here.
     """
     if not released or references is None or references.masker is None:
         return inputs
@@ -165,7 +165,7 @@ def run_secrets(
     document: PromptDocument,
     reenactment: Reenactment | None = None,
 ) -> RunSecrets:
-    """Return the secrets of a document's run; an untrusted document decides none of them."""
+    """Return the secrets of a document's run; an untrusted document cannot declare any public."""
     known = references.masker if references is not None else None
     known = known if known is not None else Masker()
     if references is None or references.trusted:

@@ -1,6 +1,6 @@
 """Breakpoints and their expressions, which guards, watches, the console and history share.
 
-One grammar, Jinja's, in its sandbox and within a budget; an expression cannot run code or change a
+Expressions use Jinja's grammar, in its sandbox and with a budget; they cannot run code or change a
 run.
 """
 
@@ -25,7 +25,7 @@ Environment: TypeAlias = JsonObject
 """Values by name."""
 
 ExpressionError: TypeAlias = conditions.ConditionError
-"""An expression that cannot be read, or has no value; the text says what and where."""
+"""Error of an expression that cannot be read or evaluated; the text says what and where."""
 
 _HOLE = re.compile(r"\{\{(.+?)\}\}|\{([^{}]+)\}")
 
@@ -37,13 +37,13 @@ def parse_expression(source: str) -> conditions.Condition:
     """Read an expression.
 
     Raises:
-        ExpressionError: it is empty, too long, or malformed.
+        ExpressionError: the expression is empty, too long, or malformed.
     """
     return conditions.compile_condition(source, NAMES)
 
 
 def check_message(template: str) -> None:
-    """Read the expressions of a log point's message.
+    """Check the expressions of a log point's message.
 
     Raises:
         ExpressionError: one cannot be read.
@@ -67,7 +67,7 @@ def fill(template: str, environment: Environment) -> str:
 
 
 class _Place(str):
-    """The word of a place, which equals its older code, too (`P3`)."""
+    """The word of a pause point; also equals its old code (`P3`)."""
 
     __slots__ = ()
 
@@ -79,7 +79,7 @@ class _Place(str):
 
 
 class _Listed(LazySequence[Json], Generic[T]):
-    """Values that are made where an expression looks at them, each once."""
+    """A list whose values are computed when an expression reads them, each once."""
 
     __slots__ = ("_encode", "_items", "_made")
 
@@ -97,7 +97,7 @@ class _Listed(LazySequence[Json], Generic[T]):
 
 
 class _Named(JsonObject):
-    """Values by name that are made where an expression looks at them, each once."""
+    """An object whose values are computed when an expression reads them, each once."""
 
     def __init__(self, table: Mapping[str, Callable[[RunState], Json]], of: RunState) -> None:
         self._table, self._of = table, of
@@ -120,7 +120,7 @@ def _messages(state: RunState) -> Json:
 
 
 def _current_call(state: RunState) -> Call | None:
-    """Return the call that the place is about; of several, the first."""
+    """Return the call of the current pause point; the first if there are several."""
     calls = state.step.calls
     at = state.call if state.call is not None and state.call < len(calls) else 0
     return calls[at] if calls else None
@@ -145,7 +145,7 @@ def _call(call: Call) -> JsonDict:
 
 
 def _call_at(state: RunState) -> Json:
-    """Return the call at hand; where it is the model's, `elapsed` alone is known."""
+    """Return the current call for expressions; at a model's pause point it has only `elapsed`."""
     call = _current_call(state)
     if call is None or state.place is PausePoint.REPLY:
         seconds = state.step.seconds_model if state.step.reply is not None else None
@@ -154,7 +154,7 @@ def _call_at(state: RunState) -> Json:
 
 
 def _elapsed(state: RunState) -> float:
-    """Return the seconds of the call that the place shows the result of; elsewhere the run's."""
+    """Return the seconds of the call whose result is shown; elsewhere those of the run."""
     call = _current_call(state)
     if state.place is PausePoint.OBSERVATION and call is not None and call.outcome is not None:
         return call.outcome.duration
@@ -162,7 +162,7 @@ def _elapsed(state: RunState) -> float:
 
 
 def _errors(state: RunState) -> Json:
-    """Return what went wrong in the step, as words: `timeout`, `bad_args`, `schema`."""
+    """Return the errors of the step as words: `timeout`, `bad_args`, `schema`."""
     reading = state.step.reading
     found: list[Json] = [reading.code if isinstance(reading, FormatError) else None]
     found += [_call(each)["error"] for each in state.step.calls]
@@ -171,7 +171,7 @@ def _errors(state: RunState) -> Json:
 
 
 def _text(state: RunState) -> Json:
-    """Return what the place shows, as one text."""
+    """Return the text that the pause point shows."""
     call = _current_call(state)
     match state.place:
         case PausePoint.BEFORE_REQUEST:
@@ -191,7 +191,7 @@ def _text(state: RunState) -> Json:
 
 
 def _said(state: RunState) -> Iterator[str]:
-    """Yield all that was said in the step; of the request only what the first one holds."""
+    """Yield all texts of the step; those of the request only for the first step."""
     step = state.step
     if step.number == 1:
         yield from (message.text for message in step.messages)
@@ -211,7 +211,7 @@ def _prompt(state: RunState) -> Json:
 
 @lru_cache(maxsize=8)
 def _defaults(source: str) -> JsonDict:
-    """Return the values of the inputs that a prompt gives where the user gives none."""
+    """Return the default values of the prompt's inputs."""
     return {each.name: each.default for each in parse(source).inputs if each.has_default}
 
 
@@ -241,8 +241,9 @@ _OF_STEP: Mapping[str, Callable[[RunState], Json]] = {
     "elapsed": lambda state: state.step.seconds_model,
     "model": lambda state: (state.step.model or state.setup.answered_by).name,
 }
-"""Names of an item of `steps`; its `elapsed` is that of the model call, and of several calls its
-`tool`, `args` and `observation` are those of the first."""
+"""Names of an item of `steps`; `elapsed` is that of the model call, and `tool`, `args` and
+`observation` are those of the first call.
+"""
 
 _OF_RUN: Mapping[str, Callable[[RunState], Json]] = {
     **_OF_STEP,
@@ -278,12 +279,12 @@ NAMES = tuple(_OF_RUN)
 
 
 def environment_of(state: RunState) -> Environment:
-    """Return the values of `NAMES` at a moment of a run; each is made where it is looked at."""
+    """Return the values of `NAMES` at a moment of a run, each computed when it is read."""
     return _Named(_OF_RUN, state)
 
 
 def at_step(state: RunState, step: Step, call: int | None = None) -> RunState:
-    """Return a run as it was in one of its steps, with one of its calls at hand."""
+    """Return a run as it was in one of its steps, with `call` as the current call."""
     return replace(
         state,
         step=step,
@@ -296,50 +297,53 @@ def at_step(state: RunState, step: Step, call: int | None = None) -> RunState:
 
 
 def moments_of(state: RunState) -> Iterator[RunState]:
-    """Yield a run as it was at each call of each step, or in the step where it has none."""
+    """Yield a run as it was at each call of each step, or once for a step without calls."""
     for step in steps_of(state):
         for call in range(len(step.calls)) or (None,):
             yield at_step(state, step, call)
 
 
 HERE = "here"
-"""Id of the breakpoint that is met once: the place that the user wants to run to."""
+"""Id of the one-time breakpoint at the pause point that the user wants to run to."""
 
 
 @dataclass(frozen=True, slots=True)
 class Breakpoint:
-    """One breakpoint. All of what it names must hold."""
+    """A breakpoint; it is hit where all its conditions are true."""
 
     id: str
     """Stable identifier."""
 
     places: frozenset[PausePoint] = frozenset()
-    """Place; empty means everywhere that fits (for a tool: `TOOL_CALL`)."""
+    """Pause points; empty for all that fit (with a tool: `TOOL_CALL`)."""
 
     tool: str = ""
-    """Only for calls of this tool."""
+    """Name of the tool whose calls it stops at; empty for all."""
 
     condition: str = ""
-    """Only where this expression holds."""
+    """Expression that must be true; empty for none."""
 
     hits: str = ""
-    """Hit count, counted where everything else holds: "3" (the third), ">=3", "%2" (every
-    second); empty for every time."""
+    """Hit count among places that match otherwise: "3" (the third), ">=3", "%2" (every second);
+    empty for every time.
+    """
 
     log: str = ""
-    """A log point: writes this line, with `{expression}` filled in, and does not stop."""
+    """Line that a log point writes, with each `{expression}` replaced; a log point does not stop.
+    """
 
     enabled: bool = True
-    """Whether it counts."""
+    """Whether it is active."""
 
     message: str = ""
-    """Only for requests with this message of the template, newly rendered: its role and which of
-    that role it is, as in `user 2`."""
+    """Message of the template that must be newly rendered for the request: its role and number
+    among messages of that role, as in `user 2`; empty for any.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """The breakpoints that are hit at a place."""
+    """The breakpoints that are hit at a pause point."""
 
     stops: tuple[str, ...] = ()
     """Ids of those that stop the run."""
@@ -350,10 +354,10 @@ class Hit:
 
 @dataclass
 class HitCounter:
-    """Counts how often each breakpoint was met in a run."""
+    """Counts how often each breakpoint was reached in a run."""
 
     counts: dict[str, int] = field(default_factory=dict)
-    """By id."""
+    """Number of times by id."""
 
     def look(
         self,
@@ -361,12 +365,12 @@ class HitCounter:
         state: RunState,
         rendered: Container[int] = frozenset(),
     ) -> Hit:
-        """Return the breakpoints that are hit at the state's place, and count the hits.
+        """Return the breakpoints that are hit at the state's pause point, and count them.
 
         Args:
             breakpoints: all of them.
             state: the run.
-            rendered: the places of the role markers whose messages were just rendered.
+            rendered: source offsets of the role markers whose messages were just rendered.
         """
         stops: list[str] = []
         logs: list[tuple[str, str]] = []
@@ -378,7 +382,7 @@ class HitCounter:
                 met = not item.condition or parse_expression(item.condition).holds(environment)
                 line = fill(item.log, environment) if met and item.log else ""
             except ExpressionError as error:
-                # A broken condition must not be a breakpoint that silently never stops.
+                # A breakpoint with a broken condition stops, so that it is not silently ignored.
                 met, line = True, f"{item.condition or item.log!r}: {error}"
                 logs.append((item.id, line))
             if not met:
@@ -439,7 +443,7 @@ def _count_fits(hits: str, count: int) -> bool:
 
 
 def problem_of(item: Breakpoint, tools: Iterable[str]) -> str:
-    """Return why a breakpoint can never be met as it is written; empty if it can."""
+    """Return why a breakpoint can never be hit; empty if it can."""
     if item.tool and item.tool not in set(tools):
         return f"there is no tool {item.tool!r}"
     try:

@@ -1,4 +1,4 @@
-"""Commands of a user to a run; an edit is sent as the event that it makes."""
+"""Commands of a user to a run; an edit is sent as its event."""
 
 from __future__ import annotations
 
@@ -23,66 +23,67 @@ from studio.core.wire.reply import Reply
 class Continue:
     """Continue to the next breakpoint, error or end (F5). At `ERROR`: inform the model, or retry.
 
-    Not where only the user can decide: a call that waits for approval, a limit.
+    Not possible where the user must decide: a call that waits for approval, a limit.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class StepOn:
-    """Go on to a nearby place (F10, F11, Shift+F11)."""
+    """Continue to a nearby pause point (F10, F11, Shift+F11)."""
 
     how: Literal["over", "into", "out"] = "over"
-    """`into`: the next place of any kind. `over`: a model call with its reading, or a tool, counts
-    as one. `out`: the end of this step."""
+    """`into`: the next pause point. `over`: a model call with its reading, or a tool, counts as
+    one. `out`: the end of this step.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class RunTo:
-    """Go on to a place, past no breakpoint and no error."""
+    """Continue to a pause point, unless a breakpoint or an error stops the run before it."""
 
     place: PausePoint | None = None
-    """Place; None for the first place of the step."""
+    """Pause point; None for the first of the step."""
 
     iteration: int | None = None
-    """In which step; None for the next time that the place is reached."""
+    """Number of the step; None for the next one that reaches the pause point."""
 
 
 @dataclass(frozen=True, slots=True)
 class PauseRun:
-    """Pause at the next place."""
+    """Pause at the next pause point."""
 
     abort: bool = False
-    """Whether a reply under way is cut off (its text so far is kept) instead of waited for."""
+    """Whether the current reply is cut off (keeping its text so far) instead of awaited."""
 
 
 @dataclass(frozen=True, slots=True)
 class StopRun:
-    """End the run now; what is under way is cancelled."""
+    """End the run now; the current effect is canceled."""
 
 
 @dataclass(frozen=True, slots=True)
 class StopCall:
-    """End one running call; the model is informed, its siblings and the run continue."""
+    """Cancel one running call; the model is informed, parallel calls and the run continue."""
 
     call: int
-    """The row of the step's calls."""
+    """Row of the call in the step."""
 
 
 @dataclass(frozen=True, slots=True)
 class EditReply:
-    """At `REPLY`, `ERROR` or `BEFORE_REQUEST` (in the model's place): take this as the reply."""
+    """At `REPLY`, `ERROR` or `BEFORE_REQUEST` (in the model's place): use this as the reply."""
 
     reply: Reply
 
 
 @dataclass(frozen=True, slots=True)
 class Approve:
-    """At `TOOL_CALL`: run the call, then go on to the next pause."""
+    """At `TOOL_CALL`: run the call, then continue to the next pause."""
 
     call: int
 
     others: bool = False
-    """Whether the calls of the reply that are not decided yet are approved, too."""
+    """Whether the undecided calls of the reply are approved as well."""
 
     how: Literal["", "into", "over", "out"] | None = None
     """Next stepping command, as in `StepOn`; empty for `Continue`, None for the last one."""
@@ -117,18 +118,18 @@ class TakeRepair:
 
     name: str
     always: bool = False
-    """Whether it is made without asking for the rest of the run."""
+    """Whether the repair is made without asking for the rest of the run."""
 
     call: int = 0
-    """For a native call: which one."""
+    """Row of a native call."""
 
 
 @dataclass(frozen=True, slots=True)
 class TreatAsFinal:
-    """At `ERROR`: what came is the answer."""
+    """At `ERROR`: use the reply as the answer."""
 
     text: str | None = None
-    """Other words; None takes what the error offers."""
+    """Text of the answer; None for the text that the error offers."""
 
     always: bool = False
     """Whether replies without labels count as the answer for the rest of the run."""
@@ -136,7 +137,7 @@ class TreatAsFinal:
 
 @dataclass(frozen=True, slots=True)
 class Steer:
-    """Put a user message in before the next step."""
+    """Add a user message before the next step."""
 
     text: str
 
@@ -146,28 +147,28 @@ class SetOptions:
     """Set options in the body of a program's request."""
 
     text: str
-    """JSON object of the options; null takes one out."""
+    """Options as a JSON object; null removes one."""
 
 
 @dataclass(frozen=True, slots=True)
 class SendBack:
-    """At `ANSWER` or after the end: go on with this user message."""
+    """At `ANSWER` or after the end: continue with this user message."""
 
     text: str
 
     continues: bool = False
-    """Whether the next answer is put behind this one, which was cut."""
+    """Whether the next answer continues this one, which was cut."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChooseModel:
-    """The user's word on which of two models the requests from here on go to."""
+    """The user's choice which of two models gets the requests from here on."""
 
     model: RunModel
-    """The one that is taken; it may be the one that the run has."""
+    """The chosen model; may be the run's current one."""
 
     over: RunModel
-    """The other one."""
+    """The model not chosen."""
 
     answers: ChatModel | None = None
     """Client of the chosen model, if the run has not used it yet."""
@@ -175,7 +176,7 @@ class ChooseModel:
 
 @dataclass(frozen=True, slots=True)
 class ForkFrom:
-    """Go back to a checkpoint and pause there on a new branch; the old branch is kept."""
+    """Go back to a checkpoint and pause there on a new branch; keep the old branch."""
 
     checkpoint: int
 
@@ -207,4 +208,4 @@ Command: TypeAlias = (
     | ChooseModel
     | ForkFrom
 )
-"""Closed: consumers `match` and `assert_never`."""
+"""All commands, a closed union: consumers use `match` and `assert_never`."""

@@ -1,6 +1,6 @@
-"""The journal of a run: a closed union of facts. Folding them gives the run back.
+"""The journal of a run: a closed union of events. Folding them restores the run.
 
-First those that the user makes, then those that the run makes by itself.
+The first classes are the user's events; then come those of the run itself.
 """
 
 from __future__ import annotations
@@ -27,21 +27,23 @@ from studio.core.wire.reply import Reply
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventBase:
-    """The common fields of events; the journal sets them when it writes the event."""
+    """The common fields of events; set when the event is written."""
 
     seq: int = 0
-    """Place in the run's journal, from 1."""
+    """Number in the run's journal, from 1."""
 
     at: float = 0.0
-    """When, in seconds since 1970 UTC."""
+    """Time, in seconds since 1970 UTC."""
 
     waited: float | None = None
-    """Seconds since the pause that it met began, by a clock that nothing sets; None without a
-    pause, or if it began in another process."""
+    """Seconds since the current pause began, by a monotonic clock; None without a pause, or if it
+    began in another process.
+    """
 
     released: tuple[str, ...] = ()
-    """References of secrets that the prompt or the user put in here for the first time; their
-    values may be sent from then on."""
+    """References of secrets that the prompt or the user used here for the first time; their values
+    may be sent from then on.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ class Paused(EventBase):
     """The run has paused."""
 
     place: PausePoint
-    """Place."""
+    """Pause point."""
 
     reason: PauseReason
     """Reason."""
@@ -63,80 +65,80 @@ class Paused(EventBase):
 
 @dataclass(frozen=True, slots=True)
 class Resumed(EventBase):
-    """The run goes on."""
+    """The run continues."""
 
     how: str = "continue"
-    """`continue`, `over`, `into`, `out`."""
+    """Kind of command: `continue`, `over`, `into`, `out`."""
 
 
 @dataclass(frozen=True, slots=True)
 class MessagesEdited(EventBase):
-    """At `BEFORE_REQUEST`: the user changed what will be sent."""
+    """At `BEFORE_REQUEST`: the user changed the messages of the request."""
 
     messages: tuple[Message, ...]
-    """All messages."""
+    """All messages of the request."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyEdited(EventBase):
-    """At `BEFORE_REQUEST`, `REPLY` or `ERROR`: the user changed the reply, or gave one."""
+    """At `BEFORE_REQUEST`, `REPLY` or `ERROR`: the user changed the reply, or wrote one."""
 
     reply: Reply
-    """The whole reply now."""
+    """The whole new reply."""
 
     repair: str = ""
-    """Name of the repair that made it, where one did."""
+    """Name of the repair that produced it; empty for none."""
 
     given: bool = False
     """Whether the user answered in the model's place."""
 
     always: bool = False
-    """Whether that repair is made without asking from now on."""
+    """Whether the repair is made without asking from now on."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallEdited(EventBase):
-    """At `TOOL_CALL`: the user changed a call; the assistant's message changes with it."""
+    """At `TOOL_CALL`: the user changed a call and, with it, the assistant's message."""
 
     call: int
-    """Row of the step."""
+    """Row of the call in the step."""
 
     tool: str
-    """The tool now."""
+    """The new tool."""
 
     arguments: JsonObject
-    """The arguments now."""
+    """The new arguments."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallDecided(EventBase):
-    """At `TOOL_CALL`: whether the call runs."""
+    """At `TOOL_CALL`: the decision whether the call runs."""
 
     call: int
-    """Row of the step."""
+    """Row of the call in the step."""
 
     decision: Literal["approve", "reject", "answer", "skip"]
-    """Decision; `answer`: the text replaces the tool's result."""
+    """The decision; `answer`: the text replaces the tool's result."""
 
     text: str = ""
     """The reason of a rejection, or the answer."""
 
     by: Literal["person", "rule"] = "rule"
-    """Maker of the decision."""
+    """Whether the user or a rule decided."""
 
 
 @dataclass(frozen=True, slots=True)
 class ObservationEdited(EventBase):
-    """At `OBSERVATION`: the user changed the text that the model will get."""
+    """At `OBSERVATION`: the user changed the text for the model."""
 
     call: int
-    """Row of the step."""
+    """Row of the call in the step."""
 
     text: str
-    """The observation now."""
+    """The new observation."""
 
     is_error: bool = False
-    """Whether it is a failure."""
+    """Whether the observation is a failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,12 +146,12 @@ class ErrorObservationEdited(EventBase):
     """At `ERROR`: the user changed the message to the model about its reply."""
 
     text: str
-    """The observation now."""
+    """The new observation."""
 
 
 @dataclass(frozen=True, slots=True)
 class TreatedAsFinal(EventBase):
-    """At `REPLY` or `ERROR`: the reply counts as the answer."""
+    """At `REPLY` or `ERROR`: the reply is used as the answer."""
 
     text: str
     """The answer."""
@@ -163,29 +165,29 @@ class AnswerEdited(EventBase):
     """At `ANSWER`: the user changed the answer."""
 
     text: str
-    """The answer now."""
+    """The new answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerReturned(EventBase):
-    """At `ANSWER`, or after the end: the user says something more and the loop goes on."""
+    """At `ANSWER`, or after the end: the user adds a message and the loop continues."""
 
     text: str
     """The next user message."""
 
     continues: bool = False
-    """Whether the next answer is put behind the one that was cut."""
+    """Whether the next answer continues the one that was cut."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutcomeTold(EventBase):
-    """The user says what became of a call whose outcome was unknown."""
+    """The user tells the outcome of a call for which it was unknown."""
 
     call: int
-    """Row of the step."""
+    """Row of the call in the step."""
 
     fate: Literal["ran", "did-not-run", "result"]
-    """`did-not-run` lets it run again; the others give it a result."""
+    """The outcome; `did-not-run` lets the call run again, the others give it a result."""
 
     text: str = ""
     """The result."""
@@ -193,40 +195,40 @@ class OutcomeTold(EventBase):
 
 @dataclass(frozen=True, slots=True)
 class LimitRaised(EventBase):
-    """The user allowed more."""
+    """The user raised a limit."""
 
     limit: LimitName
     """Limit that was raised."""
 
     to: float | None
-    """The new allowance; None for no limit."""
+    """The new limit; None for no limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Steered(EventBase):
-    """The user put in a message: for the next step, or for the request about to be sent."""
+    """The user added a message: to the next step, or to the request about to be sent."""
 
     text: str
     """The message."""
 
     joins: bool = False
-    """Whether it is added to the current request; journals up to 0.1.0 lack it."""
+    """Whether it is added to the current request; missing in journals up to 0.1.0."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelChosen(EventBase):
-    """The user was asked which of two models the run goes on with."""
+    """The user chose with which of two models the run continues."""
 
     model: RunModel
-    """The one that the requests from here on go to."""
+    """The model that gets the requests from here on."""
 
     over: RunModel
-    """The other one."""
+    """The model not chosen."""
 
 
 @dataclass(frozen=True, slots=True)
 class Forked(EventBase):
-    """The run goes on from an earlier checkpoint as a new branch; what was is kept."""
+    """The run continues from an earlier checkpoint as a new branch; the old one is kept."""
 
     checkpoint: int
     """Id of the checkpoint."""
@@ -237,7 +239,7 @@ class Started(EventBase):
     """A run begins."""
 
     setup: RunSetup
-    """Everything it is started with."""
+    """The run's setup."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +247,7 @@ class Rendered(EventBase):
     """The prompt was rendered for a step."""
 
     messages: tuple[Message, ...]
-    """The messages, segments left out."""
+    """The messages, without segments."""
 
     problems: tuple[str, ...] = ()
     """Problems of the rendering, one sentence each."""
@@ -261,13 +263,13 @@ class RenderFailed(EventBase):
 
 @dataclass(frozen=True, slots=True)
 class ContextTrimmed(EventBase):
-    """Old messages were left out to fit the context budget."""
+    """Old messages were removed to fit the context budget."""
 
     messages: tuple[Message, ...]
-    """The conversation that is left."""
+    """The remaining conversation."""
 
     dropped: int
-    """Number of messages that were dropped."""
+    """Number of removed messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,24 +277,24 @@ class ModelCalled(EventBase):
     """A request was sent."""
 
     attempt: int
-    """Which try, from 1."""
+    """Number of the attempt, from 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelReplied(EventBase):
-    """A reply ended."""
+    """A reply is complete."""
 
     reply: Reply
-    """All of it."""
+    """The whole reply."""
 
     seconds: float = 0.0
     """Duration in seconds."""
 
     origin: ResultOrigin = "live"
-    """Whether it was asked for, recorded or given."""
+    """Whether the reply was received, recorded or given by the user."""
 
     stopped_by: Literal["", "server", "studio", "user"] = ""
-    """Whether it ended at a stop sequence sent, was cut by us, or was cut off by the user."""
+    """Whether it ended at a sent stop sequence, or was cut by the studio or by the user."""
 
     first_seconds: float | None = None
     """Seconds from the request to the first piece of the reply; None if not measured."""
@@ -306,25 +308,25 @@ class ModelFailed(EventBase):
     """`ModelError.kind`."""
 
     message: str
-    """Description of the event, one plain sentence."""
+    """Description of the failure, one plain sentence."""
 
     hint: str = ""
-    """Advice to the user."""
+    """Advice to the user; may be empty."""
 
     retryable: bool = False
     """Whether the same request may succeed later."""
 
     partial: Reply | None = None
-    """Partial reply before the failure."""
+    """Part of the reply received before the failure."""
 
     seconds: float = 0.0
     """Duration in seconds."""
 
     retry_in: float | None = None
-    """Seconds until it is tried again by itself; None: it is not."""
+    """Seconds until the automatic retry; None if there is none."""
 
     first_seconds: float | None = None
-    """Seconds from the request to the first piece of the reply; None where none came."""
+    """Seconds from the request to the first piece of the reply; None if none arrived."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,22 +345,22 @@ class CallCheck:
     """Problems, one plain sentence each."""
 
     kind: Literal["", "unknown_tool", "schema", "format", "guardrail"] = ""
-    """Kind of the problem; empty for none."""
+    """Kind of problem; empty for none."""
 
     needs_approval: bool = False
-    """Whether the user is asked first."""
+    """Whether the user must approve the call."""
 
     why: str = ""
-    """Reason, where the tool's approval does not say it."""
+    """Reason for the approval, if the tool's setting does not explain it."""
 
     bound: tuple[str, ...] = ()
-    """Parameters that bindings put in."""
+    """Parameters set by bindings."""
 
     arguments: JsonObject | None = None
-    """The arguments with bindings put in."""
+    """The arguments including those set by bindings."""
 
     again: bool = False
-    """Whether a call with effects was made before, on this branch or another."""
+    """Whether a call with effects was made before, on any branch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,16 +371,15 @@ class CallsChecked(EventBase):
     """One for each call, in order."""
 
     at_once: bool = True
-    """Whether they may run at the same time in a run that allows it: no call waits for the user's
-    word."""
+    """Whether they may run in parallel if the run allows it: no call waits for approval."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCalled(EventBase):
-    """A tool call begins; written before it does, so that a crash leaves a trace of it."""
+    """A tool call begins; written before the call, so that a crash leaves a trace of it."""
 
     call: int
-    """Row of the step."""
+    """Row of the call in the step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -386,51 +387,51 @@ class ToolEnded(EventBase):
     """A tool call ended."""
 
     call: int
-    """Row of the step."""
+    """Row of the call in the step."""
 
     outcome: ToolOutcome
-    """Way."""
+    """Outcome of the call."""
 
     origin: ResultOrigin = "live"
-    """Whether it ran, was recorded or mocked."""
+    """Whether the outcome is live, recorded or mocked."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutcomeLost(EventBase):
-    """A tool call was interrupted, and it is unknown whether it did its work."""
+    """A tool call was interrupted, and whether it ran is unknown."""
 
     call: int
-    """Row of the step."""
+    """Row of the call in the step."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerChecked(EventBase):
-    """The answer was compared with the declared outputs; the run is done where it fits."""
+    """The answer was checked against the outputs; the run is done if it matches."""
 
     value: Json = None
-    """The answer as a value, where it fits."""
+    """The answer as a value, if it matches."""
 
     problems: tuple[str, ...] = ()
     """Mismatches with the outputs; the run then reaches `ERROR`, unless the answer was accepted."""
 
     accepted: bool = False
-    """Whether an answer that does not fit was passed all the same."""
+    """Whether the user accepted an answer that does not match."""
 
 
 @dataclass(frozen=True, slots=True)
 class Passed(EventBase):
-    """A point was passed that no effect follows (`OBSERVATION`, `STEP_END`, `ERROR`, a limit)."""
+    """A pause point was passed without an effect (`OBSERVATION`, `STEP_END`, `ERROR`, a limit)."""
 
     place: PausePoint
-    """Which."""
+    """The pause point."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failed(EventBase):
-    """The run cannot go on."""
+    """The run cannot continue."""
 
     error: StepError
-    """Reason."""
+    """The error that ended it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -438,21 +439,21 @@ class Stopped(EventBase):
     """The user (or the end of the program) stopped the run."""
 
     partial: Reply | None = None
-    """Partial reply."""
+    """Part of the current reply received so far."""
 
     interrupted: bool = False
-    """Whether the process died and the store closed the run afterwards."""
+    """Whether the process ended unexpectedly and the store closed the run afterwards."""
 
 
 @dataclass(frozen=True, slots=True)
 class Logged(EventBase):
-    """A log point or guardrail had something to say; changes nothing."""
+    """A line of a log point or guard; does not change the run."""
 
     text: str
     """The line."""
 
     source: str = ""
-    """Id of the breakpoint or rule."""
+    """Id of the breakpoint or guard."""
 
 
 Event: TypeAlias = (
@@ -490,4 +491,4 @@ Event: TypeAlias = (
     | ModelChosen
     | Forked
 )
-"""Closed: consumers `match` and `assert_never`."""
+"""All events, a closed union: consumers use `match` and `assert_never`."""

@@ -1,4 +1,4 @@
-"""Reading JSON out of a reply: by a real decoder, from a given place, never by counting braces."""
+"""Read JSON in a reply with a real decoder from a given offset, never by counting braces."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from studio.core.text.values import Json, JsonBoundError, JsonDict, within_depth
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A JSON value that was read."""
+    """A JSON value that was decoded."""
 
     value: Json
     """The value."""
 
     end: int
-    """One past its last character."""
+    """Offset after its last character."""
 
     has_raw_breaks: bool = False
-    """Whether a string holds an unescaped line break or tab (accepted, with a warning)."""
+    """Whether a string contains an unescaped line break or tab (accepted, with a warning)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Undecoded:
-    """A text that is not JSON."""
+    """The error of a text that is not JSON."""
 
     code: FormatErrorCode
-    """Kind of the error."""
+    """Kind of error."""
 
     message: str
-    """One plain sentence without a full stop, fit for "Args: …"."""
+    """One plain sentence without a full stop, to follow "Args: "."""
 
     at: int
-    """Offset at which the decoder gave up."""
+    """Offset of the error."""
 
 
 class _BadJsonError(ValueError):
@@ -76,10 +76,10 @@ _BREAKS_ALLOWED = _decoder(strict=False)
 
 
 def decode_at(text: str, start: int) -> Decoded | Undecoded:
-    """Read the JSON value that begins at `start`; what follows it is left alone.
+    """Decode the JSON value that begins at `start`; text after it is ignored.
 
-    A raw line break inside a string is accepted (its meaning cannot differ); everything else that
-    JSON forbids is not.
+    A raw line break inside a string is accepted (its meaning is unambiguous); anything else that
+    JSON forbids is an error.
     """
     try:
         value, end = _STRICT.raw_decode(text, start)
@@ -117,13 +117,13 @@ def _why(text: str, error: ValueError | RecursionError) -> Undecoded:
 
 
 def is_cut(text: str, error: json.JSONDecodeError) -> bool:
-    """Return whether the decoder needed more text."""
+    """Return whether the text ended before the value did."""
     if error.msg.startswith("Unterminated string"):
         return True
     rest = text[error.pos :]
     if error.msg.startswith("Invalid \\uXXXX") or error.msg.startswith("Invalid \\escape"):
         return len(rest) <= 6 and '"' not in rest
-    # A word cut in half ("tru", "-") fails where it begins, a missing token where the text ends.
+    # A word cut in half ("tru", "-") fails at its beginning, a missing token at the text's end.
     return not rest.strip("`\n\r\t ") or (
         error.msg.startswith("Expecting value")
         and any(word.startswith(rest.strip()) for word in ("true", "false", "null", "-"))
@@ -131,7 +131,7 @@ def is_cut(text: str, error: json.JSONDecodeError) -> bool:
 
 
 def has_lone_surrogate(value: Json) -> bool:
-    """Return whether any string in it holds a lone surrogate."""
+    """Return whether any string in a value contains a lone surrogate."""
     try:
         json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:
@@ -142,7 +142,7 @@ def has_lone_surrogate(value: Json) -> bool:
 
 
 def json_text(value: Json) -> str:
-    """Return a value as JSON in one line, characters as they are (lone surrogates escaped)."""
+    """Return a value as JSON on one line, without ASCII escapes except for lone surrogates."""
     text = json.dumps(value, ensure_ascii=False)
     try:
         text.encode("utf-8")

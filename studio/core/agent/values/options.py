@@ -1,4 +1,4 @@
-"""Options of a run: chosen by the user, the command line, or a test."""
+"""Options of a run, set by the user, the command line, or a test."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ExceptionFilter: TypeAlias = Literal[
     "repeated_action",
     "output",
 ]
-"""Event at which a run pauses without a breakpoint."""
+"""Kind of event at which a run pauses without a breakpoint."""
 
 USUAL_EXCEPTIONS: frozenset[ExceptionFilter] = frozenset(
     {
@@ -39,7 +39,7 @@ USUAL_EXCEPTIONS: frozenset[ExceptionFilter] = frozenset(
         "output",
     }
 )
-"""A tool's failure is not among them: it is an observation, and the run goes on."""
+"""Default exceptions; without failed tools, whose failure is an observation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,51 +50,51 @@ class RunOptions:
     """The protocol; None takes the prompt's own."""
 
     limits: Limits | None = None
-    """Allowances; None takes the prompt's `metadata.agent.max_iterations`, else 10 steps."""
+    """Limits; None for the prompt's `metadata.agent.max_iterations`, else 10 steps."""
 
     stop: tuple[str, ...] | None = None
-    """Stop sequences; None takes the prompt's, else the protocol's usual ones."""
+    """Stop sequences; None for the prompt's, else the protocol's default."""
 
     headless: bool = False
-    """Whether the run has no user to ask. It never pauses: the model is informed of errors, a
-    limit or a model failure ends it."""
+    """Whether the run has no user to ask. It never pauses: the model is informed of errors; a limit
+    or a model failure ends the run.
+    """
 
     approve: Literal["ask", "never", "always"] = "ask"
-    """Whether calls that want the user's word get it: ask, refuse all, allow all. Headless,
-    `ask` refuses."""
+    """Handling of calls that need approval: ask, refuse all, allow all. Headless, `ask` refuses."""
 
     stop_at_entry: bool = False
-    """Whether it pauses before the first request."""
+    """Whether the run pauses before the first request."""
 
     pause_at: frozenset[PausePoint] = frozenset()
-    """Places at which it always pauses."""
+    """Pause points at which it always pauses."""
 
     breakpoints: tuple[Breakpoint, ...] = ()
-    """Breakpoints."""
+    """The breakpoints."""
 
     exceptions: frozenset[ExceptionFilter] = USUAL_EXCEPTIONS
-    """Events at which it pauses without a breakpoint."""
+    """Kinds of events at which it pauses without a breakpoint."""
 
     repairs: frozenset[str] = frozenset()
     """Repairs that are made without asking."""
 
     repair: Literal["ask", "always", "never"] = "ask"
-    """Whether any other repair is offered, made without asking, or neither."""
+    """Whether any other repair is offered, made without asking, or not offered."""
 
     plain_is_final: bool = False
     """Whether a reply without any label counts as the answer."""
 
     parallel: bool | None = None
-    """Whether the calls of one reply run at once; None takes the prompt's word, else no."""
+    """Whether the calls of one reply run in parallel; None for the prompt's setting, else no."""
 
     context_budget: int | None = None
-    """Characters before the conversation is trimmed (native only)."""
+    """Characters above which the conversation is trimmed (native only)."""
 
     attempts: int = 3
-    """Number of tries of a model call whose failure can be temporary."""
+    """Maximum number of attempts of a model call that fails temporarily."""
 
     backoff: float = 1.0
-    """Seconds before the first retry; doubled for each further one, 60 at most."""
+    """Seconds before the first retry; doubled for each further one, up to 60."""
 
     guards: tuple[Guard, ...] = field(default=())
     """Rules that calls, replies and requests must meet."""
@@ -102,13 +102,13 @@ class RunOptions:
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """A rule in the breakpoints' expression language that forbids something."""
+    """A rule in the expression language of breakpoints that forbids something."""
 
     on: Literal["request", "reply", "call"]
-    """Subject of the check."""
+    """Subject of the rule."""
 
     forbid: str
-    """It is forbidden where this holds (`tool == "delete"`)."""
+    """Expression; it forbids where it is true (`tool == "delete"`)."""
 
     reason: str
-    """Reason, for the user and, of a call, for the model."""
+    """Reason, for the user and, for a call, also for the model."""

@@ -1,10 +1,8 @@
 """The state of a run: immutable values that `studio.core.agent.loop.machine.advance` makes.
 
-A sequence that grows at its end and is never changed: what a run's states hold of its past.
-
-Each state of a run holds all steps before it. As tuples, 10,000 steps would copy the square of
-their number; a `PersistentList` shares one list between all states of a branch, and its first items
-may come from somewhere else (the history) when they are looked at.
+Each state of a run contains all earlier steps. As tuples, 10,000 steps would copy the square of
+their number; a `PersistentList` grows only at its end and shares one list among all states of a
+branch, and its first items may be loaded from elsewhere (the history) when they are read.
 """
 
 from __future__ import annotations
@@ -25,13 +23,13 @@ T = TypeVar("T")
 
 
 class LazySequence(Sequence[T]):
-    """A sequence whose items are made, or looked up, one at a time."""
+    """A sequence whose items are created, or looked up, one at a time."""
 
     __slots__ = ()
 
     @abstractmethod
     def _make(self, index: int) -> T:
-        """Return the item at an index that exists."""
+        """Return the item at a valid index."""
 
     @overload
     def __getitem__(self, at: int) -> T: ...
@@ -56,7 +54,7 @@ class LazySequence(Sequence[T]):
 
 
 class _SharedStore(Generic[T]):
-    """The shared store of several trails: each of them sees a beginning of it."""
+    """The list that several persistent lists share; each uses its first items."""
 
     __slots__ = ("base", "items", "lock")
 
@@ -67,7 +65,7 @@ class _SharedStore(Generic[T]):
 
 
 class PersistentList(LazySequence[T]):
-    """An immutable sequence; adding to it costs what is added, whatever its length."""
+    """An immutable sequence; appending costs only the new items, whatever its length."""
 
     __slots__ = ("_held", "_length")
 
@@ -77,7 +75,7 @@ class PersistentList(LazySequence[T]):
 
     @classmethod
     def over(cls, base: Sequence[T]) -> PersistentList[T]:
-        """Return a list of another sequence's items, read one at a time."""
+        """Return a list over another sequence, whose items are read one at a time."""
         return cls._view(_SharedStore(base, []), len(base))
 
     @classmethod
@@ -95,7 +93,7 @@ class PersistentList(LazySequence[T]):
         return super()._part(indexes)
 
     def upto(self, length: int) -> PersistentList[T]:
-        """Return its first items; shares everything."""
+        """Return the list of its first `length` items, which are shared."""
         return self._view(self._held, min(max(0, length), self._length))
 
     def _make(self, index: int) -> T:
@@ -107,12 +105,12 @@ class PersistentList(LazySequence[T]):
         return held.items[index - before]
 
     def __iter__(self) -> Iterator[T]:
-        if not self._held.base:  # the common case, without a question for each item
+        if not self._held.base:  # the common case, without a check for each item
             return iter(self._held.items[: self._length])
         return super().__iter__()
 
     def plus(self, more: Iterable[T]) -> PersistentList[T]:
-        """Return the list with further items at its end."""
+        """Return the list with further items appended."""
         added = more if isinstance(more, tuple | list) else tuple(more)
         if not added:
             return self
@@ -121,7 +119,7 @@ class PersistentList(LazySequence[T]):
             if len(held.base) + len(held.items) == self._length:
                 held.items.extend(added)
                 return self._view(held, self._length + len(added))
-        # Another branch has gone on from here: this one begins a list of its own.
+        # Another branch has appended here already: start a new list.
         return self._view(_SharedStore(self, list(added)), self._length + len(added))
 
     def __eq__(self, other: object) -> bool:
@@ -136,7 +134,7 @@ class PersistentList(LazySequence[T]):
         return f"PersistentList(<{self._length} items>)"
 
     def shares(self, other: PersistentList[T]) -> int:
-        """Count the first items that both share, without comparing any."""
+        """Return the number of first items that both share, without comparing items."""
         mine = {id(part): seen for part, seen in self._parts()}
         for part, seen in other._parts():
             if id(part) in mine:
@@ -150,17 +148,17 @@ class PersistentList(LazySequence[T]):
 
     @property
     def root(self) -> Sequence[T]:
-        """Return the sequence with the first items; empty if this one holds all itself."""
+        """The sequence that provides the first items; empty if this list holds all of them."""
         return self._parts()[-1][0].base
 
     @property
     def rooted(self) -> int:
-        """Count the items that the root holds."""
+        """Number of items that the root provides."""
         held, seen = self._parts()[-1]
         return min(seen, len(held.base))
 
     def _parts(self) -> list[tuple[_SharedStore[T], int]]:
-        """Return the lists, newest first, with the number of items seen in each and before it."""
+        """Return the lists, newest first, with the number of items up to the end of each."""
         parts: list[tuple[_SharedStore[T], int]] = [(self._held, self._length)]
         base: object = self._held.base
         while isinstance(base, PersistentList):
@@ -171,7 +169,7 @@ class PersistentList(LazySequence[T]):
 
 
 def known_common_length(one: Sequence[T], other: Sequence[T]) -> int:
-    """Count the first items that two sequences share, without comparing any."""
+    """Return the number of first items that two sequences share, without comparing items."""
     return (
         one.shares(other)
         if isinstance(one, PersistentList) and isinstance(other, PersistentList)
@@ -182,25 +180,26 @@ def known_common_length(one: Sequence[T], other: Sequence[T]) -> int:
 Status: TypeAlias = Literal[
     "running", "done", "incomplete", "refused", "stopped", "failed", "limit", "interrupted"
 ]
-"""Status of a run. `incomplete` ended with an answer that is cut, filtered, empty or does not
-match the declared outputs, and was not accepted; `limit` is the headless end of a run that used
-up an allowance; `interrupted` is a run whose process died."""
+"""Status of a run. `incomplete`: ended with an answer that is cut, filtered, empty or does not
+match the declared outputs and was not accepted. `limit`: a headless run reached a limit.
+`interrupted`: its process ended unexpectedly.
+"""
 
 LimitName: TypeAlias = Literal["iterations", "tokens", "cost", "seconds", "reply"]
-"""Allowances of a run."""
+"""Limit of a run."""
 
 PauseReason: TypeAlias = Literal[
     "entry", "step", "breakpoint", "exception", "pause", "approval", "limit", "outcome"
 ]
-"""Reason of a pause, in debugger words."""
+"""Reason of a pause, as a debugger names it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """A run that is paused and waits for the user."""
+    """A pause of a run, which waits for the user."""
 
     place: PausePoint
-    """Place."""
+    """Pause point."""
 
     reason: PauseReason
     """Reason."""
@@ -212,27 +211,27 @@ class Pause:
     """A sentence for the user."""
 
     at: float = 0.0
-    """Since when, in seconds since 1970 UTC."""
+    """Start of the pause, in seconds since 1970 UTC."""
 
 
 @dataclass(frozen=True)
 class RunState:
-    """Everything a run is at one moment."""
+    """The complete state of a run at one moment."""
 
     setup: RunSetup
-    """Setup with which it was started."""
+    """The run's setup."""
 
     status: Status = "running"
-    """Whether it goes on, and how it ended."""
+    """Whether it runs, and how it ended."""
 
     place: PausePoint | None = None
-    """The place reached; None between places (an effect is under way)."""
+    """The pause point reached; None between pause points (an effect is running)."""
 
     call: int | None = None
-    """At `TOOL_CALL` and `OBSERVATION`: which row of the step."""
+    """Row of the call at `TOOL_CALL` and `OBSERVATION`."""
 
     pause: Pause | None = None
-    """Set while it waits for the user."""
+    """The current pause; None if the run does not wait for the user."""
 
     iteration: int = 0
     """Number of the current step, from 1; 0 before the first."""
@@ -241,34 +240,34 @@ class RunState:
     """The current step."""
 
     steps: PersistentList[Step] = field(default_factory=PersistentList)
-    """Steps that are done, in order."""
+    """The finished steps, in order."""
 
     conversation: PersistentList[Message] = field(default_factory=PersistentList)
-    """`native`: all messages so far. Text protocols: the messages last rendered."""
+    """`native`: all messages so far. Text protocols: the messages of the last rendering."""
 
     settled: PersistentList[Message] = field(default_factory=PersistentList)
-    """The conversation as it was when the last step was done."""
+    """The conversation after the last finished step."""
 
     characters: int = 0
-    """Size of the conversation, counted where there is a context budget."""
+    """Size of the conversation in characters; counted only with a context budget."""
 
     limits: Limits = field(default_factory=Limits)
-    """Allowances now."""
+    """Current limits."""
 
     usage: Usage = field(default_factory=Usage)
-    """Tokens and money so far, over leaf model calls."""
+    """Tokens and cost so far, summed over model calls."""
 
     seconds: float = 0.0
     """Seconds of work so far: model calls, and the time in which at least one tool ran."""
 
     seconds_tools: float = 0.0
-    """The part of it that went to tool calls."""
+    """The seconds of tool calls among them."""
 
     waited: float = 0.0
-    """Seconds in which the run waited for the user, on the shown branch."""
+    """Seconds in which the run waited for the user, on the current branch."""
 
     format_errors: int = 0
-    """Format errors in a row."""
+    """Number of consecutive format errors."""
 
     plain_is_final: bool = False
     """Whether a reply without any label counts as the answer from now on."""
@@ -277,80 +276,82 @@ class RunState:
     """Repairs that are made without asking from now on."""
 
     past_calls: PersistentList[tuple[str, str]] = field(default_factory=PersistentList)
-    """(tool, arguments as JSON text) of the calls of the steps that are done."""
+    """(tool, arguments as JSON text) of the calls of finished steps."""
 
     observations: PersistentList[str] = field(default_factory=PersistentList)
     """Results of those calls."""
 
     composing: bool = False
-    """Whether the step now writes the answer (`RunSetup.compose`); its reply is read as it is."""
+    """Whether this step writes the answer (`RunSetup.compose`); its reply is not parsed."""
 
     steering: tuple[str, ...] = ()
-    """Messages of the user that wait for the next step."""
+    """Messages of the user for the next step."""
 
     injected: tuple[Message, ...] = ()
-    """Text protocols: messages put in by the user (and answers they answer to), which follow
-    the rendered ones from then on."""
+    """Text protocols: messages added by the user (and the answers before them), which follow the
+    rendered ones from then on.
+    """
 
     answer: str | None = None
-    """The final answer, once there is one."""
+    """The final answer; None before it."""
 
     answer_value: Json = None
-    """The answer as a value, where outputs are declared and it fits them."""
+    """The answer as a value, if outputs are declared and it matches them."""
 
     answer_problems: tuple[str, ...] = ()
-    """Problems of the answer: cut, filtered, empty, or not what the outputs declare."""
+    """Problems of the answer: cut, filtered, empty, or a mismatch with the outputs."""
 
     repaired: int = 0
-    """Repairs that were made of replies so far."""
+    """Number of repairs of replies so far."""
 
     answer_so_far: str = ""
-    """Start of a cut answer that the model continues now."""
+    """Text of a cut answer that the model continues now."""
 
     error: StepError | None = None
-    """Error of an `ERROR` place or a failed run."""
+    """Error at `ERROR` or of a failed run."""
 
     released: frozenset[str] = frozenset()
-    """References (`${env:NAME}`) whose values the prompt or the user put in; these values are sent,
-    of any other secret only the reference."""
+    """References (`${env:NAME}`) that the prompt or the user used; their values are sent. Of other
+    secrets only the reference is sent.
+    """
 
     switched_to: RunModel | None = None
-    """Model that the user chose last; None if it is the one of the start."""
+    """Model that the user chose last; None for the one at the start."""
 
     declined: RunModel | None = None
-    """The model that the user was asked about last and did not take."""
+    """Model that the user was last offered and did not choose."""
 
     @property
     def answered_by(self) -> RunModel:
-        """The model that the next request goes to."""
+        """The model that gets the next request."""
         return self.switched_to or self.setup.answered_by
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more will happen by itself."""
+        """Whether the run has ended."""
         return self.status != "running"
 
     @property
     def runs_at_once(self) -> bool:
-        """Whether the calls of the current step run at the same time."""
+        """Whether the calls of the current step run in parallel."""
         return self.setup.parallel and self.step.at_once
 
     @property
     def protocol(self) -> ProtocolName:
-        """Return the protocol of the current step."""
+        """The protocol of the current step."""
         return "native" if self.composing else self.setup.protocol
 
 
 def steps_of(state: RunState) -> Sequence[Step]:
-    """Return all steps of a run, the current one included."""
+    """Return all steps of a run, including the current one."""
     done = bool(state.steps) and state.steps[-1].number == state.step.number
     return state.steps if done or state.step.number == 0 else state.steps.plus((state.step,))
 
 
 class Checkpoint(NamedTuple):
-    """A place that a run reached: a node of its tree. Going back is choosing another node.
+    """A pause point that a run reached: a node of its tree. Going back selects another node.
 
-    A long run has fifty thousand of them when it is opened: no class is made faster.
+    A named tuple because a long run creates fifty thousand when it is opened; no class is faster.
     """
 
     id: int
@@ -360,13 +361,13 @@ class Checkpoint(NamedTuple):
     """The checkpoint before it; None for the first."""
 
     place: PausePoint
-    """Place."""
+    """Pause point."""
 
     iteration: int
-    """Step number."""
+    """Number of the step."""
 
     call: int | None
-    """Row, at `TOOL_CALL` and `OBSERVATION`."""
+    """Row of the call at `TOOL_CALL` and `OBSERVATION`; else None."""
 
     branch: int
-    """Branch number: 0 for the first way through, then one more for each fork."""
+    """Number of the branch: 0 for the first, then one more for each fork."""

@@ -1,4 +1,4 @@
-"""The setup of a run, and one step of it: request, reply, calls, problems and places to pause."""
+"""The setup of a run, and one step of it: request, reply, calls, problems and pause points."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from studio.core.wire.reply import Reply, ToolCall
 
 
 class PausePoint(StrEnum):
-    """One of them, in the order of one step. Its value is what journals and settings hold."""
+    """A pause point, in the order of one step. Its value is stored in journals and settings."""
 
     BEFORE_REQUEST = "P1"
     """The request is ready to be sent."""
 
     REPLY = "P2"
-    """The reply is here and not yet read."""
+    """The reply has arrived and is not yet read."""
 
     TOOL_CALL = "P3"
-    """A tool call is ready; reached once for each call."""
+    """A tool call is ready to run; reached once for each call."""
 
     OBSERVATION = "P4"
-    """A call has a result that the model has not seen; reached once for each call."""
+    """A call has a result that the model has not received; reached once for each call."""
 
     STEP_END = "P5"
-    """The step is done."""
+    """The step is complete."""
 
     ANSWER = "P6"
     """The final answer is ready."""
@@ -44,12 +44,12 @@ class PausePoint(StrEnum):
 
     @property
     def word(self) -> str:
-        """The name that users write: `before_request`."""
+        """The user's name for it: `before_request`."""
         return self.name.lower()
 
     @classmethod
     def of(cls, text: str) -> PausePoint | None:
-        """Return the point named by a word (`tool_call`) or an old code (`P3`); None for others."""
+        """Return the pause point for a word (`tool_call`) or an old code (`P3`); else None."""
         wanted = text.strip().lower().replace("-", "_")
         return next((each for each in cls if wanted in (each.word, each.value.lower())), None)
 
@@ -64,24 +64,24 @@ class RenderPrompt:
 
 @dataclass(frozen=True, slots=True)
 class TrimContext:
-    """Make the conversation fit its budget. Answered by `ContextTrimmed`."""
+    """Trim the conversation to its budget. Answered by `ContextTrimmed`."""
 
     budget: int
-    """Characters."""
+    """Budget in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallModel:
-    """Send the step's messages (`request_of`), the same at every try.
+    """Send the step's messages (`request_of`), the same at every attempt.
 
     Answered by `ModelCalled`, then `ModelReplied` or `ModelFailed`.
     """
 
     attempt: int
-    """Which try, from 1."""
+    """Number of the attempt, from 1."""
 
     after: float = 0.0
-    """Seconds to wait first (back-off)."""
+    """Seconds to wait before it (back-off)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,26 +99,26 @@ class CheckCalls:
 
 @dataclass(frozen=True, slots=True)
 class DecideCall:
-    """Decide whether a call runs, asking where the rules say so. Answered by `CallDecided`."""
+    """Decide whether a call runs; ask if the rules say so. Answered by `CallDecided`."""
 
     call: int
-    """Row of the step."""
+    """Row of the call in the step."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunTools:
-    """Run calls, several at once. Each gives `ToolCalled`, then `ToolEnded` or `OutcomeLost`."""
+    """Run calls, several at once. Each causes `ToolCalled`, then `ToolEnded` or `OutcomeLost`."""
 
     calls: tuple[int, ...]
-    """Rows of the step, in call order."""
+    """Rows of the calls in the step, in call order."""
 
 
 @dataclass(frozen=True, slots=True)
 class AskOutcome:
-    """Only the user knows whether a call ran. Answered by `OutcomeTold`."""
+    """Ask the user whether an interrupted call ran. Answered by `OutcomeTold`."""
 
     call: int
-    """Row of the step."""
+    """Row of the call in the step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +131,10 @@ class CheckAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """Go on from a place that no other effect follows. Answered by `Passed`."""
+    """Continue from a pause point that no other effect follows. Answered by `Passed`."""
 
     place: PausePoint
-    """Which."""
+    """The pause point."""
 
 
 Effect: TypeAlias = (
@@ -149,10 +149,10 @@ Effect: TypeAlias = (
     | CheckAnswer
     | Pass
 )
-"""Closed: consumers `match` and `assert_never`."""
+"""All effects, a closed union: consumers use `match` and `assert_never`."""
 
 
-# The setup of a run; the same for its whole life.
+# The setup of a run, which never changes.
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,19 +160,19 @@ class Limits:
     """The limits at which a run pauses; None means no limit."""
 
     iterations: int | None = 10
-    """Model calls."""
+    """Number of model calls."""
 
     tokens: int | None = None
-    """Input and output tokens over all model calls."""
+    """Input and output tokens of all model calls."""
 
     cost: float | None = None
-    """US dollars."""
+    """Cost in US dollars."""
 
     seconds: float | None = None
-    """Time spent in model and tool calls (waiting for the user does not count)."""
+    """Seconds of model and tool calls, without waiting for the user."""
 
     reply: int | None = None
-    """Tokens of one reply, where the user allowed this run more; None: as the prompt says."""
+    """Tokens of one reply, if the user raised them for this run; None for the prompt's setting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ class ReadingStyle:
     """The format of replies that a prompt asks for."""
 
     free_text: bool = False
-    """`Action Input:` with free text (the older ReAct dialect)."""
+    """Whether the prompt asks for `Action Input:` with free text (the older ReAct dialect)."""
 
     answer_labels: tuple[str, ...] = ()
     """Further labels that end a ReAct run ("Answer", "AI")."""
@@ -190,30 +190,30 @@ class ReadingStyle:
 
 
 _RECORDED = " (recording)"
-"""Ends the name of a model whose calls were written down in journals of up to 0.1."""
+"""Suffix of a recorded model's name in journals up to 0.1."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunModel:
-    """Which model answers a run, in words that stay when the program is gone."""
+    """The model that answers a run, as values that remain valid after the program ends."""
 
     name: str = ""
-    """Its name for people."""
+    """Name for the user."""
 
     id: str = ""
-    """The id that the server knows it by; empty where it is on no server, and in older journals."""
+    """Id on the server; empty if it is on no server, and in older journals."""
 
     provider: str = ""
-    """Its provider, as OpenTelemetry names it; empty as above."""
+    """Provider as named by OpenTelemetry; empty if it is on no server, and in older journals."""
 
     server: str = ""
-    """Its server, without path and credentials; empty as above."""
+    """Server, without path and credentials; empty if it is on none, and in older journals."""
 
     price: str = ""
-    """Source of the price of its tokens; "unknown", or empty for a free model."""
+    """Source of the token price; "unknown", or empty for a free model."""
 
     def is_same(self, other: RunModel) -> bool:
-        """Return whether both are one model; older journals know no more than its name."""
+        """Return whether both are the same model; older journals contain only its name."""
         if self.name.removesuffix(_RECORDED) != other.name.removesuffix(_RECORDED):
             return False
         return not self.id or not other.id or (self.id, self.server) == (other.id, other.server)
@@ -221,56 +221,57 @@ class RunModel:
 
 @dataclass(frozen=True)
 class RunSetup:
-    """The setup of a run; the same for its whole life."""
+    """The setup of a run, which never changes."""
 
     run: str
     """The run's id."""
 
     prompt: str = ""
-    """Name of the prompt, for people."""
+    """Name of the prompt for the user."""
 
     path: str = ""
-    """The prompt file, where there is one."""
+    """Path of the prompt file; empty if there is none."""
 
     program: str = ""
     """Command line of the program whose calls were recorded; empty for the run of a prompt. Each of
-    its requests brings the whole conversation, so every step begins with the program's messages."""
+    its requests contains the whole conversation, so every step begins with the program's messages.
+    """
 
     source: str = ""
-    """The prompt's text as it was at the start (the store keeps each text once)."""
+    """The prompt's text at the start (the store keeps each text once)."""
 
     protocol: ProtocolName = "native"
     """Protocol between the loop and the model."""
 
     protocol_reason: str = ""
-    """Reason why this one."""
+    """Reason why this protocol was chosen."""
 
     inputs: Mapping[str, Json] = field(default_factory=dict)
     """Values by input name."""
 
     question: str = ""
-    """The user's question in plain words."""
+    """The user's question as plain text."""
 
     tools: tuple[ToolSpec, ...] = ()
     """Tools that the model may use."""
 
     model: str = ""
-    """The model's name for people."""
+    """Name of the model for the user."""
 
     model_id: str = ""
-    """The id that the server knows it by; empty where it is on no server, and in older journals."""
+    """Id on the server; empty if it is on no server, and in older journals."""
 
     provider: str = ""
-    """Its provider, as OpenTelemetry names it; empty as above."""
+    """Provider as named by OpenTelemetry; empty if it is on no server, and in older journals."""
 
     server: str = ""
-    """Its server, without path and credentials; empty as above."""
+    """Server, without path and credentials; empty if it is on none, and in older journals."""
 
     price: str = ""
-    """Source of the price of its tokens; "unknown", or empty for a free model."""
+    """Source of the token price; "unknown", or empty for a free model."""
 
     options: JsonObject = field(default_factory=dict)
-    """Sampling options in the document's names."""
+    """Sampling options under the document's names."""
 
     stop: tuple[str, ...] = ()
     """Stop sequences."""
@@ -279,22 +280,24 @@ class RunSetup:
     """Schema of the declared outputs."""
 
     limits: Limits = field(default_factory=Limits)
-    """Allowances at the start."""
+    """Limits at the start."""
 
     recorded_seconds: float | None = None
-    """Seconds of work of the run that this one replays exactly; None of any other run."""
+    """Seconds of work of the run that this one replays exactly; None for other runs."""
 
     parallel: bool = False
-    """Whether the calls of one reply run at the same time."""
+    """Whether the calls of one reply run in parallel."""
 
     headless: bool = False
-    """Whether the run has no user to ask: a limit then ends it, the model is informed of errors."""
+    """Whether the run has no user to ask: a limit then ends it, and the model is informed of
+    errors.
+    """
 
     final_words: tuple[str, ...] = ()
-    """Further words that end a JSON-action run."""
+    """Further action names that end a JSON-action run."""
 
     compose: str = ""
-    """Template of the step that writes the answer where the format carries none."""
+    """Template of the step that writes the answer if the protocol's last reply has none."""
 
     plain_is_final: bool = False
     """Whether a reply without any label counts as the answer."""
@@ -303,24 +306,24 @@ class RunSetup:
     """Repairs that are made without asking."""
 
     repair: Literal["ask", "always", "never"] = "ask"
-    """Whether any other repair is offered, made without asking, or neither."""
+    """Whether any other repair is offered, made without asking, or not offered."""
 
     reading: ReadingStyle = field(default_factory=ReadingStyle)
-    """Format of replies that the prompt asks for."""
+    """Format of the replies that the prompt asks for."""
 
     context_budget: int | None = None
-    """Characters that the conversation may have before it is trimmed (native only)."""
+    """Characters above which the conversation is trimmed (native only)."""
 
     @property
     def answered_by(self) -> RunModel:
-        """The model that it was started with."""
+        """The model at the start of the run."""
         return RunModel(self.model, self.model_id, self.provider, self.server, self.price)
 
 
-# What a reply was read as: action, final answer, refusal, or an error with ways to fix it.
+# The reading of a reply: action, final answer, refusal, or an error with repairs.
 
 ReadAs: TypeAlias = Literal["thought", "label", "tool", "args", "answer", "reasoning", "ignored"]
-"""Meaning of a piece of the raw reply; `ignored` is shown struck through."""
+"""Meaning of a part of the raw reply; `ignored` is shown struck through."""
 
 FormatErrorCode: TypeAlias = Literal[
     "empty",
@@ -339,35 +342,35 @@ FormatErrorCode: TypeAlias = Literal[
     "filtered",
     "bad_action",
 ]
-"""Reason why a reply (or native call) could not be read; stable, for breakpoints and exports."""
+"""Reason why a reply or a native call could not be read; stable, for breakpoints and exports."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadSpan:
-    """A piece of the raw reply and what it was read as."""
+    """A part of the raw reply and its meaning."""
 
     label: ReadAs
-    """Meaning of the piece."""
+    """Meaning of the part."""
 
     span: Span
-    """Place in code points of `Reply.text` exactly as it came."""
+    """Span in code points of the unchanged `Reply.text`."""
 
     call: int | None = None
-    """Which call of the reading it belongs to, from 0."""
+    """Index of the call in the reading that it belongs to."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadingWarning:
-    """Something that was accepted because its meaning cannot differ, and is shown."""
+    """A warning about something that was accepted because its meaning is unambiguous."""
 
     code: str
-    """Stable word: `text_after_args`, `second_action_ignored`, `invented_observation`, …"""
+    """Stable code: `text_after_args`, `second_action_ignored`, `invented_observation`, …"""
 
     message: str
     """One plain sentence for the user."""
 
     span: Span | None = None
-    """Place in the raw reply."""
+    """Span in the raw reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,52 +378,53 @@ class Repair:
     """A change that makes the reply readable; applied on request, or always where enabled."""
 
     name: str
-    """Stable word: `trailing_comma`, `single_quotes`, `comments`, `python_words`, …; several
-    joined by `+`."""
+    """Stable code: `trailing_comma`, `single_quotes`, `comments`, `python_words`, …; several joined
+    by `+`.
+    """
 
     title: str
     """Effect of the repair, for a button: "Remove the trailing comma"."""
 
     before: str
-    """The JSON text as it came."""
+    """The original JSON text."""
 
     after: str
     """The JSON text after the repair."""
 
     span: Span | None = None
-    """Place of `before` in `Reply.text`; None for the arguments of a native call."""
+    """Span of `before` in `Reply.text`; None for the arguments of a native call."""
 
     call: int = 0
-    """For a native call: which one, from 0."""
+    """Index of the native call."""
 
     tool: str = ""
-    """For a native call: the tool that it is to name, in place of other arguments."""
+    """Tool that the native call is to name; empty if the arguments are repaired."""
 
     calls: tuple[ToolCall, ...] = ()
-    """Native calls that replace the piece of text in `before`."""
+    """Native calls that replace the text of `before`."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestedCall:
-    """One tool call that the reply asks for."""
+    """A tool call that a reply requests."""
 
     id: str
-    """The provider's identifier, or one made by us."""
+    """Identifier from the provider, or generated."""
 
     tool: str
-    """The tool's name, cleaned of quotes and the like where the protocol allows it."""
+    """Name of the tool, without quotes and the like if the protocol allows them."""
 
     arguments: JsonObject | None
-    """The arguments; None where they could not be read (`error` then says why)."""
+    """The arguments; None if they could not be read (see `error`)."""
 
     text: str
     """Arguments as written in the reply."""
 
     error: FormatErrorCode | None = None
-    """Native calls only: why this call's arguments cannot be read, while its siblings can."""
+    """Native calls only: why this call's arguments cannot be read; others may be readable."""
 
     message: str = ""
-    """The same, as one plain sentence."""
+    """Description of the error, one plain sentence."""
 
     repairs: tuple[Repair, ...] = ()
     """Repairs that would make them readable."""
@@ -431,84 +435,86 @@ class _Read:
     """The common fields of readings."""
 
     thought: str = ""
-    """The model's thought, where it wrote one."""
+    """The model's thought; empty if it wrote none."""
 
     reasoning: str = ""
-    """Text of `<think>` blocks, and reasoning that came apart from the text."""
+    """Text of `<think>` blocks, and reasoning received apart from the text."""
 
     spans: tuple[ReadSpan, ...] = ()
-    """Parts of the reply with their meanings, in order of place."""
+    """The parts of the reply with their meanings, in order."""
 
     warnings: tuple[ReadingWarning, ...] = ()
-    """Remarks on accepted parts."""
+    """Warnings about accepted parts."""
 
     kept: str = ""
-    """The part of the reply that goes back to the model as history (nothing after the action)."""
+    """The part of the reply that is sent back as history (nothing after the action)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Action(_Read):
-    """The model wants tools called."""
+    """A reading in which the model calls tools."""
 
     calls: tuple[RequestedCall, ...] = ()
-    """At least one; only the native protocol and the queue option give several."""
+    """The calls, at least one; only the native protocol and the queue option give several."""
 
 
 @dataclass(frozen=True, slots=True)
 class Final(_Read):
-    """The model has answered."""
+    """A reading in which the model answers."""
 
     answer: str = ""
-    """The answer, verbatim."""
+    """The unchanged answer."""
 
     composed_elsewhere: bool = False
-    """Whether the format carries no answer (JSON action with a null input): another prompt
-    composes it, or the observations are the answer."""
+    """Whether the reply contains no answer (JSON action with a null input): another prompt writes
+    it, or the observations are the answer.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Refused(_Read):
-    """The model declines; never shown as an answer."""
+    """A reading in which the model declines; never shown as an answer."""
 
     text: str = ""
-    """Its words."""
+    """The text of the refusal."""
 
 
 @dataclass(frozen=True, slots=True)
 class FormatError(_Read):
-    """The reply follows no format that can be acted on."""
+    """A reading of a reply that is no valid action or answer."""
 
     code: FormatErrorCode = "empty"
-    """Reason."""
+    """Kind of error."""
 
     message: str = ""
-    """Description of the error, one plain sentence; the model gets the same."""
+    """Description of the error, one plain sentence; also sent to the model."""
 
     repairs: tuple[Repair, ...] = ()
-    """Changes that would make it readable, the best first."""
+    """Repairs that would make it readable, the best first."""
 
     tool: str = ""
-    """The tool that was named, where one was."""
+    """The tool that was named; empty if there is none."""
 
     answer: str = ""
-    """Text that "treat as the answer" would take; empty if that makes no sense."""
+    """Text that "treat as the answer" would use; empty if there is none."""
 
 
 Reading: TypeAlias = Action | Final | Refused | FormatError
-"""Closed: consumers `match` and `assert_never`."""
+"""All readings, a closed union: consumers use `match` and `assert_never`."""
 
 
 TimeSpan: TypeAlias = tuple[float, float]
-"""A beginning and an end, in seconds since 1970."""
+"""Start and end, in seconds since 1970."""
 
 CallStatus: TypeAlias = Literal[
     "asked", "approved", "running", "done", "rejected", "answered", "skipped", "unknown"
 ]
 """Status of a call. `answered`: the user gave the result. `skipped`: removed by the user.
-`unknown`: the call was interrupted and may have run; only the user can decide."""
+`unknown`: interrupted, so it may have run; only the user can decide.
+"""
 
 ResultOrigin: TypeAlias = Literal["live", "recorded", "mock", "person", "studio"]
-"""Origin of a reply or a result; `studio` for results that the studio synthesised."""
+"""Origin of a reply or a result; `studio` for results that the studio generated."""
 
 ErrorKind: TypeAlias = Literal[
     "format",
@@ -531,16 +537,16 @@ ErrorKind: TypeAlias = Literal[
 
 @dataclass(frozen=True)
 class Call:
-    """One tool call of a step: a row of the run pane."""
+    """A tool call of a step: a row of the run pane."""
 
     id: str
-    """Identifier that the result answers to."""
+    """Identifier, which the result repeats."""
 
     tool: str
-    """The tool, as the model (or the user) named it."""
+    """Name of the tool as written by the model (or the user)."""
 
     arguments: JsonObject | None
-    """The arguments as they will be sent; None where they cannot be read."""
+    """Arguments to send; None if they cannot be read."""
 
     text: str = ""
     """Text of the arguments as written in the reply."""
@@ -549,10 +555,11 @@ class Call:
     """Status of the call."""
 
     problems: tuple[str, ...] = ()
-    """Problems of the call, one plain sentence each; it is not run, and the model gets them."""
+    """Problems of the call, one plain sentence each; the call is not run, and the model gets them.
+    """
 
     error: ErrorKind | None = None
-    """Kind of the problem."""
+    """Kind of problem."""
 
     repairs: tuple[Repair, ...] = ()
     """Repairs of unreadable arguments."""
@@ -561,13 +568,15 @@ class Call:
     """Whether the run's rules ask the user before this call."""
 
     why: str = ""
-    """Reason why they ask, if the tool's approval does not say it: the tool is new or changed."""
+    """Reason for the approval if the tool's setting does not explain it: the tool is new or
+    changed.
+    """
 
     again: bool = False
-    """Whether it has effects and was made before; it is not made again without a question."""
+    """Whether it has effects and was made before; it is repeated only if the user approves."""
 
     observation: str | None = None
-    """Text that the model will get; None until there is a result."""
+    """Text for the model; None before there is a result."""
 
     is_error: bool = False
     """Whether the observation is a failure."""
@@ -579,7 +588,7 @@ class Call:
     """Origin of the result."""
 
     bound: tuple[str, ...] = ()
-    """Parameters that bindings put in."""
+    """Parameters set by bindings."""
 
     edited: tuple[str, ...] = ()
     """Parts that the user changed: "tool", "arguments", "observation"."""
@@ -589,7 +598,7 @@ class Call:
 
     @property
     def span(self) -> TimeSpan:
-        """When it was asked for and when its result was there."""
+        """Time of the call's start and of its result."""
         return self.began, self.began + (self.outcome.duration if self.outcome else 0.0)
 
 
@@ -606,32 +615,33 @@ TouchKind: TypeAlias = Literal[
     "switched",
     "kept",
 ]
-"""Action of the user at a place: `told` is the outcome of a lost call, `sent` an added message;
-another model was chosen (`switched`) or offered and declined (`kept`)."""
+"""The user's action: `told` sets the outcome of a lost call, `sent` adds a message; another model
+was chosen (`switched`) or offered and declined (`kept`).
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """Something that the user did in a step."""
+    """An action of the user in a step."""
 
     kind: TouchKind
-    """Kind of the action."""
+    """Kind of action."""
 
     place: PausePoint
-    """Place."""
+    """Pause point."""
 
     call: int | None = None
-    """Row, for what was done to a call."""
+    """Row of the call, for actions on a call."""
 
     at: float = 0.0
     """Time, in seconds since 1970 UTC; 0 if it was not recorded."""
 
     text: str = ""
-    """Subject: of a model `B instead of A`."""
+    """Subject: for a model `B instead of A`."""
 
     @property
     def line(self) -> str:
-        """Return it for other programs: `edited tool_call 0 2026-11-23T14:02:11Z`."""
+        """Return the action for other programs: `edited tool_call 0 2026-11-23T14:02:11Z`."""
         at = f"{datetime.fromtimestamp(self.at, UTC):%Y-%m-%dT%H:%M:%SZ}" if self.at else ""
         call = "" if self.call is None else str(self.call)
         about = f"({self.text})" if self.text else ""
@@ -640,51 +650,54 @@ class Touch:
 
 @dataclass(frozen=True, slots=True)
 class StepError:
-    """The reason for the place `ERROR`, or for a failed run."""
+    """The error at the pause point `ERROR`, or of a failed run."""
 
     kind: ErrorKind
-    """Kind of the failure."""
+    """Kind of failure."""
 
     code: str
-    """Finer word: a format error's code, a model error's kind, a limit's name."""
+    """Detail: a format error's code, a model error's kind, a limit's name."""
 
     message: str
-    """One plain sentence."""
+    """Message, one plain sentence."""
 
     hint: str = ""
     """Advice to the user."""
 
     repairs: tuple[Repair, ...] = ()
-    """Repairs offered, for a format error."""
+    """Repairs of a format error."""
 
     answer: str = ""
-    """Text that "treat as the answer" would take; empty if that makes no sense."""
+    """Text that "treat as the answer" would use; empty if there is none."""
 
     observation: str = ""
-    """Text that the model gets if the run continues; can be edited. Empty if continuing repeats
-    the effect (a model call, a rendering) or raises a limit."""
+    """Text for the model if the run continues; editable. Empty if continuing repeats the effect (a
+    model call, a rendering) or raises a limit.
+    """
 
     retryable: bool = False
-    """Whether doing the same again may help."""
+    """Whether trying again may help."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One iteration: a request, its reply, its calls. A card of the run pane."""
+    """An iteration: a request, its reply, its calls. A card of the run pane."""
 
     number: int
-    """From 1."""
+    """Number of the step, from 1."""
 
     called: int = 0
-    """Sequence number of the `ModelCalled` of its newest try; 0 where no model was called. What
-    was sent and received is kept under it."""
+    """Sequence number of the `ModelCalled` event of its last attempt, under which the wire call is
+    stored; 0 if no model was called.
+    """
 
     attempt: int = 1
-    """Number of the model call's attempt, from 1; a retry sends the same snapshot."""
+    """Number of the model call's attempt, from 1; a retry sends the same request."""
 
     messages: Sequence[Message] = ()
-    """Messages of the request; in `native` a beginning of the run's conversation, which shares
-    its memory."""
+    """Messages of the request; for `native` the start of the run's conversation, which shares its
+    memory.
+    """
 
     sent: int = 0
     """Number of messages that were sent."""
@@ -696,69 +709,70 @@ class Step:
     """Origin of the reply."""
 
     partial: Reply | None = None
-    """Partial reply that broke off or was stopped."""
+    """Part of a reply that broke off or was stopped."""
 
     reading: Reading | None = None
     """Reading of the reply."""
 
     warnings: tuple[ReadingWarning, ...] = ()
-    """The reading's remarks and the machine's own (`repeated_action`)."""
+    """Warnings of the reading and of the loop (`repeated_action`)."""
 
     calls: tuple[Call, ...] = ()
     """One row per call, in call order."""
 
     observation: str = ""
-    """Text that the model gets apart from tool results: after a format error, or a remark."""
+    """Text for the model besides tool results: after a format error, or a remark."""
 
     answer: str | None = None
-    """Answer given or changed by the user; None if the reading's own counts."""
+    """Answer that the user wrote or changed; None for the reading's answer."""
 
     appended: tuple[Message, ...] = ()
     """Messages that this step added to the conversation."""
 
     repairs: tuple[str, ...] = ()
-    """Repairs that were made of its reply, in order."""
+    """Names of the repairs of its reply, in order."""
 
     marks: frozenset[str] = frozenset()
     """"edited", "replayed", "mocked", "repaired", "warned", "retried", "forked", "cut"."""
 
     edited_at: frozenset[PausePoint] = frozenset()
-    """Places of the step that the user changed; empty in journals up to 0.1.0."""
+    """Pause points at which the user changed the step; empty in journals up to 0.1.0."""
 
     forked_at: PausePoint | None = None
-    """Place of the step to which the run last went back; None if it did not."""
+    """Pause point of the step to which the run last went back; None if it did not."""
 
     forked_call: int | None = None
-    """The row, where that place was one of a call."""
+    """Row of the call, if that pause point belongs to a call."""
 
     said: tuple[str, ...] = ()
-    """Messages that the user put into its request, at the end of `messages` then."""
+    """Messages that the user added to its request, at the end of `messages`."""
 
     seconds_model: float = 0.0
-    """Seconds of the model call, all tries together, the waits between them left out."""
+    """Seconds of the model call: all attempts together, without the waits between them."""
 
     first_seconds: float | None = None
     """Seconds from the request to the first piece of the reply; None if not measured."""
 
     at_once: bool = True
-    """Whether its calls may run at the same time in a run that allows it."""
+    """Whether its calls may run in parallel if the run allows it."""
 
     stopped_by: Literal["", "server", "studio", "user"] = ""
-    """Whether the reply ended at a stop sequence sent, or was cut by us or by the user."""
+    """Whether the reply ended at a sent stop sequence, or was cut by the studio or by the user."""
 
     tries: tuple[tuple[float, float], ...] = ()
-    """When each try of the model call began and ended, in seconds since 1970; the end of the one
-    that is under way is 0."""
+    """Start and end of each attempt of the model call, in seconds since 1970; the end of a running
+    one is 0.
+    """
 
     touches: tuple[Touch, ...] = ()
     """Actions of the user in the step, in order."""
 
     model: RunModel | None = None
-    """Model of the request; None for the one with which the run began."""
+    """Model of the request; None for the run's first one."""
 
     @property
     def model_span(self) -> TimeSpan | None:
-        """When the first try of the model call began and the last ended; None before."""
+        """Start of the first and end of the last attempt of the model call; None before."""
         if not self.tries:
             return None
         began, ended = self.tries[0][0], self.tries[-1][1]
@@ -766,25 +780,24 @@ class Step:
 
     @property
     def seconds_tools(self) -> float:
-        """Seconds in which a tool ran; calls that ran at the same time are not added up."""
+        """Seconds in which a tool ran; parallel calls are not added up."""
         total = until = 0.0
         for began, ended in sorted(call.span for call in self.calls if call.outcome):
-            # Journals without a beginning say nothing of what ran beside what.
+            # Journals without start times do not show which calls ran in parallel.
             total += max(0.0, ended - (max(began, until) if began else 0.0))
             until = max(until, ended) if began else until
         return total
 
     @property
     def tokens_per_second(self) -> float | None:
-        """Output tokens a second, from the request to the end of its reply; None if not counted."""
+        """Output tokens per second, over the whole call; None if not counted."""
         usage = self.reply.usage if self.reply is not None else None
         if usage is None or not self.seconds_model or self.reply_origin != "live":
             return None
         return usage.output_tokens / self.seconds_model or None
 
 
-# `dataclasses.replace`, faster for the large frozen values that the machine copies at every
-# event.
+# `dataclasses.replace`, but faster for the large frozen values that the loop copies at every event.
 
 if TYPE_CHECKING:
     from dataclasses import replace as replace  # noqa: PLC0414 - named again: exported
