@@ -1,4 +1,4 @@
-"""Files of rows: CSV, JSONL, JSON and YAML. Every text in them is data."""
+"""Read files of rows: CSV, JSONL, JSON and YAML. No text in them is a template."""
 
 import csv
 import errno
@@ -29,24 +29,24 @@ from studio.core.text.values import (
 )
 
 MOST_ROWS = 200_000
-"""Rows that are taken from one file without `take`."""
+"""Maximum number of rows from one file without `take`."""
 
 _LONGEST_CELL = 4_000_000
 _LONGEST_FILE = 64_000_000
-"""Bytes of a JSON or YAML file, which is read whole."""
+"""Maximum size of a JSON or YAML file, which is read at once, in bytes."""
 
 _REPORTED_ROWS = 2_000
 _VALUES = (".yaml", ".yml", ".json")
-"""Ends of the names of files with the values of one row."""
+"""Suffixes of files with the values of one row."""
 
 _NOTHING: JsonObject = {}
-"""One for all rows without metadata and options: there may be very many."""
+"""Shared by all rows without metadata and options, since there may be very many."""
 
 _OWN_COLUMNS = frozenset(("id", "tags", "expected"))
 
 
 class DatasetError(Exception):
-    """A file of rows that cannot be used; the text says which line, and what to do."""
+    """Raised when a file of rows cannot be used; the text says which line, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +54,10 @@ class DatasetRows:
     """The rows of a file."""
 
     cases: tuple[ExperimentCase, ...]
-    """In the order of the file."""
+    """The rows in the order of the file."""
 
     warnings: tuple[str, ...] = ()
-    """Warnings, a sentence each."""
+    """Warnings, one sentence each."""
 
 
 def read_dataset(
@@ -66,12 +66,12 @@ def read_dataset(
     """Read the rows of a file.
 
     Args:
-        reference: what the experiment asks for.
+        reference: the experiment's reference to the file.
         path: the file.
-        on_rows: told now and then how many rows were read since it was told last.
+        on_rows: called repeatedly with the number of rows read since its last call.
 
     Raises:
-        DatasetError: it is missing, or a row of it is wrong.
+        DatasetError: the file is missing, or a row is invalid.
     """
     warnings: list[str] = []
     try:
@@ -98,7 +98,7 @@ def read_dataset(
 
 
 def _encoding_fault(path: Path) -> str:
-    """Find the first place of a file that is not UTF-8."""
+    """Return where a file is not UTF-8, as words for a message."""
     with open_regular(path) as file:
         if file.read(2) in (BOM_UTF16_LE, BOM_UTF16_BE):
             return f"{path.name}: the text is UTF-16; save the file as UTF-8"
@@ -125,7 +125,7 @@ def _counted(
 
 
 def dataset_columns(reference: DatasetReference, path: Path) -> tuple[str, ...]:
-    """Return the names of the values in the first row of a file; none where it cannot be read."""
+    """Return the value names of the first row of a file; empty if it cannot be read."""
     try:
         first = next(_cases(reference, path, []), None)
     except (DatasetError, OSError, UnicodeDecodeError):
@@ -146,7 +146,7 @@ def _cases(
 
 
 def _drawn(cases: Iterator[ExperimentCase], count: int, seed: int) -> list[ExperimentCase]:
-    """Draw some cases evenly (reservoir sampling), in the order of the file."""
+    """Draw some cases at random (reservoir sampling), in the order of the file."""
     chance = random.Random(seed)
     held: list[tuple[int, ExperimentCase]] = []
     for number, case in enumerate(cases):
@@ -160,7 +160,7 @@ def _drawn(cases: Iterator[ExperimentCase], count: int, seed: int) -> list[Exper
 
 
 def _where(cases: Iterator[ExperimentCase], condition: str, path: Path) -> Iterator[ExperimentCase]:
-    """Yield the cases that meet a condition on their columns."""
+    """Yield the cases whose columns meet a condition."""
     if not condition:
         yield from cases
         return
@@ -183,12 +183,12 @@ def _where(cases: Iterator[ExperimentCase], condition: str, path: Path) -> Itera
 
 
 def table_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Return a CSV file's head, and the line and cells of each record, to show them at once.
+    """Return a CSV file's header, and the line and cells of each record, for display.
 
     Raises:
-        DatasetError: a line of it is wrong.
-        OSError: it cannot be read.
-        UnicodeDecodeError: it is not UTF-8.
+        DatasetError: a line is invalid.
+        OSError: the file cannot be read.
+        UnicodeDecodeError: the file is not UTF-8.
     """
     records = _csv_records(path, [])
     _, head = next(records)
@@ -203,7 +203,7 @@ def _csv(reference: DatasetReference, path: Path, warnings: list[str]) -> Iterat
 
 
 def _csv_records(path: Path, warnings: list[str]) -> Iterator[tuple[int, list[str]]]:
-    """Yield the head and the records of a file, each with its first line."""
+    """Yield the header and the records of a file, each with its first line."""
     csv.field_size_limit(_LONGEST_CELL)
     with open_text(path, newline="") as file:
         head_line = file.readline()
@@ -241,11 +241,11 @@ def _without_nul(lines: Iterable[str], path: Path, last: list[str]) -> Iterator[
 
 
 def _check_end(last: str, delimiter: str, path: Path, first: int, number: int) -> None:
-    """Refuse a file that ends within quotes: Python's reader takes its last record as whole.
+    """Refuse a file that ends inside quotes: Python's reader would accept its last record.
 
     Args:
         last: the last line.
-        delimiter: between cells.
+        delimiter: delimiter of cells.
         path: the file.
         first: number of the line where the last record begins.
         number: number of the last line.
@@ -260,7 +260,7 @@ def _check_end(last: str, delimiter: str, path: Path, first: int, number: int) -
 
 
 def csv_delimiter(head: str, path: Path) -> str:
-    """Return a table's delimiter: spreadsheets with decimal commas write semicolons."""
+    """Return a table's delimiter; spreadsheets with decimal commas use semicolons."""
     if path.suffix.lower() == ".tsv":
         return "\t"
     return next((each for each in (",", ";", "\t") if each in head), ",")
@@ -295,7 +295,7 @@ def _is_known(name: str) -> bool:
 def _row(
     cells: Mapping[str, str], reference: DatasetReference, path: Path, line: int
 ) -> ExperimentCase:
-    """Return a case of a line of text columns."""
+    """Build a case from the cells of a line."""
     metric = cells.get("__metric", "")
     assertions: list[AssertionSpec] = []
     stated: JsonDict = {}
@@ -409,7 +409,7 @@ def _document(reference: DatasetReference, path: Path) -> Iterator[ExperimentCas
 
 
 def is_set_file(path: Path) -> bool:
-    """Return whether a file holds the input sets of a prompt: an object of named rows."""
+    """Return whether a file contains the input sets of a prompt: an object of named rows."""
     return path.name.endswith(".inputs.json")
 
 
@@ -418,13 +418,13 @@ class DocumentRow:
     """A row of a JSON or YAML document."""
 
     path: KeyPath
-    """Keys that lead to it."""
+    """Keys that lead to the row."""
 
     value: Json
-    """Its content."""
+    """Content of the row."""
 
     line: int
-    """Line of an item of YAML, its number where it is one of JSON, from 1."""
+    """Line of the row in YAML, its number in JSON; from 1."""
 
 
 def document_rows(
@@ -433,13 +433,13 @@ def document_rows(
     """Return the rows of a document, in order.
 
     Args:
-        value: what it holds.
-        entries: places of its keys and items, as the YAML reader gives them; JSON has none.
-        source: its text.
+        value: content of the document.
+        entries: places of its keys and items from the YAML reader; empty for JSON.
+        source: text of the document.
         path: the file.
 
     Raises:
-        DatasetError: it holds no list of rows.
+        DatasetError: the document has no list of rows.
     """
     if is_set_file(path) and isinstance(value, Mapping):
         named = enumerate(value.items(), 1)
@@ -463,9 +463,9 @@ def document_rows(
 
 
 def _list_in(value: JsonObject) -> tuple[str, ...] | None:
-    """Return the key of the rows of an object: `tests`, `data`, or its only list of objects.
+    """Return the key of the rows in an object: `tests`, `data`, or its only list of objects.
 
-    An object with a conversation alone is one row, as one without such a key.
+    An object that only contains a conversation is a single row, like one without such a key.
     """
     for name in ("tests", "data"):
         if value.get(name) is not None:
@@ -477,7 +477,7 @@ def _list_in(value: JsonObject) -> tuple[str, ...] | None:
 
 
 def _record(value: Json, reference: DatasetReference, path: Path, line: int) -> ExperimentCase:
-    """Return an object as a case: a test with `vars`, an item of OpenAI's Evals, or columns."""
+    """Build a case from an object: a test with `vars`, an item of OpenAI's Evals, or columns."""
     if not isinstance(value, Mapping):
         raise DatasetError(f"{path.name}, line {line}: a row is an object with names and values")
     if isinstance(value.get("item"), Mapping) and set(value) <= {"item", "sample"}:
@@ -486,7 +486,7 @@ def _record(value: Json, reference: DatasetReference, path: Path, line: int) -> 
     if not isinstance(value.get("vars"), Mapping) and not _is_test(value):
         columns = {str(key): item for key, item in value.items()}
         if "input" in columns and "target" in columns and "expected" not in columns:
-            columns["expected"] = columns["target"]  # Inspect: input and target
+            columns["expected"] = columns["target"]  # Inspect's names: input and target
         return _placed(_named(ExperimentCase(variables=columns), reference), path, line)
     findings = ExperimentFindings()
     node = YamlNode(value, (), {}, findings)
@@ -498,7 +498,7 @@ def _record(value: Json, reference: DatasetReference, path: Path, line: int) -> 
 
 
 def _is_test(value: JsonObject) -> bool:
-    """Return whether an object is a test without values: it has assertions or names files."""
+    """Return whether an object is a test without values: it has assertions or files."""
     files = value.get("vars")
     first = files[0] if isinstance(files, list) and files else files
     is_file = isinstance(first, str) and (first.startswith("file://") or first.endswith(_VALUES))
@@ -510,7 +510,7 @@ def _placed(case: ExperimentCase, path: Path, line: int) -> ExperimentCase:
 
 
 def _mapped(case: ExperimentCase, reference: DatasetReference) -> ExperimentCase:
-    """Return a case with its columns where the experiment wants them."""
+    """Return a case with its columns mapped as the experiment says."""
     if not reference.columns:
         return case
     variables = dict(case.variables)
@@ -522,7 +522,7 @@ def _mapped(case: ExperimentCase, reference: DatasetReference) -> ExperimentCase
 
 
 def _named(case: ExperimentCase, reference: DatasetReference) -> ExperimentCase:
-    """Return a case with `id`, `tags` and `expected` read from columns, which stay values too."""
+    """Return a case with `id`, `tags` and `expected` from its columns, which also stay values."""
     case = _mapped(case, reference)
     variables = case.variables
     tags, expected, identity = (variables.get(name) for name in ("tags", "expected", "id"))
@@ -536,6 +536,6 @@ def _named(case: ExperimentCase, reference: DatasetReference) -> ExperimentCase:
 
 
 def unread_columns(cases: Iterable[ExperimentCase], read: frozenset[str]) -> tuple[str, ...]:
-    """Return the columns that no prompt of the experiment reads, in order, without `id` etc."""
+    """Return the columns that no prompt of the experiment uses, in order, without `id` etc."""
     names = dict.fromkeys(name for case in cases for name in case.variables)
     return tuple(name for name in names if name not in read and name not in _OWN_COLUMNS)

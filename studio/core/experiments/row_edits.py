@@ -1,6 +1,6 @@
-"""Changes of files of rows: one value, new rows, rows that go. Every other byte stays.
+"""Edits of files of rows: change a value, add rows, delete rows. All other bytes stay.
 
-Rows are found by the line that `read_dataset` gives each of them.
+Rows are identified by the line number from `read_dataset`.
 """
 
 import csv
@@ -26,15 +26,15 @@ def with_value(
     """Return the text of a file with one value of a row changed.
 
     Args:
-        text: the file's.
-        path: its name says how it is read.
-        line: the row's.
+        text: text of the file.
+        path: path of the file, whose suffix decides the format.
+        line: line of the row.
         name: the column.
-        value: what it becomes.
-        held: values that the row must still have.
+        value: the new value.
+        held: values that the row must still have, to detect changes.
 
     Raises:
-        DatasetError: the row is not there, or has no room for the value.
+        DatasetError: the row is missing, or cannot store the value.
     """
     suffix = path.suffix.lower()
     if suffix in _TABLES:
@@ -45,15 +45,15 @@ def with_value(
 
 
 def with_rows(text: str, path: Path, rows: Sequence[JsonObject]) -> str:
-    """Return the text of a file with new rows at its end; a table gets the columns that it lacks.
+    """Return the text of a file with rows appended; a table gets the columns that it lacks.
 
     Args:
-        text: the file's; an empty one gets the columns of the first row.
-        path: its name says how it is written.
+        text: text of the file; an empty table gets the columns of the first row.
+        path: path of the file, whose suffix decides the format.
         rows: values by column.
 
     Raises:
-        DatasetError: the file takes no rows.
+        DatasetError: rows cannot be added to such a file.
     """
     suffix = path.suffix.lower()
     gap = "" if not text or text.endswith("\n") else "\n"
@@ -83,10 +83,10 @@ def with_rows(text: str, path: Path, rows: Sequence[JsonObject]) -> str:
 
 
 def without_rows(text: str, path: Path, lines: Collection[int]) -> str:
-    """Return the text of a file without some of its rows.
+    """Return the text of a file without the rows at `lines`.
 
     Raises:
-        DatasetError: rows of such a file are taken away by hand.
+        DatasetError: rows of such a file can only be deleted by hand.
     """
     suffix = path.suffix.lower()
     if suffix in _TABLES:
@@ -104,7 +104,7 @@ def without_rows(text: str, path: Path, lines: Collection[int]) -> str:
 
 
 class _Record:
-    """A record of a table, with the place of each cell in the text."""
+    """A record of a table, with the span of each cell in the text."""
 
     def __init__(
         self, cells: list[str], line: int, start: int, source: str, delimiter: str
@@ -118,11 +118,11 @@ class _Record:
 
     @property
     def content_end(self) -> int:
-        """The end of the last cell."""
+        """Offset of the end of the last cell."""
         return self.start + len(self._body)
 
     def span(self, at: int) -> tuple[int, int]:
-        """Return the start and the end of a cell, quotes included."""
+        """Return the start and end of a cell, including quotes."""
         body, begin, number, is_inside = self._body, 0, 0, False
         for place, character in enumerate(body):
             if character == '"' and body.startswith('"', begin):
@@ -135,7 +135,7 @@ class _Record:
 
 
 def _records(text: str, path: Path) -> list[_Record]:
-    """Return the head of a table and its records; none of an empty text."""
+    """Return the header of a table and its records; empty for an empty text."""
     whole = text.removeprefix("\ufeff")
     lines = StringIO(whole, newline="").readlines()
     delimiter = datasets.csv_delimiter(lines[0], path) if lines else ","
@@ -191,7 +191,7 @@ def _with_column(text: str, records: Sequence[_Record], line: int, name: str, va
 
 
 def _holds(found: JsonObject, held: JsonObject) -> bool:
-    """Return whether a record still has the values that were asked."""
+    """Return whether a record still has the values that were read."""
     return all(
         str(found.get(name, value)) == str(value)
         for name, value in held.items()
@@ -221,7 +221,7 @@ def _with_line(text: str, path: Path, line: int, name: str, value: Json, held: J
 
 
 def _values_of(row: JsonDict, name: str = "") -> JsonDict:
-    """Return the mapping of a row that holds a column: its `vars`, or the row itself."""
+    """Return the mapping of a row that contains a column: its `vars`, or the row itself."""
     item = row.get("item")
     inner = item if isinstance(item, dict) else row
     values = inner.get("vars")
@@ -229,7 +229,7 @@ def _values_of(row: JsonDict, name: str = "") -> JsonDict:
 
 
 def _with_entry(text: str, path: Path, line: int, name: str, value: Json, held: JsonObject) -> str:
-    """Return a value of a row in a JSON or YAML document, put in its place."""
+    """Return the text of a JSON or YAML document with a value of a row replaced."""
     is_json = path.suffix.lower() == ".json"
     rows, entries = _document(text, path)
     found = next((each for each in rows if each.line == line), None)
@@ -268,7 +268,7 @@ def _with_entry(text: str, path: Path, line: int, name: str, value: Json, held: 
 def _document(
     text: str, path: Path
 ) -> tuple[list[datasets.DocumentRow], dict[KeyPath, FrontMatterEntry]]:
-    """Return the rows of a document, and the places of its keys."""
+    """Return the rows of a document and the places of its keys."""
     reading, source = read_yaml(text), SourceText(text, path)
     is_json = path.suffix.lower() == ".json"
     value = parse_json(text) if is_json else reading.value
@@ -277,7 +277,7 @@ def _document(
 
 
 def _with_json_rows(text: str, path: Path, rows: Sequence[JsonObject]) -> str:
-    """Return rows at the end of a list of JSON, or named ones at the end of an object of sets."""
+    """Return JSON with rows appended to a list, or named rows to an object of input sets."""
     value = parse_json(text) if text.strip() else {} if datasets.is_set_file(path) else []
     if datasets.is_set_file(path) and isinstance(value, Mapping):
         stem, count = path.name.removesuffix(".inputs.json"), len(value)

@@ -1,4 +1,4 @@
-"""The contents of an experiment file: variants, rows and assertions, each with its place."""
+"""The content of an experiment file: variants, rows and assertions, each with its place."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from studio.core.wire.reply import RefusedOption
 _NOWHERE = Span(0, 0)
 
 KeepRule: TypeAlias = Literal["all", "failed", "none"]
-"""Whose runs stay openable: of all cells, of those that did not pass, of none."""
+"""Which runs stay viewable: of all cells, of cells that did not pass, of none."""
 
 PassRule: TypeAlias = Literal["all", "any", "mean"] | float
-"""Rule by which repeats make a row pass: each, one, the mean score, or a share of them."""
+"""Rule by which repeats decide a row: all pass, one passes, the mean score, or a share of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class AssertionSpec:
-    """One assertion, as the file states it."""
+    """One assertion of the file."""
 
     type: str
-    """Its type without `not-`, or `assert-set`."""
+    """Type without `not-`, or `assert-set`."""
 
     negated: bool = False
     """Whether `not-` precedes the type."""
@@ -37,16 +37,16 @@ class AssertionSpec:
     """Expected value; a text can contain `{{ variables }}` of the row."""
 
     threshold: float | None = None
-    """The score, or the measure, from which it passes."""
+    """Minimum score, or limit of the measured value, to pass."""
 
     weight: float = 1.0
-    """Its part in the score of the cell; 0 leaves it out of the verdict."""
+    """Weight in the score of the cell; 0 leaves it out of the verdict."""
 
     metric: str = ""
-    """A name under which results are added up."""
+    """Name of the metric that it counts toward; empty for none."""
 
     provider: Json = None
-    """Which connection or model judges, where one does."""
+    """Connection or model of the judge, if it needs one."""
 
     rubric: Json = None
     """The judge's own prompt (`rubricPrompt`)."""
@@ -55,7 +55,7 @@ class AssertionSpec:
     """JavaScript of `output` that changes the answer first, or file://code.js:function."""
 
     config: JsonObject = field(default_factory=dict)
-    """Settings of the assertion."""
+    """Further settings of the assertion."""
 
     nested: tuple[AssertionSpec, ...] = ()
     """The assertions of a set."""
@@ -65,7 +65,7 @@ class AssertionSpec:
 
     @property
     def label(self) -> str:
-        """The assertion as a user names it: `not-contains "Paris"`."""
+        """The assertion as shown to the user: `not-contains "Paris"`."""
         name = f"not-{self.type}" if self.negated else self.type
         if self.metric:
             return f"{self.metric} ({name})"
@@ -81,61 +81,61 @@ class PromptEntry:
     """A prompt of the experiment."""
 
     id: str
-    """As it is written: a path, or the text itself."""
+    """The prompt as written: a path, or the text itself."""
 
     label: str
-    """Name for people; variants are named by it."""
+    """Name for the user, from which variants are named."""
 
     text: str | None = None
-    """An inline prompt; None where it is a file."""
+    """An inline prompt; None for a file."""
 
     revision: str = ""
     """Git revision of the file (`x.prompty@HEAD~3`); empty for the working tree."""
 
     edit: Mapping[str, str] = field(default_factory=dict)
-    """Sections that are replaced, by title or `role#number`: a text or `file://…`."""
+    """Replaced sections, by title or `role#number`: a text or `file://…`."""
 
     protocol: str = ""
-    """The loop's protocol, over the prompt's own."""
+    """The loop's protocol; empty for the prompt's own."""
 
     config: JsonObject = field(default_factory=dict)
-    """Model options, over those of its provider."""
+    """Model options, which override those of its provider."""
 
     span: Span = _NOWHERE
     """Place in the file."""
 
     @property
     def is_prompty(self) -> bool:
-        """Whether it is a prompt file of the studio, and no text."""
+        """Whether it is a prompt file of the studio instead of a text."""
         return self.text is None and self.id.endswith(".prompty")
 
 
 @dataclass(frozen=True, slots=True)
 class ProviderEntry:
-    """A model that answers."""
+    """A model that answers, with its settings."""
 
     id: str
-    """A connection's name, or `provider:model`; empty for what the prompt itself asks for."""
+    """Name of a connection, or `provider:model`; empty for the prompt's own model."""
 
     label: str = ""
-    """Name for people."""
+    """Name for the user."""
 
     config: JsonObject = field(default_factory=dict)
-    """Model options, over the prompt's own."""
+    """Model options, which override the prompt's."""
 
     span: Span = _NOWHERE
     """Place in the file."""
 
     delay_ms: int = 0
-    """Wait before each of its cells, in place of the file's; 0 for the file's."""
+    """Delay before each of its cells in milliseconds; 0 for the file's setting."""
 
 
 @dataclass(frozen=True, slots=True)
 class VariantEntry:
-    """One column of the experiment: a prompt with a model."""
+    """One variant (column) of the experiment: a prompt with a model."""
 
     name: str
-    """Unique in the experiment."""
+    """Name, unique in the experiment."""
 
     prompt: PromptEntry
     """Prompt to send."""
@@ -146,22 +146,22 @@ class VariantEntry:
 
 @dataclass(frozen=True, slots=True)
 class DatasetReference:
-    """A file of rows."""
+    """A reference to a file of rows."""
 
     path: str
-    """Relative to the experiment file."""
+    """Path relative to the experiment file."""
 
     take: int | None = None
-    """Number of rows to draw from it; None takes all."""
+    """Number of rows to draw; None for all."""
 
     seed: int = 0
-    """Of the draw."""
+    """Seed of the draw."""
 
     where: str = ""
-    """A condition on the columns that rows must meet."""
+    """Condition on the columns of a row; empty for all rows."""
 
     columns: Mapping[str, str] = field(default_factory=dict)
-    """Columns by what they become: `{question: vars.q, answer: expected}`."""
+    """Targets by column: `{question: vars.q, answer: expected}`."""
 
     span: Span = _NOWHERE
     """Place in the file."""
@@ -169,10 +169,10 @@ class DatasetReference:
 
 @dataclass(frozen=True, slots=True)
 class FileReference:
-    """A file, or several, that an experiment names."""
+    """A file, or several, named in an experiment."""
 
     path: str
-    """Relative to the experiment file; with `*` a pattern."""
+    """Path relative to the experiment file; a pattern if it contains `*`."""
 
     span: Span = _NOWHERE
     """Place in the file."""
@@ -180,28 +180,28 @@ class FileReference:
 
 @dataclass(frozen=True, slots=True)
 class ExperimentCase:
-    """One case as written in the file or a dataset, before defaults are added."""
+    """A case of the file or a dataset, before defaults are added."""
 
     variables: JsonObject = field(default_factory=dict)
     """Values by input name."""
 
     files: tuple[FileReference, ...] = ()
-    """Files with more of them; of two that give one name the later counts."""
+    """Files with further values; the later file wins."""
 
     assertions: tuple[AssertionSpec, ...] = ()
     """Assertions on the answer."""
 
     id: str = ""
-    """Its name; empty takes the hash of the variables."""
+    """Name; empty for the hash of the variables."""
 
     description: str = ""
-    """For people."""
+    """Description for the user."""
 
     tags: tuple[str, ...] = ()
-    """For filters and slices."""
+    """Tags for filters and slices."""
 
     metadata: JsonObject = field(default_factory=dict)
-    """For filters and slices."""
+    """Metadata for filters and slices."""
 
     threshold: float | None = None
     """Minimum score to pass; None requires every assertion to pass."""
@@ -210,69 +210,69 @@ class ExperimentCase:
     """The expected answer, for `{{ expected }}` in assertions."""
 
     stated: JsonObject = field(default_factory=dict)
-    """Texts of the columns `__expected…` of a table, by column; `assertions` has what they say."""
+    """Texts of a table's `__expected…` columns; `assertions` contains what they mean."""
 
     options: JsonObject = field(default_factory=dict)
     """`disableDefaultAsserts`, `disableVarExpansion`, `prefix`, `suffix`."""
 
     prompts: tuple[str, ...] | None = None
-    """Labels or ids of the prompts that it is for; None is for all."""
+    """Labels or ids of the prompts to which it applies; None for all."""
 
     providers: tuple[str, ...] | None = None
-    """Labels or ids of the providers that it is for; None is for all."""
+    """Labels or ids of the providers to which it applies; None for all."""
 
     file: str = ""
-    """The dataset that it comes from; empty for the experiment file."""
+    """Path of the dataset that contains it; empty for the experiment file."""
 
     line: int = 0
-    """Its line there, from 1."""
+    """Line in that file, from 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExperimentRow:
-    """One row: a case with everything that holds for it, its lists spread."""
+    """One row: a case with all defaults, its lists spread."""
 
     key: str
-    """Unique in the experiment; the same in later results of the same case."""
+    """Key, unique in the experiment and equal in later results of the same case."""
 
     case: ExperimentCase
-    """Its values and assertions, defaults included."""
+    """Values and assertions, including defaults."""
 
     number: int
-    """From 1."""
+    """Number of the row, from 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gates:
-    """The conditions for the whole experiment."""
+    """The conditions on the whole result."""
 
     pass_rate: float | None = None
-    """Share of cells that pass, of each variant that is no baseline."""
+    """Minimum share of cells that pass, for each variant except the baseline."""
 
     row_pass_rate: float | None = None
-    """Share of rows that pass."""
+    """Minimum share of rows that pass."""
 
     pass_hat: tuple[int, float] | None = None
-    """(k, at least): share of rows of which k repeats would all pass."""
+    """(k, minimum): share of rows of which k repeats would all pass."""
 
     lost_rows: int | None = None
-    """Rows at most that the baseline passes and a variant does not."""
+    """Maximum number of rows that the baseline passes and a variant fails."""
 
     p_value: float | None = None
-    """A variant that is worse than the baseline fails below this."""
+    """P-value below which a variant worse than the baseline fails."""
 
     cost: float | None = None
-    """US dollars at most."""
+    """Maximum cost in US dollars."""
 
     p95_ms: float | None = None
-    """The 95th percentile of the time of a cell at most."""
+    """Maximum 95th percentile of the time of a cell, in milliseconds."""
 
     slices: Mapping[str, Gates] = field(default_factory=dict)
     """Gates of each value of a tag group or metadata key."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is asked for."""
+        """Whether there is no condition."""
         return self == Gates()
 
 
@@ -281,13 +281,13 @@ class ExperimentBudget:
     """The budget at which an experiment pauses."""
 
     cost: float | None = None
-    """US dollars."""
+    """Cost in US dollars."""
 
     tokens: int | None = None
-    """Input and output tokens."""
+    """Number of input and output tokens."""
 
     minutes: float | None = None
-    """Minutes of one start."""
+    """Minutes since the start."""
 
 
 MOST_REPEATS = 10_000
@@ -299,45 +299,45 @@ class EvaluateOptions:
     """The options for running the cells."""
 
     repeat: int = 1
-    """Number of times that each row is asked."""
+    """Number of repeats of each row."""
 
     concurrency: int | None = None
-    """Cells at once at most; None finds out."""
+    """Maximum number of cells at once; None to adapt it to the server."""
 
     timeout_ms: int | None = None
-    """The longest time of one cell."""
+    """Maximum time of one cell, in milliseconds."""
 
     minutes: float | None = None
-    """The longest time of the whole (`maxEvalTimeMs`)."""
+    """Maximum time of the whole experiment, in minutes (`maxEvalTimeMs`)."""
 
     delay_ms: int = 0
-    """Wait before each cell."""
+    """Delay before each cell, in milliseconds."""
 
     cache: bool = True
-    """Whether cells that were answered before are taken from there."""
+    """Whether answers are copied from earlier results."""
 
 
 @dataclass(frozen=True)
 class ExperimentFile:
-    """Everything an experiment file says. Made for any text; what is wrong is in `problems`."""
+    """The content of an experiment file. Exists for any text; faults are in `problems`."""
 
     source: SourceText
-    """The text, whole."""
+    """The whole text."""
 
     description: str = ""
-    """For people."""
+    """Description for the user."""
 
     tags: tuple[str, ...] = ()
-    """For lists."""
+    """Tags for lists."""
 
     variants: tuple[VariantEntry, ...] = ()
-    """The columns."""
+    """The variants (columns)."""
 
     cases: tuple[ExperimentCase | DatasetReference | Literal["samples"], ...] = ()
     """The rows, in order; datasets are read when the experiment is planned."""
 
     default: ExperimentCase = field(default_factory=ExperimentCase)
-    """Holds for every case."""
+    """Defaults for every case."""
 
     default_file: FileReference | None = None
     """File that contains the defaults; None if they are in the experiment."""
@@ -346,84 +346,84 @@ class ExperimentFile:
     """Options for running the cells."""
 
     pass_rule: PassRule = "mean"
-    """Rule by which repeats make a row pass."""
+    """Rule by which repeats decide a row."""
 
     baseline: str = ""
-    """A variant's name, or an earlier result."""
+    """Name of a variant, or an earlier result."""
 
     gates: Gates = field(default_factory=Gates)
     """Conditions that decide the verdict."""
 
     budget: ExperimentBudget = field(default_factory=ExperimentBudget)
-    """Budget of a run."""
+    """Budget at which the experiment pauses."""
 
     keep: KeepRule = "all"
-    """Whose runs stay openable."""
+    """Which runs stay viewable."""
 
     mocks: JsonObject = field(default_factory=dict)
-    """Answers of tools, by tool."""
+    """Mocked results of tools, by tool."""
 
     problems: tuple[Problem, ...] = ()
     """Problems, in source order."""
 
     @property
     def path(self) -> Path | None:
-        """The file."""
+        """Path of the file."""
         return self.source.path
 
     @property
     def name(self) -> str:
-        """Name for people: the file's, without its endings."""
+        """Name for the user: the file's name without suffixes."""
         if self.path is None:
             return self.description or "experiment"
         return self.path.name.removesuffix(".yaml").removesuffix(".yml").removesuffix(".experiment")
 
 
-# The identity of a cell: over all that is sent and decides what comes back, and the repeat.
+# The identity of a cell: a hash of everything that affects its answer, and the repeat.
 
 
 @dataclass(frozen=True, slots=True)
 class SentCell:
-    """The request of a cell, apart from its repeat."""
+    """The request of a cell, without its repeat."""
 
     body: JsonObject
-    """The first request, with model and options as they are sent."""
+    """Body of the first request, with model and options."""
 
     endpoint: str
     """Address of the request, without a key."""
 
     protocol: str
-    """Protocol by which the loop reads replies."""
+    """Protocol by which replies are read."""
 
     tools: tuple[JsonObject, ...] = ()
     """Definitions of the tools."""
 
     sources: str = ""
-    """Hash of the files that run the tools, and of the mocks that replace them."""
+    """Hash of the files that run the tools, and of their mocks."""
 
     limits: tuple[float | None, ...] = ()
     """Limits of the run."""
 
     later: str = ""
-    """The template and values of later steps, where they are rendered again."""
+    """Template and values of later steps, if they are rendered again."""
 
     rules: JsonObject = field(default_factory=dict)
-    """Other rules of the run: whether tools that ask are allowed."""
+    """Other rules of the run: whether tools that need approval are allowed."""
 
     asked_body: JsonObject = field(default_factory=dict)
-    """The body with the options that the server is known to refuse."""
+    """Body including the options that the server is known to reject."""
 
     refused: tuple[RefusedOption, ...] = ()
-    """Those options."""
+    """The rejected options."""
 
 
 def cell_identity(sent: SentCell, repeat: int) -> bytes:
-    """Return the identity of one repeat: 32 bytes."""
+    """Return the identity of one repeat, 32 bytes."""
     return next(iter(cell_identities(sent, (repeat,))))
 
 
 def cell_identities(sent: SentCell, repeats: Iterable[int]) -> Iterator[bytes]:
-    """Yield the identities of repeats: all that they have in common is written once."""
+    """Yield the identities of repeats; their common part is hashed once."""
     before = _json(
         {
             "body": sent.body,

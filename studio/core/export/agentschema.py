@@ -1,4 +1,4 @@
-"""AgentSchema's prompt agent in YAML: the front matter's own text, with the body inside.
+"""Export as AgentSchema's prompt agent in YAML: the front matter's text, with the body inside.
 
 Source: the public schema, `PromptAgent` v1.0 (`inputSchema.properties`, `instructions`).
 """
@@ -23,7 +23,7 @@ from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
 from studio.core.text.values import Json, JsonObject, pairs_of
 
 _BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")
-"""Characters that YAML takes for line ends, or does not take at all."""
+"""Characters that YAML treats as line breaks, or does not allow."""
 
 _KINDS = ("string", "integer", "float", "boolean", "array", "object")
 _TOOLS = ("function", "mcp", "openapi", "web_search", "file_search", "code_interpreter")
@@ -40,7 +40,7 @@ _PROPERTY_KEYS = tuple(
 
 
 def agent_schema_file(source: ExportSource) -> ExportResult:
-    """Return the agent, proven by reading it back into a prompt."""
+    """Return the agent, verified by reading it back into a prompt."""
     document = source.document
     converted = convert(document, "prompty", source.references)
     draft = ConversionDraft(converted.text)
@@ -63,11 +63,11 @@ def agent_schema_file(source: ExportSource) -> ExportResult:
 
 
 _PROVIDERS = {"openai": "OpenAI", "azure": "AzureOpenAI", "anthropic": "Anthropic"}
-"""Agent Framework's words for providers (`PROVIDER_TYPE_OBJECT_MAPPING`)."""
+"""Agent Framework's names of providers (`PROVIDER_TYPE_OBJECT_MAPPING`)."""
 
 
 def _of_agent_framework(document: PromptDocument) -> Iterator[str]:
-    """Say plainly what the runtime of such files does with the instructions."""
+    """Yield what the runtime of such files does with the instructions."""
     if not _plain_instructions(document):
         yield (
             "No runtime renders these instructions: Agent Framework knows no template and no "
@@ -78,7 +78,7 @@ def _of_agent_framework(document: PromptDocument) -> Iterator[str]:
 
 
 def _plain_instructions(document: PromptDocument) -> str:
-    """Return the text of a prompt that is one system message without expressions; else nothing."""
+    """Return the text of a prompt with one system message and no expressions; else empty."""
     sections = document.sections
     body = document.source.slice(document.body)
     if len(sections) > 1 or document.variables or document.parameters or "{" in body:
@@ -89,7 +89,7 @@ def _plain_instructions(document: PromptDocument) -> str:
 
 
 def _words(draft: ConversionDraft, document: PromptDocument) -> Iterator[str]:
-    """Write providers, APIs and variables as Agent Framework reads them; yield what it cannot."""
+    """Write providers, APIs and variables for Agent Framework; yield what it cannot read."""
     model = document.model
     if isinstance(draft.value("model"), Mapping):
         is_keyed = model.connection.get("kind") == "key" or "apiKey" in model.connection
@@ -101,9 +101,9 @@ def _words(draft: ConversionDraft, document: PromptDocument) -> Iterator[str]:
             yield f"model.provider: Agent Framework has no provider {model.provider!r}."
         if model.provider and draft.has("model", "apiType"):
             draft.replace(("model", "apiType"), model.api_type.capitalize())
-        elif model.provider:  # its reader takes Responses where nothing is said
+        elif model.provider:  # its reader uses Responses if no API is given
             draft.add_value(("model",), "apiType", model.api_type.capitalize())
-        elif model.api_type == "chat":  # without a provider its reader takes no API
+        elif model.api_type == "chat":  # without a provider, its reader ignores the API
             draft.remove("model", "apiType")
     edits = []
     for entry in draft.document.entries:
@@ -137,7 +137,7 @@ def _agent(draft: ConversionDraft, document: PromptDocument) -> str:
     if not draft.has("name"):
         head.append(f"name: {write_scalar(path.stem if path else 'prompt')}")
     if draft.document.data and lines.startswith("{"):
-        # A mapping in brackets takes no lines beside it; JSON is YAML too.
+        # A mapping in braces allows no lines beside it; JSON is also YAML.
         from studio.core.prompty.yaml.reader import write_yaml
 
         lines = "\n".join(write_yaml(draft.document.data))
@@ -153,7 +153,7 @@ def _samples(draft: ConversionDraft, block: str) -> None:
 
 
 def _instructions(body: str) -> list[str]:
-    """Return the body as a block of text; in quotes where a block cannot hold it."""
+    """Return the body as a YAML block, or in quotes if a block cannot hold it."""
     text = body.strip("\n")
     block = ["instructions: |-", *(f"  {line}" if line else "" for line in text.split("\n"))]
     if text[:1] in (" ", "\t"):
@@ -190,7 +190,7 @@ def _losses(document: PromptDocument) -> Iterator[str]:
 
 
 def _references(document: PromptDocument) -> Iterator[str]:
-    """List the references to blocks and lists in other files."""
+    """Yield the references to blocks and lists in other files."""
     for path in (("model",), ("model", "options"), ("model", "connection")):
         block = value_at(document.data, path)
         if isinstance(block, str) and whole_reference(block) is not None:

@@ -1,6 +1,6 @@
-"""A bundle: one zip with the prompt and everything it reads, and a manifest with hashes.
+"""A bundle: one zip with the prompt and everything that it reads, and a manifest with hashes.
 
-The same prompt gives the same bytes: names are in order, times are fixed, nothing is compressed.
+The same prompt gives the same bytes: names are sorted, times fixed, nothing is compressed.
 """
 
 import ast
@@ -37,7 +37,7 @@ _TEXTS = (".json", ".yaml", ".yml", ".txt", ".md", ".prompty", ".py")
 
 
 def bundle(source: ExportSource) -> ExportResult:
-    """Return the zip; the proof unpacks it and reads the prompt from what came out."""
+    """Return the zip, verified by unpacking it and reading the prompt again."""
     document = source.document
     text = document.source.text
     fault = utf8_problem(text)
@@ -56,7 +56,7 @@ def bundle(source: ExportSource) -> ExportResult:
 
 
 def bundle_files(source: ExportSource) -> tuple[dict[str, bytes], tuple[str, ...]]:
-    """Return a bundle's files by their names beside the prompt, and what is left out."""
+    """Return a bundle's files by path relative to the prompt, and what is left out."""
     packed = _collect(source)
     files = {name: content for name, content in packed.files.items() if name != MANIFEST}
     return files, tuple(packed.losses)
@@ -71,7 +71,7 @@ class _Packed:
 
 
 def _collect(source: ExportSource) -> _Packed:
-    """Collect the files of the bundle, by their paths in it."""
+    """Collect the files of the bundle by their paths in it."""
     packed = _Packed()
     document = source.document
     path = document.source.path
@@ -99,7 +99,7 @@ def _collect(source: ExportSource) -> _Packed:
 
 
 def _named(source: ExportSource) -> Iterator[tuple[str, str]]:
-    """Yield the paths that the prompt refers to, as written."""
+    """Yield the paths in the prompt, as written."""
     for reference in find_references(source.document.source.text):
         if reference.protocol == "file":
             yield reference.argument, "referenced file"
@@ -191,7 +191,7 @@ def _python(packed: _Packed, path: Path, folder: Path | None, role: str) -> None
 
 
 def _data_file(packed: _Packed, beside: Path, written: str, folder: Path) -> None:
-    """Pack a file beside the tools that they name in a text (`facts.json`)."""
+    """Pack a data file that tools name in a text (`facts.json`)."""
     if not 2 < len(written) < 100 or "\n" in written or "." not in written:
         return
     file = beside / written
@@ -203,7 +203,7 @@ def _data_file(packed: _Packed, beside: Path, written: str, folder: Path) -> Non
 
 
 def _local(packed: _Packed, path: Path, folder: Path | None, role: str) -> str | None:
-    """Put a file of the prompt's folder in; its name there, or None."""
+    """Add a file of the prompt's folder; return its name in the bundle, or None."""
     try:
         inside = path.resolve().relative_to(folder.resolve()) if folder is not None else None
     except ValueError:
@@ -252,7 +252,7 @@ def _manifest(packed: _Packed, prompt: str) -> bytes:
 
 
 def write_zip(files: Mapping[str, bytes]) -> bytes:
-    """Return a zip of files by name; the same files give the same bytes."""
+    """Return a zip of the files; the same files give the same bytes."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for name in sorted(files, key=lambda each: (each != MANIFEST, each)):
@@ -264,7 +264,7 @@ def write_zip(files: Mapping[str, bytes]) -> bytes:
 
 
 def _listing(files: Mapping[str, bytes], size: int) -> str:
-    """List the files of the bundle, for a reader."""
+    """Return a list of the bundle's files for the user."""
     manifest = json.loads(files[MANIFEST])
     rows = [("manifest.json", "manifest", len(files[MANIFEST]), "")]
     rows += [
@@ -281,7 +281,7 @@ def _listing(files: Mapping[str, bytes], size: int) -> str:
 
 
 def _round_trips(source: ExportSource, data: bytes) -> tuple[RoundTrip, ...]:
-    """Return the prompt as it comes out of the zip, with only the zip's files, and every set."""
+    """Compare the prompt read from the zip with the original, for every input set."""
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="bundle-") as folder:

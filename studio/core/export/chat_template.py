@@ -1,8 +1,8 @@
 """A prompt as a list of messages whose texts are templates, for programs that render them.
 
-The body is read as if it were rendered already, with only whole threads and media put in: what is
-left in the texts are the expressions, to be rendered by the program that gets them. Where loops or
-conditions begin messages themselves there is no such list, and that is told.
+The body is read as if it were rendered, with only whole threads and media inserted. The texts still
+contain the expressions, which the other program renders. If loops or conditions contain role
+markers, there is no such list, and this is reported as a loss.
 """
 
 import re
@@ -42,25 +42,25 @@ _MARK = "\x00studio\x00"
 
 @dataclass(frozen=True, slots=True)
 class ThreadPlace:
-    """The place of a thread input's messages."""
+    """The place of a thread input's messages in the list."""
 
     name: str
-    """The input."""
+    """Name of the input."""
 
 
 @dataclass(frozen=True, slots=True)
 class InputMedia:
-    """A whole image, file or recording that an input holds."""
+    """A whole image, file or recording from an input."""
 
     name: str
-    """The input."""
+    """Name of the input."""
 
     kind: str
-    """`image`, `file` or `audio`."""
+    """Kind: `image`, `file` or `audio`."""
 
 
 TemplatePart: TypeAlias = Part | InputMedia
-"""Texts and sources of these are templates."""
+"""Part of a message whose text or source is a template."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,28 +74,28 @@ class TemplateMessage:
     """Content in order."""
 
     attributes: JsonObject = field(default_factory=dict)
-    """Everything beside role and content; texts are templates."""
+    """Further keys of the message; their texts are templates."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChatTemplate:
-    """A prompt as messages to be rendered."""
+    """A prompt as a list of messages to render."""
 
     items: tuple[TemplateMessage | ThreadPlace, ...]
-    """Messages and places of threads, in order."""
+    """Messages and threads, in order."""
 
     format: TemplateFormat
-    """The language of the texts."""
+    """Template language of the texts."""
 
     is_plain: bool = False
-    """Whether the texts are no templates: there is nothing to render."""
+    """Whether the texts contain no templates."""
 
     losses: tuple[str, ...] = ()
-    """Losses of this form."""
+    """Losses of this form, one sentence each."""
 
 
 def chat_template(source: ExportSource) -> ChatTemplate:
-    """Return the prompt as messages to render; with the current values if it cannot be cut so."""
+    """Return the prompt as messages to render; with the current values if that is impossible."""
     document = source.document
     found = _read(document, source)
     losses = tuple(_reference_losses(document))
@@ -145,7 +145,7 @@ def _without_escapes(item: TemplateMessage, form: TemplateFormat) -> TemplateMes
 
 
 def _rendered(template: ChatTemplate) -> Iterator[TemplateMessage | ThreadPlace]:
-    """Yield the items with their escapes (`{{` of a format string, `{% raw %}`) undone."""
+    """Yield the items with their escapes undone (`{{` of a format string, `{% raw %}`)."""
     for item in template.items:
         if isinstance(item, ThreadPlace):
             yield item
@@ -154,7 +154,7 @@ def _rendered(template: ChatTemplate) -> Iterator[TemplateMessage | ThreadPlace]
 
 
 def _read(document: PromptDocument, source: ExportSource) -> ChatTemplate | None:
-    """Read the body as if it were rendered; None where threads or media come from loops."""
+    """Read the body as if it were rendered; None if loops produce threads or media."""
     body = document.body
     loops = tuple(_conversation_loops(document))
     threads = {item.input for item in loops}
@@ -200,23 +200,23 @@ _CONVERSATION = re.compile(
 
 
 def _conversation_loops(document: PromptDocument) -> Iterator[Segment]:
-    """Yield the loops that write a role and a content for each item: threads by another name.
+    """Yield the loops that write role and content of each item: threads in another form.
 
-    The next message must follow, since the last item goes on to there.
+    Another message must follow, since the last item extends to it.
     """
     if document.template.format != "jinja2":
         return
     starts = [item.marker.start for item in document.sections if item.marker is not None]
     for found in _CONVERSATION.finditer(document.source.text, document.body.start):
         end = min((at for at in starts if at >= found.end()), default=document.body.end)
-        is_one_line = found["starts"] and found["ends"]  # the next role goes on in that line
+        is_one_line = found["starts"] and found["ends"]  # the next role is on the same line
         if not is_one_line and not document.source.text[found.end() : end].strip():
             name = found["name"]
             yield Segment("rich", rich_placeholder(name), Span(found.start(), found.end()), name)
 
 
 def _literals(document: PromptDocument, start: int, end: int) -> Iterator[Segment]:
-    """Yield a range of the body as written, with parameters as expressions of its template."""
+    """Yield a range of the body as written, with parameters as template expressions."""
     text = document.source.text
     if document.parameters and document.dialect == "section":
         first = start
@@ -246,7 +246,7 @@ def _item(message: Message) -> TemplateMessage | ThreadPlace:
 
 
 def _stands_alone(template: ChatTemplate, document: PromptDocument) -> Iterator[bool]:
-    """Return whether each text is a complete template by itself."""
+    """Yield for each text whether it is a complete template by itself."""
     known = {variable.name for variable in document.variables}
     known |= {parameter.name for parameter in document.parameters}
     for text in _texts(template):
@@ -286,7 +286,7 @@ def _reference_losses(document: PromptDocument) -> Iterator[str]:
 
 
 def used_inputs(document: PromptDocument, reserved: Sequence[str] = ()) -> JsonDict:
-    """Return the names that rendering needs, with defaults: inputs, variables, parameters."""
+    """Return the names that rendering uses, with defaults: inputs, variables, parameters."""
     found: JsonDict = {}
     for item in document.inputs:
         if item.name and item.name not in reserved:
@@ -298,17 +298,17 @@ def used_inputs(document: PromptDocument, reserved: Sequence[str] = ()) -> JsonD
     return found
 
 
-# Messages with templates in the form of chat completions, as literals that a program can hold.
+# Messages with templates in the form of chat completions, as literals for a program.
 
 THREAD = "thread"
 """Key of an item that is a whole conversation."""
 
 _FIXED = ("role", "type", "id", "tool_call_id", "detail", "format")
-"""Keys whose texts are words of the API, never templates."""
+"""Keys whose texts are constants of the API, never templates."""
 
 
 def chat_items(template: ChatTemplate) -> tuple[list[JsonObject], tuple[Problem, ...]]:
-    """Return the template's messages in chat completions' form, and what has no place there."""
+    """Return the template's messages in chat completions' form, and the problems of it."""
     items: list[JsonObject] = []
     problems: list[Problem] = []
     for item in template.items:
@@ -322,8 +322,8 @@ def chat_items(template: ChatTemplate) -> tuple[list[JsonObject], tuple[Problem,
 
 
 def chat_messages(messages: Sequence[Message]) -> tuple[list[JsonObject], tuple[Problem, ...]]:
-    """Return the messages in the form of chat completions; paths stay as the author wrote them."""
-    # A template of a name stays as written: the program that fills it in has the name to send.
+    """Return messages in chat completions' form; paths stay as the author wrote them."""
+    # A name's template stays as written, since the other program fills it in.
     nameless = [
         replace(message, attributes=_without_name(message))
         if has_template_name(message)
@@ -346,7 +346,7 @@ def chat_messages(messages: Sequence[Message]) -> tuple[list[JsonObject], tuple[
 
 
 def has_template_name(message: Message) -> bool:
-    """Return whether the speaker's name contains an expression, whose value is not known yet."""
+    """Return whether the message's `name` contains an expression."""
     return "{" in str(message.attributes.get("name", ""))
 
 
@@ -357,11 +357,11 @@ def _without_name(message: Message) -> JsonDict:
 def fill_items(
     items: Sequence[Json], render: Render | None, values: JsonObject, *, drops: bool = False
 ) -> tuple[Message, ...]:
-    """Return the messages that a program makes of the items with some values.
+    """Return the messages that a program builds from the items with some values.
 
     Args:
-        items: As `chat_items` gives them.
-        render: How the program renders a text; None where the texts are no templates.
+        items: Items from `chat_items`.
+        render: Renders a text as the program does; None if the texts are no templates.
         values: Inputs by name.
         drops: Whether the program leaves out media whose input has no value.
 
@@ -373,7 +373,7 @@ def fill_items(
 
 
 def filled_items(items: Sequence[Json], render: Render | None, values: JsonObject) -> list[Json]:
-    """Return the items as a program sends them with some values (`fill_items`)."""
+    """Return the items as a program sends them, rendered with some values (`fill_items`)."""
     found: list[Json] = []
     for item in items:
         if not isinstance(item, Mapping):
@@ -405,7 +405,7 @@ def _fill(value: Json, render: Render, values: JsonObject) -> Json:
 
 
 def as_sent(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Return messages read back from chat completions' form, to compare like with like."""
+    """Return messages normalized for a comparison with those read from chat completions' form."""
     sent = fill_items(list(chat_messages(messages)[0]), None, {})
     return tuple(
         replace(message, attributes={**message.attributes, "name": sendable_name(name, CHAT)})
@@ -426,7 +426,7 @@ def _message(item: TemplateMessage, form: TemplateFormat) -> Message:
 
 
 def use(name: str, form: TemplateFormat) -> str:
-    """Return the expression that puts an input in as it is."""
+    """Return the expression that inserts an input unchanged."""
     match form:
         case "fstring":
             return f"{{{name}}}"

@@ -1,4 +1,4 @@
-"""Jinja2 that only puts values in, written as format strings: they need no package."""
+"""Convert simple Jinja2 to format strings, which need no package."""
 
 import re
 from dataclasses import replace
@@ -12,11 +12,11 @@ _TAG = re.compile(r"\{[{%#]|\}\}")
 
 
 class _NotSimple(Exception):  # noqa: N818 - it is a finding, no failure of the program
-    """A text does more than put values in."""
+    """Raised when a text does more than insert values."""
 
 
 def as_format_strings(template: chat_template.ChatTemplate) -> chat_template.ChatTemplate:
-    """Return the messages as format strings, if their texts only put values in."""
+    """Return the messages as format strings if their texts only insert values."""
     if template.format != "jinja2" or template.is_plain:
         return template
     try:
@@ -52,10 +52,10 @@ def _part(part: chat_template.TemplatePart) -> chat_template.TemplatePart:
 
 
 def _text(text: str) -> str:
-    """Return one text.
+    """Convert one text.
 
     Raises:
-        _NotSimple: it has statements, comments or expressions.
+        _NotSimple: the text has statements, comments or other expressions.
     """
     found: list[str] = []
     at = 0

@@ -1,4 +1,4 @@
-"""The prompt as a Markdown document to read and review; fences keep messages as they are."""
+"""Export as a Markdown document for reading and review; fences keep messages unchanged."""
 
 import json
 import re
@@ -26,7 +26,7 @@ _FENCE = re.compile(r"`{3,}")
 
 
 def markdown_document(source: ExportSource) -> ExportResult:
-    """Return the document; its messages are read out of it again for the proof."""
+    """Return the document, verified by reading its messages again."""
     text = _document(source, source.prepared.messages.messages)
     problems = list(source.problems)
     fault = utf8_problem(text)
@@ -141,7 +141,7 @@ def _fenced(part: Part) -> list[str]:
 
 
 def _fence(kind: str, text: str) -> list[str]:
-    """Return a fence longer than any in the text."""
+    """Return a fenced block whose fence is longer than any in the text."""
     longest = max((len(found[0]) for found in _FENCE.finditer(text)), default=2)
     fence = "`" * max(3, longest + 1)
     return [f"{fence}{kind}", text, fence]

@@ -1,4 +1,4 @@
-"""Prompt files: the prompt as it is, and in each dialect, each proven by reading it again."""
+"""Export as prompt files: unchanged, and in each dialect; each is verified by reading it again."""
 
 import re
 import string
@@ -23,13 +23,13 @@ from studio.core.prompty.templates.writer import LIMIT
 from studio.core.text.source import Problem, Severity, Span
 from studio.core.text.values import JsonObject, object_of
 
-# Proves that a prompt file makes the request of the prompt in the editor, for every input set.
+# Verifies that a prompt file gives the same requests as the prompt, for every input set.
 
 NOT_UTF8 = "export-not-utf8"
 
 
 def utf8_problem(text: str) -> Problem | None:
-    """Return the problem of a text that no UTF-8 file can hold."""
+    """Return a problem if a text cannot be encoded as UTF-8."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -49,16 +49,16 @@ def prompt_rounds(
     references: ReferenceContext | None = None,
     runtime: Dialect | None = None,
 ) -> tuple[RoundTrip, ...]:
-    """Compare the request of a prompt file that is read again with that of the prompt.
+    """Compare the requests of a prompt file that was read again with those of the prompt.
 
-    What its sources offer beside the tools of the prompt is no matter of the file.
+    Tools from sources are not compared, only the prompt's own.
 
     Args:
         again: The file, or its text at the prompt's own place.
         source: The prompt.
-        references: Where the file's references find their values; None for those of the prompt.
-        runtime: Dialect whose program renders the file. It gets what its user gives: the values
-            that were given here and those of declared inputs, and nothing that a run supplies.
+        references: Resolver for the file's references; None for the prompt's.
+        runtime: Dialect whose program renders the file. It gets the given values and those of
+            declared inputs, but no variables that a run adds.
     """
     document = parse(again, source.document.source.path) if isinstance(again, str) else again
 
@@ -95,7 +95,7 @@ def _of_prompty2(sent: SentRequest, document: PromptDocument) -> SentRequest:
     """Return a request as Prompty's own runtime sends it.
 
     Raises:
-        RuntimeRefusal: it has no such request (`prompty` 2.1 gives its messages to the client).
+        RuntimeRefusal: `prompty` 2.1 passes the messages to the client and builds no request.
     """
     model = document.model
     if model.api_type in ("embedding", "image"):
@@ -111,7 +111,7 @@ def _of_prompty2(sent: SentRequest, document: PromptDocument) -> SentRequest:
         unknown = asked.difference(option_names(model.api_type))
         if unknown:
             raise RuntimeRefusal(f"the openai package knows no option {', '.join(sorted(unknown))}")
-    # The studio asks providers of Responses to keep nothing.
+    # The studio asks providers of Responses not to store anything.
     dropped = {key for key in ("store", "include") if key not in further}
     is_reasoning = _REASONING.match(model.id.lower()) is not None
     if not is_reasoning:
@@ -123,17 +123,17 @@ def _of_prompty2(sent: SentRequest, document: PromptDocument) -> SentRequest:
 
 
 _PROVIDERS = ("", "*", "openai", "azure", "foundry", "anthropic")
-"""Providers that prompty 2.1 has a program for; it is given one where the file names none."""
+"""Providers that prompty 2.1 supports; a file without one is given one."""
 
 _REASONING = re.compile(r"[./]*(?:o[1-9]|gpt-5)")
 _SAMPLING = {"temperature", "top_p", "top_k", "frequency_penalty", "presence_penalty"}
-"""Options that prompty 2.1 leaves out for OpenAI's reasoning models, and for Anthropic."""
+"""Options that prompty 2.1 omits for OpenAI's reasoning models, and for Anthropic."""
 
 
 def prompt_file(source: ExportSource) -> ExportResult:
-    """Return the text as it is in the editor; an error of the document itself blocks it.
+    """Return the text in the editor; an error in the document itself blocks it.
 
-    What these inputs alone give (a missing value) is told, and blocks nothing.
+    Problems of the current inputs (a missing value) are reported and do not block it.
     """
     document = source.document
     text = document.source.text
@@ -148,7 +148,7 @@ _NOWHERE = Span(0, 0)
 
 
 def dialect_file(dialect: Dialect, source: ExportSource) -> ExportResult:
-    """Return the converted text; what has no home in the dialect is a loss."""
+    """Return the converted text; anything that the dialect cannot express is a loss."""
     document = source.document
     made = convert(document, dialect, source.references)
     fault = utf8_problem(made.text)
@@ -171,7 +171,7 @@ def dialect_file(dialect: Dialect, source: ExportSource) -> ExportResult:
                 f"The stop sequences {list(stop)!r} belong to the studio's loop: {judge} sends "
                 "none. Write them under model.options.stopSequences.",
             )
-    # Findings about messages are reported by the rounds, which name the input sets.
+    # Problems of messages are reported with the rounds, which name the input sets.
     notes = [note for note in (*made.notes, *made.losses) if note not in made.of_messages]
     return result(
         made.text,
@@ -183,17 +183,17 @@ def dialect_file(dialect: Dialect, source: ExportSource) -> ExportResult:
     )
 
 
-# How the programs that get an export render its templates; the proof renders as they do.
+# Renderers of the programs that read an export; verification uses the same.
 
 Render: TypeAlias = Callable[[str, JsonObject], str]
-"""Renders one text with values; raises `CannotRender`."""
+"""Function that renders a text with values; raises `CannotRender`."""
 
 
 def check_bounds(prepared: Prepared) -> None:
-    """Refuse what our bounds stopped: other programs have none.
+    """Refuse a template stopped by the studio's limits, which other programs do not have.
 
     Raises:
-        CannotRender: the template was stopped.
+        CannotRender: a limit stopped the template.
     """
     for problem in prepared.problems:
         if problem.code == LIMIT:
@@ -201,7 +201,7 @@ def check_bounds(prepared: Prepared) -> None:
 
 
 def script_renderer(form: TemplateFormat) -> Render:
-    """Return the renderer of an exported script, which strips line ends at both ends."""
+    """Return the renderer of an exported script, which strips line breaks at both ends."""
     match form:
         case "jinja2":
             inner = _jinja("script")
@@ -213,7 +213,7 @@ def script_renderer(form: TemplateFormat) -> Render:
 
 
 def langchain_renderer(form: TemplateFormat) -> Render:
-    """Return LangChain's renderer: Jinja2 unchanged, its copy of chevron, `str.format`."""
+    """Return LangChain's renderer: plain Jinja2, its copy of chevron, or `str.format`."""
     match form:
         case "jinja2":
             return _jinja("plain")
@@ -230,7 +230,7 @@ def nunjucks_renderer() -> Render:
 
 def _jinja(setup: Literal["plain", "script", "nunjucks"]) -> Render:
     def render(template: str, values: JsonObject) -> str:
-        # Jinja takes some 60 ms to import: not before the window is painted.
+        # Importing Jinja takes about 60 ms: not before the window is painted.
         from studio.core.prompty.templates.jinja.stock import StockRenderError, render_stock
 
         try:

@@ -1,6 +1,6 @@
 """promptfoo's configuration: the prompt, its model, and each saved input set as a test.
 
-What the experiment beside the prompt asserts goes along.
+The assertions of the experiment beside the prompt are included.
 """
 
 import json
@@ -40,10 +40,10 @@ _WORDS: Mapping[Provider, str] = {
 }
 
 _OWN_TYPES = frozenset(("ends-with", "final-answer", "no-error", "tokens"))
-"""Types of assertions that the studio decides and promptfoo does not know."""
+"""Types of assertions that promptfoo does not have."""
 
 _OWN_KEYS = ("id", "tags", "expected")
-"""Keys of a case that promptfoo does not know."""
+"""Keys of a case that promptfoo does not have."""
 
 _MOST_ROWS = 1000
 
@@ -51,7 +51,7 @@ _SHARED = ("defaultTest", "scenarios", "assertionTemplates")
 
 
 def promptfoo_config(source: ExportSource) -> ExportResult:
-    """Return the configuration; what Nunjucks or promptfoo have no place for is a loss."""
+    """Return the configuration; anything that Nunjucks or promptfoo cannot express is a loss."""
     document = source.document
     template = chat_template(source)
     read, problems = chat_items(template)
@@ -90,7 +90,7 @@ def promptfoo_config(source: ExportSource) -> ExportResult:
 
 
 def _as_jinja(value: Json) -> Json:
-    """Return every text of a message as Jinja2 instead of a format string."""
+    """Return a message with every text as Jinja2 instead of a format string."""
     if isinstance(value, str):
         return fstring_as_jinja(value) or value
     if isinstance(value, dict):
@@ -101,7 +101,7 @@ def _as_jinja(value: Json) -> Json:
 
 
 def _with_name(item: Json) -> Json:
-    """Return a message whose name is a template, without the blanks that OpenAI refuses there."""
+    """Return a message with a template as name, without blanks, which OpenAI rejects there."""
     name = item.get("name") if isinstance(item, dict) else None
     if not isinstance(item, dict) or not isinstance(name, str) or "{" not in name:
         return item
@@ -109,10 +109,10 @@ def _with_name(item: Json) -> Json:
 
 
 def _provider(source: ExportSource) -> JsonObject:
-    """Return the provider whose requests are those of the studio, references as written.
+    """Return the provider that sends the studio's requests, with references as written.
 
-    Options go into the body as they are (`passthrough`, `extra_body`): promptfoo's own keys for
-    them are sent of some models only, and rendered or read as names of files.
+    Options are set in the body directly (`passthrough`, `extra_body`): promptfoo sends its own keys
+    only for some models, and renders them or reads them as file names.
     """
     connection = named_connection(source)
     form = provider_at(connection)
@@ -149,7 +149,7 @@ _OF_THE_PROMPT = (
 
 
 def _in_nunjucks(value: Json) -> Json:
-    """Return a value with `${env:NAME}` in its texts as promptfoo writes it."""
+    """Return a value with `${env:NAME}` written as promptfoo does."""
     if isinstance(value, Mapping):
         return {key: _in_nunjucks(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -179,7 +179,7 @@ def _rounds(source: ExportSource, items: list[Json], provider: JsonObject) -> tu
 def _sent(provider: JsonObject, messages: list[Json]) -> SentRequest:
     """Return the request that promptfoo 0.123 makes: `getOpenAiBody`, `AnthropicMessagesProvider`.
 
-    What it adds of itself, also with `omitDefaults`, comes before the configuration's own.
+    Keys that promptfoo always adds, even with `omitDefaults`, come before the configuration's.
     """
     config = object_of(provider.get("config"))
     form, _, rest = str(provider.get("id")).partition(":")
@@ -215,11 +215,11 @@ def _role_and_content(item: Json) -> Json:
 
 
 def asserted_tests(source: ExportSource, losses: list[str]) -> JsonDict:
-    """Return the keys of a configuration that say what is asked, and what must hold of the answers.
+    """Return the configuration's keys for the tests and their assertions.
 
     Args:
         source: The prompt with its sets; the experiment file of its own name is beside it.
-        losses: Takes what promptfoo has no place for, a sentence each.
+        losses: Gets a sentence for each thing that promptfoo cannot express.
     """
     experiment = _experiment_beside(source.document.source.path)
     written = experiment.get("tests")
@@ -239,7 +239,7 @@ def asserted_tests(source: ExportSource, losses: list[str]) -> JsonDict:
 
 
 def _experiment_beside(prompt: Path | None) -> JsonObject:
-    """Return the text of the experiment file with the prompt's name; empty without one."""
+    """Return the content of the experiment file with the prompt's name; empty without one."""
     if prompt is None:
         return {}
     try:
@@ -250,7 +250,7 @@ def _experiment_beside(prompt: Path | None) -> JsonObject:
 
 
 def _rows(item: Json) -> Iterator[JsonObject]:
-    """Yield the values that a test asks with, its lists spread."""
+    """Yield the values of a test, its lists spread."""
     values = item.get("vars") if isinstance(item, Mapping) else None
     if not isinstance(values, Mapping):
         return
@@ -271,21 +271,21 @@ def _entry(item: Json, source: ExportSource, losses: list[str]) -> Iterator[Json
         yield item
     elif isinstance(item, Mapping):
         kept = {key: value for key, value in item.items() if key not in _OWN_KEYS}
-        if "expected" in item:  # what assertions write as {{ expected }}
+        if "expected" in item:  # the variable for {{ expected }} in assertions
             known = object_of(kept.get("vars"))
             kept["vars"] = {"expected": item["expected"], **known}
         yield _without_own(kept, losses)
 
 
 def _vars(values: JsonObject) -> JsonDict:
-    """Return the values of a test; promptfoo would make several tests of a list."""
+    """Return the values of a test; a list would make several tests in promptfoo."""
     if any(isinstance(value, list) for value in values.values()):
         return {"vars": dict(values), "options": {"disableVarExpansion": True}}
     return {"vars": dict(values)}
 
 
 def _values(source: ExportSource, prepared: Prepared) -> JsonObject:
-    """Return the values of the template: given ones, and those that a run supplies at its start."""
+    """Return the values of the template: given ones, and those that a run adds at its start."""
     names = {item.name for item in source.document.inputs}
     names |= {item.name for item in source.document.variables}
     names |= {item.name for item in source.document.parameters}
@@ -293,7 +293,7 @@ def _values(source: ExportSource, prepared: Prepared) -> JsonObject:
 
 
 def _without_own(value: Json, losses: list[str]) -> Json:
-    """Remove assertions that promptfoo does not have, and report them."""
+    """Return a value without assertions that promptfoo does not have; report them as losses."""
     if isinstance(value, list):
         found: list[Json] = []
         for item in value:

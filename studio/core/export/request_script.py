@@ -1,6 +1,6 @@
-"""A request's body as a program that sends it: a curl command, a Python script.
+"""Programs that send a request's body: a curl command, a Python script.
 
-The key comes from the environment when it runs and stands in neither.
+Both read the key from the environment when they run; neither contains it.
 """
 
 import json
@@ -13,13 +13,13 @@ from studio.core.prompty.reference_values import find_references
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.request import Provider
 
-# Plain values as Python source that people can read.
+# Plain values as readable Python source.
 
 _WIDTH = 88
 
 
 def python_literal(value: Json, indent: int = 0) -> str:
-    """Return a value as a Python literal; long ones over several lines, long texts line by line."""
+    """Return a value as a Python literal; long ones and long texts over several lines."""
     flat = _flat(value)
     if len(flat) + indent <= _WIDTH and "\\n" not in flat:
         return flat
@@ -40,7 +40,7 @@ def python_literal(value: Json, indent: int = 0) -> str:
 
 
 def python_expression(value: Json) -> str:
-    """Return a value as Python source in which `${env:NAME}` is looked up when the code runs."""
+    """Return a value as Python source that looks up `${env:NAME}` when it runs."""
     variables: dict[str, str] = {}
 
     def marked(item: Json) -> Json:
@@ -62,12 +62,12 @@ def python_expression(value: Json) -> str:
 
 
 def environment_variable(name: str, default: str | None) -> str:
-    """Return the expression that looks an environment variable up; one that is not set is empty."""
+    """Return the expression that looks up an environment variable; an unset one is empty."""
     return f"os.environ.get({_flat(name)}, {_flat(default or '')})"
 
 
 def _with_variables(text: str) -> str:
-    """Return the expression of a text that refers to variables; empty where it refers to none."""
+    """Return the expression for a text with references; empty if it has none."""
     parts: list[str] = []
     at = 0
     text = text.strip() if any(find_references(text)) else text
@@ -86,7 +86,7 @@ def _with_variables(text: str) -> str:
 
 
 def _text(value: str, indent: int) -> str:
-    """Return a long text as adjacent strings in brackets, one a line, each character visible."""
+    """Return a long text as adjacent strings in parentheses, one per line, with visible escapes."""
     lines = value.splitlines(keepends=True) if "\n" in value else [value]
     if len(lines) == 1:
         return _flat(value)
@@ -96,7 +96,7 @@ def _text(value: str, indent: int) -> str:
 
 def _flat(value: Json) -> str:
     if isinstance(value, str):
-        # JSON's escapes are Python's too; what is no character of its own stays escaped.
+        # JSON's escapes are also Python's; unprintable characters stay escaped.
         written = json.dumps(value, ensure_ascii=False)
         return "".join(char if char.isprintable() else _escape(char) for char in written)
     if isinstance(value, Mapping):
@@ -121,33 +121,33 @@ _KNOWN = frozenset(
     parallel_tool_calls reasoning_effort
 """.split()
 )
-"""Arguments that openai's package knows; others travel in its `extra_body`."""
+"""Arguments of the openai package; others go into `extra_body`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApiEndpoint:
-    """The address of a kind of request, and the call of openai's package."""
+    """The address of a kind of request, and the openai package's method for it."""
 
     path: str
-    """Behind the API's address."""
+    """Path after the API's address."""
 
     address: str = "https://api.openai.com/v1"
-    """The provider's own."""
+    """The provider's default address."""
 
     headers: tuple[str, ...] = _BEARER
-    """Headers of the request with its key, for a shell."""
+    """Headers of the request including its key, for a shell."""
 
     call: str = ""
-    """Method of openai's client; empty where the package does not speak this API."""
+    """Method of openai's client; empty if the package does not support this API."""
 
     reply: str = ""
-    """Part of the reply that is printed."""
+    """Expression for the part of the reply to print."""
 
     whole: JsonObject = field(default_factory=dict)
-    """Keys of the body for an unstreamed reply, if leaving out `stream` is not enough."""
+    """Keys of the body for an unstreamed reply, if omitting `stream` is not enough."""
 
     variable: str = "ANTHROPIC_BASE_URL"
-    """Variable that may name another address, where the package does not speak this API."""
+    """Variable for another address, if the package does not support this API."""
 
 
 _ENDPOINTS: Mapping[str, ApiEndpoint] = {
@@ -186,7 +186,7 @@ _ENDPOINTS: Mapping[str, ApiEndpoint] = {
 
 
 def endpoint_of(provider: Provider, api: str = "chat") -> ApiEndpoint:
-    """Return the address of a request; only OpenAI makes vectors and pictures."""
+    """Return the address of a request; only OpenAI creates embeddings and images."""
     return _ENDPOINTS[api if api in ("embedding", "image") else provider]
 
 
@@ -195,13 +195,13 @@ def curl_command(
 ) -> str:
     """Write a shell command that sends a body and prints the whole reply, unstreamed.
 
-    The body stands in a here-document, so nothing in it needs quoting.
+    The body is a here-document, so nothing in it needs quoting.
 
     Args:
-        body: the request's.
-        endpoint: where it goes.
-        base_url: address of the API; empty for the provider's own.
-        in_shell: the whole address as the shell writes it, where its environment says a part.
+        body: body of the request.
+        endpoint: address of the request.
+        base_url: address of the API; empty for the provider's default.
+        in_shell: the whole address in shell syntax, if a part comes from the environment.
     """
     address = in_shell or shlex.quote((base_url or endpoint.address).rstrip("/") + endpoint.path)
     lines = [
@@ -216,7 +216,7 @@ def curl_command(
 
 
 def body_of(text: str) -> JsonObject:
-    """Return the body inside a written request, command or line."""
+    """Return the body in a written request, command or line."""
     if f"<<'{_END}'\n" in text:
         text = text.partition(f"<<'{_END}'\n")[2].rpartition(f"\n{_END}")[0]
     data: Json = json.loads(text)
@@ -227,9 +227,9 @@ def python_script(body: JsonObject, endpoint: ApiEndpoint, base_url: str = "") -
     """Return a script that sends a body and prints the reply.
 
     Args:
-        body: the request's.
-        endpoint: where it goes.
-        base_url: address of the API; empty for the provider's own.
+        body: body of the request.
+        endpoint: address of the request.
+        base_url: address of the API; empty for the provider's default.
     """
     body = unstreamed(body)
     if not endpoint.call:
@@ -255,7 +255,7 @@ def python_script(body: JsonObject, endpoint: ApiEndpoint, base_url: str = "") -
 
 def _plain_script(body: JsonObject, endpoint: ApiEndpoint, base_url: str) -> str:
     """Return a script that sends the request with Python alone, without packages."""
-    # Without the version that its path brings, as Anthropic's own clients name the address.
+    # Without the version in its path, as Anthropic's own clients write the address.
     address, path = (base_url or endpoint.address).rstrip("/"), endpoint.path
     if endpoint.path == "/messages":
         address, path = address.removesuffix("/v1"), "/v1/messages"
@@ -284,17 +284,17 @@ def _plain_script(body: JsonObject, endpoint: ApiEndpoint, base_url: str) -> str
 
 
 def _header_value(value: str) -> str:
-    """Return a header of a shell as Python writes it: a variable of the environment, or a text."""
+    """Return a shell header as Python source: an environment variable, or a text."""
     return f'os.environ["{value[1:]}"]' if value.startswith("$") else f'"{value}"'
 
 
 def json_text(value: Json) -> str:
-    """Return JSON for people to read, ending in a line end."""
+    """Return JSON for reading, with a final line break."""
     return sendable(json.dumps(value, ensure_ascii=False, indent=2)) + "\n"
 
 
 def sendable(text: str) -> str:
-    """Return the JSON with characters escaped that no UTF-8 file can hold."""
+    """Return JSON with characters escaped that UTF-8 cannot encode."""
     if not any("\ud800" <= char <= "\udfff" for char in text):
         return text
     return "".join(f"\\u{ord(char):04x}" if "\ud800" <= char <= "\udfff" else char for char in text)

@@ -1,4 +1,4 @@
-"""Request bodies, curl commands and lines of data sets: the request that a prompt makes."""
+"""Export the request that a prompt sends: as body, curl command or line of a dataset."""
 
 import json
 import re
@@ -35,7 +35,7 @@ LABELS: Mapping[Provider, str] = {
 
 
 def request_body(provider: Provider, source: ExportSource) -> ExportResult:
-    """Return the exact body of a request, as JSON, with media read from the prompt's folder."""
+    """Return the exact body of a request as JSON, with media from the prompt's folder."""
     request = request_of(source, provider)
 
     def write(each: ExportSource) -> str:
@@ -50,7 +50,7 @@ def request_body(provider: Provider, source: ExportSource) -> ExportResult:
 
 
 def messages_jsonl(source: ExportSource) -> ExportResult:
-    """Return a line in the form of chat completions for each set."""
+    """Return one line in chat completions' form for each input set."""
     chosen = source.set_rounds or source.rounds
     problems: list[Problem] = [*source.document.problems]
     lines: list[str] = []
@@ -72,7 +72,7 @@ def _line(body: JsonObject) -> str:
     return request_script.sendable(json.dumps(kept, ensure_ascii=False))
 
 
-# A shell command that sends the request to where the prompt says.
+# A shell command that sends the request to the prompt's server.
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _IN_QUOTES = re.compile(r"[$`\"\\]")
@@ -85,7 +85,7 @@ class CurlCommand:
     provider: Provider
 
     def make(self, source: ExportSource) -> ExportResult:
-        """Write the command; its body is in a here-document, so nothing in it needs quotes."""
+        """Write the command; its body is a here-document, so nothing in it needs quoting."""
         request = request_of(source, self.provider)
         round_trips = body_rounds(
             source,
@@ -109,7 +109,7 @@ class CurlCommand:
             )
 
     def _speaks_to_the_document(self, source: ExportSource) -> bool:
-        """Return whether the server that the prompt names speaks this provider's form."""
+        """Return whether the prompt's server supports this provider's form."""
         is_anthropic = source.document.model.provider == "anthropic"
         return is_anthropic == (self.provider == "anthropic")
 
@@ -125,14 +125,14 @@ class CurlCommand:
         return "#!/bin/sh\n" + first + request_script.curl_command(body, endpoint, in_shell=address)
 
     def _endpoint(self, source: ExportSource) -> tuple[request_script.ApiEndpoint, str]:
-        """Return the address and key of the request, and the address as the prompt writes it."""
+        """Return the address and key of the request, and the address as written in the prompt."""
         usual = request_script.endpoint_of(self.provider, source.document.model.api_type)
         connection = named_connection(source, self.provider)
         given = connection.base_url
         key = key_variable(connection)
         if not _VARIABLE.fullmatch(key):
             key = "ANTHROPIC_API_KEY" if self.provider == "anthropic" else "OPENAI_API_KEY"
-        # What comes between the address that the prompt names and the path of the API.
+        # The path between the prompt's address and the path of the API.
         path = address_of(connection).rstrip("/").removeprefix(given.rstrip("/")) + usual.path
         headers = [f"Authorization: Bearer ${key}"]
         if self.provider == "anthropic":
@@ -145,30 +145,30 @@ class CurlCommand:
 
 @dataclass(frozen=True, slots=True)
 class SentRequest:
-    """One request over HTTP: of the studio for a prompt, or of another program for an export."""
+    """One HTTP request: the studio's for a prompt, or another program's for an export."""
 
     address: str
-    """Whole address, with the path."""
+    """Full address, including the path."""
 
     body: JsonObject
-    """Body, as JSON."""
+    """JSON body."""
 
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Headers by name in lower case."""
+    """Headers by lower-case name."""
 
     method: str = "POST"
-    """Method of HTTP."""
+    """HTTP method."""
 
 
 def named_connection(source: ExportSource, provider: Provider | None = None) -> Connection:
-    """Return how the studio reaches the model that a prompt names, references as written.
+    """Return the connection for the prompt's model, with references as written.
 
-    Without a provider or with an unknown one it is a server that speaks OpenAI's API.
+    Without a known provider it is a server with OpenAI's API.
 
     Args:
         source: The prompt.
-        provider: Form of the request; None for that of the prompt. A provider that the prompt's
-            server does not speak is asked at its own address.
+        provider: Form of the request; None for that of the prompt. If the prompt's server does not
+            support it, the provider's own address is used.
     """
     model = source.prepared.document.model
     known = provider_connection(model.provider) or Connection("", "openai")
@@ -176,7 +176,7 @@ def named_connection(source: ExportSource, provider: Provider | None = None) -> 
     key = model.connection.get("apiKey", model.connection.get("api_key"))
     if source.base_url or (isinstance(endpoint, str) and endpoint.strip()):
         known = replace(known, base_url=source.base_url or str(endpoint).strip())
-    elif known.kind == "azure":  # each resource has an address of its own
+    elif known.kind == "azure":  # each resource has its own address
         known = replace(known, base_url="${env:AZURE_OPENAI_ENDPOINT}")
     if isinstance(key, str) and environment_name(key) is not None:
         known = replace(known, key=key)
@@ -190,7 +190,7 @@ def named_connection(source: ExportSource, provider: Provider | None = None) -> 
 
 
 def openai_connection(connection: Connection) -> Connection:
-    """Return the address at which a provider of another API speaks OpenAI's chat completions."""
+    """Return the address at which a provider of another API supports chat completions."""
     paths: Mapping[Provider, str] = {"anthropic": "", "ollama": "/v1", "gemini": "/openai"}
     path = paths.get(provider_at(connection))
     if path is None:
@@ -200,32 +200,32 @@ def openai_connection(connection: Connection) -> Connection:
 
 
 def with_model(source: ExportSource) -> ExportSource:
-    """Return the source with a variable as its model where nothing else names one."""
+    """Return the source with a variable as its model if nothing else names one."""
     if source.prepared.document.model.id or source.model:
         return source
     return replace(source, model="${env:OPENAI_MODEL}")
 
 
 def model_losses(source: ExportSource) -> Iterator[str]:
-    """Yield that the variable `OPENAI_MODEL` must name the model, where nothing else does."""
+    """Yield a loss if the variable `OPENAI_MODEL` must name the model."""
     if not (source.prepared.document.model.id or source.model):
         yield "The prompt names no model: set OPENAI_MODEL, or write model.id."
 
 
 def key_variable(connection: Connection) -> str:
-    """Return the variable that holds the key; a key written out is never exported."""
+    """Return the variable with the key; a literal key is never exported."""
     return environment_name(connection.key) or "OPENAI_API_KEY"
 
 
 def request_of(
     source: ExportSource, provider: Provider, messages: Sequence[Message] | None = None
 ) -> WireRequest:
-    """Return the request that the prompt would send: a loop's first one, where it works in a loop.
+    """Return the request that the prompt would send; in a loop, the first one.
 
     Args:
         source: The prompt with its values.
         provider: Form of the body.
-        messages: What is sent in place of the prompt's own messages.
+        messages: Messages that replace the prompt's own.
     """
     document = source.prepared.document
     model = document.model
@@ -250,7 +250,7 @@ def request_of(
 
 
 def request_losses(source: ExportSource, request: WireRequest) -> Iterator[str]:
-    """Describe what a request does not carry, and what it cannot be sent without."""
+    """Yield what a request does not carry, and what is missing to send it."""
     yield from lost(request.problems)
     if request.body.get("model") == "":
         yield "The request names no model, and every provider requires one: write model.id."
@@ -259,7 +259,7 @@ def request_losses(source: ExportSource, request: WireRequest) -> Iterator[str]:
 
 
 def lost(problems: Iterable[Problem]) -> Iterator[str]:
-    """Describe what a request leaves out of the author's text."""
+    """Yield what a request omits of the author's text."""
     for problem in problems:
         if problem.code in _LOST and problem.severity is not Severity.ERROR:
             yield problem.message
@@ -279,14 +279,14 @@ _LOST = (
 def sent_by_studio(
     source: ExportSource, form: Provider | None = None, messages: Sequence[Message] | None = None
 ) -> SentRequest:
-    """Return the request that the studio sends for a prompt, for the whole reply at once.
+    """Return the request that the studio sends for a prompt, unstreamed.
 
-    References to variables stay as they are written, also that to the key.
+    References to variables stay as written, including the key's.
 
     Args:
         source: The prompt with its values.
         form: Form of the request; None for that of the prompt (`named_connection`).
-        messages: What is sent in place of the prompt's own messages.
+        messages: Messages that replace the prompt's own.
     """
     connection = named_connection(source, form)
     provider = provider_at(connection)
@@ -303,7 +303,7 @@ def sent_by_studio(
 
 
 def with_variables(request: SentRequest, environment: Mapping[str, str]) -> SentRequest:
-    """Return the request with the values of the variables that it refers to."""
+    """Return the request with its references replaced by the variables' values."""
     return replace(
         request,
         address=str(_filled(request.address, environment)),
@@ -336,14 +336,14 @@ def compare_rounds(
     loose: bool = False,
     program: str = "the program",
 ) -> tuple[RoundTrip, ...]:
-    """Compare what an export makes the next program send with what the studio sends.
+    """Compare the requests that result from an export with those of the studio.
 
     Args:
-        source: The prompt; the values of now and each saved set are a round.
-        read: Returns the request of one round, of the file that is written.
+        source: The prompt; the current values and each saved set are one round each.
+        read: Returns the request of one round from the written file.
         form: Form of the request; None for that of the prompt.
-        loose: Whether blanks at the ends of messages do not count.
-        program: Who reads the file, for the words of a refusal.
+        loose: Whether to ignore blanks at the ends of messages.
+        program: The program that reads the file, for messages.
     """
     found = []
     for name, each in source.rounds.items():
@@ -374,13 +374,13 @@ def body_rounds(
 def compare_requests(
     name: str, expected: SentRequest, got: SentRequest, *, loose: bool = False
 ) -> RoundTrip:
-    """Return one round of a proof, with what is different in words.
+    """Compare two requests; the difference is described in words.
 
     Args:
-        name: The round.
-        expected: What the studio sends.
-        got: What the other program sends; without an address only its messages are known.
-        loose: Whether blanks at the ends of messages do not count.
+        name: Name of the round.
+        expected: The studio's request.
+        got: The other program's request; without an address only its messages are known.
+        loose: Whether to ignore blanks at the ends of messages.
     """
     if got.address:
         differences = body_differences(expected.body, got.body, loose=loose)
@@ -407,10 +407,10 @@ def _head_differences(expected: SentRequest, got: SentRequest) -> Iterator[str]:
     for name, value in expected.headers.items():
         found = got.headers.get(name)
         if name in _KEY_HEADERS:
-            # Azure and Anthropic take a key in two headers each (their references of the API).
+            # Azure and Anthropic accept a key in two headers each (API references).
             keys = {got.headers.get(each, "").removeprefix("Bearer ") for each in _KEY_HEADERS}
             is_same = value.removeprefix("Bearer ") in keys
-        elif name == "anthropic-version":  # each package names the version that it was made for
+        elif name == "anthropic-version":  # each package sends its own API version
             is_same = bool(found)
         else:
             is_same = found == value
@@ -423,7 +423,7 @@ _DEPLOYMENT = re.compile(r"/openai/deployments/[^/]+(/[^?]*)(?:\?.*)?")
 
 
 def _destination(address: str) -> str:
-    """Return an address without the way in which it names a deployment of Azure's.
+    """Return an address without the part that names an Azure deployment.
 
     `/openai/deployments/NAME/…?api-version=…` and `/openai/v1/…` are the same resource, and the
     body names the deployment in both (Azure OpenAI's REST reference).
@@ -434,7 +434,7 @@ def _destination(address: str) -> str:
 def body_differences(
     expected: JsonObject, got: JsonObject, *, loose: bool = False
 ) -> Iterator[str]:
-    """Yield what is different in the body of a request, a sentence each."""
+    """Yield the differences between two request bodies, one sentence each."""
     for key in dict.fromkeys((*expected, *got)):
         one, other = _plain(expected.get(key)), _plain(got.get(key))
         if one == other or (key == "stream" and not one and not other):
@@ -450,13 +450,13 @@ def body_differences(
 
 
 def _message_difference(one: Json, other: Json, *, loose: bool = False) -> str:
-    """Return how two lists of messages differ; empty where they mean the same."""
+    """Return how two lists of messages differ; empty if they are equivalent."""
     before, after = (read_thread(each, {}, None) or () for each in (one, other))
     return first_difference(comparable(before, loose=loose), comparable(after, loose=loose))
 
 
 def _plain(value: Json) -> Json:
-    """Normalize what providers treat as equal: a text, and a list of one text."""
+    """Normalize forms that providers treat as equal: a text, and a list of one text."""
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items() if item is not None}
     if not isinstance(value, list | tuple):

@@ -22,7 +22,7 @@ from studio.core.text.values import JsonDict, JsonObject
 from studio.core.tools.document import declared_tools
 from studio.core.wire.media import MediaReader
 
-# A document prepared for an export, the same for window and scripts.
+# A document prepared for an export, in the same way for the window and for scripts.
 
 
 def prepare_export(
@@ -33,19 +33,19 @@ def prepare_export(
     *,
     samples: bool,
 ) -> Prepared:
-    """Prepare a document with the values of a run's first request. Never reads a secret.
+    """Prepare a document with the values of a run's first request, without secrets.
 
-    Those are the given values and defaults, samples never (Prompty 2 §2.9); what a run supplies
-    (history, scratchpad) is empty at its start.
+    They are the given values and defaults, never samples (Prompty 2 §2.9); variables of a run
+    (history, scratchpad) are empty.
 
     Args:
         document: The prompt.
         inputs: The user's values.
-        tools: What the model may call; None for the tools of the document.
-        references: Where references find their values; None leaves them as they are written.
-        samples: Whether samples take the place of missing values.
+        tools: The model's tools; None for the tools of the document.
+        references: Resolver of references; None leaves them as written.
+        samples: Whether samples replace missing values.
     """
-    # Inputs, or their samples, may be declared in another file.
+    # Inputs or their samples may be declared in another file.
     settled = document
     if references is not None:
         settled = resolve_document(document, references, preview=True)[0]
@@ -71,7 +71,7 @@ _STAND_INS: JsonObject = {
 def _with_stand_ins(
     document: PromptDocument, given: JsonObject, references: ReferenceContext | None
 ) -> Prepared:
-    """Return a preview with something for each parameter, so that a proof sees where it goes."""
+    """Return a preview with a placeholder for each parameter, so that its place is visible."""
     names = {item.name for item in document.parameters} - given.keys()
     values: JsonDict = {
         item.name: _STAND_INS.get(item.kind, item.name)
@@ -91,13 +91,13 @@ def values_at_start(
     *,
     samples: bool = False,
 ) -> JsonDict:
-    """Return a run's values for a template before its first step (docs/design/file-format.md).
+    """Return a run's variables before its first step (docs/design/file-format.md).
 
     Args:
         document: The prompt.
-        tools: What the model may call.
+        tools: The model's tools.
         inputs: The user's values.
-        samples: Leave the names that the document declares to their samples.
+        samples: Whether declared names keep their samples.
     """
     nothing: JsonDict = {
         "history": [],
@@ -119,7 +119,7 @@ def values_at_start(
 
 
 TargetGroup: TypeAlias = Literal["Prompt files", "Requests", "Code", "Documents"]
-"""Heading under which a list shows a form."""
+"""Heading of a group of targets in a list."""
 
 
 @dataclass(frozen=True)
@@ -127,34 +127,34 @@ class ExportSource:
     """The input of an export: a prompt, and the values for it."""
 
     document: PromptDocument
-    """The document as it was parsed, references as written."""
+    """The parsed document, with references as written."""
 
     inputs: JsonObject = field(default_factory=dict)
-    """The values of now, by name."""
+    """The current values, by name."""
 
     sets: Mapping[str, JsonObject] = field(default_factory=dict)
-    """The saved input sets, by name; the proof goes through each."""
+    """The saved input sets by name; verification uses each."""
 
     tools: tuple[ToolSpec, ...] | None = None
-    """Tools that a run would have; None means those of the document and its `tools:` section."""
+    """Tools of a run; None for those of the document and its `tools:` section."""
 
     base_url: str = ""
-    """Address of the connection, for commands; empty means the provider's own."""
+    """Address of the connection, for commands; empty for the provider's default."""
 
     model: str = ""
-    """Model id of the connection, where the prompt names none."""
+    """Model id of the connection, if the prompt names none."""
 
     references: ReferenceContext | None = None
-    """Resolver of references, never to a secret; None leaves them as written."""
+    """Resolver of references except secrets; None leaves them as written."""
 
     has_samples: bool = False
-    """Whether samples take the place of missing values (`for_target`)."""
+    """Whether samples replace missing values (`for_target`)."""
 
     def for_target(self, target: ExportTarget) -> ExportSource:
-        """Return what a target gets.
+        """Return the source for a target.
 
-        A target whose file holds no values takes samples too, since they only serve the proof. The
-        connection speaks OpenAI's forms: its address and model do not apply to Anthropic's.
+        A target whose file contains no values uses samples, since they are only for verification.
+        The connection's address and model are for OpenAI's forms, not for Anthropic's.
         """
         source = replace(self, has_samples=not target.needs_values)
         is_other = target.name.endswith("anthropic")
@@ -162,117 +162,120 @@ class ExportSource:
 
     @cached_property
     def prepared(self) -> Prepared:
-        """Document, inputs and messages, with the values of now."""
+        """Document, inputs and messages, with the current values."""
         return prepare_export(
             self.document, self.inputs, self.tools, self.references, samples=self.has_samples
         )
 
     @cached_property
     def rounds(self) -> Mapping[str, ExportSource]:
-        """Return the inputs of the proof: the current values, and each saved set, by name."""
+        """The rounds of verification: the current values, and each saved set, by name."""
         sets = {name: replace(self, inputs=inputs, sets={}) for name, inputs in self.sets.items()}
         return {VALUES_OF_NOW: self, **sets}
 
     @property
     def set_rounds(self) -> Mapping[str, ExportSource]:
-        """The rounds of the saved sets alone."""
+        """The rounds of the saved sets only."""
         return {name: each for name, each in self.rounds.items() if name in self.sets}
 
     @property
     def media(self) -> MediaReader:
-        """Reads local files for request bodies."""
+        """Reader of local files for request bodies."""
         path = self.document.source.path
         return MediaReader(path.parent if path is not None else None)
 
     @property
     def sent_tools(self) -> tuple[ToolSpec, ...]:
-        """The tools that go beside the messages; a text protocol has them in its prompt already."""
+        """The tools sent beside the messages; a text protocol has them in its prompt."""
         if choose_protocol(self.prepared.document).protocol != "native":
             return ()
         return self.all_tools
 
     @property
     def all_tools(self) -> tuple[ToolSpec, ...]:
-        """The tools of a run, whichever way the model is informed of them."""
+        """The tools of a run, however the model gets them."""
         if self.tools is not None:
             return self.tools
         return declared_tools(self.prepared.document, self.prepared.messages.tools)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Everything found in the document and while preparing it, each once."""
+        """All problems of the document and its preparation, each once."""
         return unique((*self.prepared.document.problems, *self.prepared.problems))
 
 
 VALUES_OF_NOW = "values of now"
-"""Name of the round that is made with the values in the inputs form."""
+"""Name of the round with the values of the inputs form."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoundTrip:
-    """One comparison: what was written was read again, with one set of values."""
+    """The comparison of one round: the written file was read again with one set of values."""
 
     name: str
-    """The input set's name, or `VALUES_OF_NOW`."""
+    """Name of the input set, or `VALUES_OF_NOW`."""
 
     difference: str = ""
-    """Difference in a sentence; empty if messages and tools are equal."""
+    """Difference, one sentence; empty if messages and tools are equal."""
 
     messages: int = 0
-    """Messages that were compared."""
+    """Number of compared messages."""
 
     tools: int = 0
-    """Tools that were compared."""
+    """Number of compared tools."""
 
     @property
     def is_same(self) -> bool:
-        """Whether the messages and tools are the same."""
+        """Whether messages and tools are equal."""
         return not self.difference
 
 
 @dataclass(frozen=True, slots=True)
 class ExportResult:
-    """The content of an export; making it writes nothing."""
+    """The result of an export; nothing is written by creating it."""
 
     text: str
-    """The file's text; also there where the export is blocked, to be looked at. For a binary
-    file, what is in it as a text."""
+    """Text of the file, also for a blocked export, for viewing. For a binary file, a description of
+    its content.
+    """
 
     problems: tuple[Problem, ...] = ()
     """Problems found by the export."""
 
     blocked: bool = False
-    """Whether an error prevents writing it without a confirmation (`may_write`)."""
+    """Whether an error requires a confirmation before writing (`may_write`)."""
 
     losses: tuple[str, ...] = ()
-    """Losses of the file, a sentence each. If there are any, nothing is written before the user
-    agrees."""
+    """Losses of the file, one sentence each. If there are any, the user must agree before it is
+    written.
+    """
 
     round_trips: tuple[RoundTrip, ...] = ()
-    """The round-trip proof: one comparison per input set."""
+    """Verification: one comparison per input set."""
 
     data: bytes | None = None
-    """The file's bytes where it is not a text."""
+    """Bytes of the file if it is not a text."""
 
     before: str | None = None
-    """The text that this one was made from, where a comparison by lines says something."""
+    """Text that this one was made from, if a line comparison is useful."""
 
     judge: str = ""
-    """The program whose own rules the rounds follow, as a sentence names it. Empty: the file was
-    read back by the studio only, which proves nothing about another program."""
+    """The program whose rules the rounds follow, as named in a sentence. Empty: only the studio
+    read the file, which proves nothing about another program.
+    """
 
     @property
     def content(self) -> bytes:
         """The bytes of the file.
 
         Raises:
-            UnicodeEncodeError: the text holds a lone surrogate.
+            UnicodeEncodeError: the text contains a lone surrogate.
         """
         return self.data if self.data is not None else self.text.encode("utf-8")
 
     @property
     def errors(self) -> Mapping[str, Problem]:
-        """Return the first error of each code that prevents writing it."""
+        """The first error of each code that prevents writing."""
         found: dict[str, Problem] = {}
         for problem in self.problems:
             if self.blocked and problem.severity is Severity.ERROR:
@@ -281,16 +284,16 @@ class ExportResult:
 
     @property
     def is_impossible(self) -> bool:
-        """Whether there is nothing that could be written, whatever the user says."""
+        """Whether there is nothing to write, regardless of confirmations."""
         return self.blocked and (not self.content_is_there or any(map(_is_final, self.errors)))
 
     @property
     def content_is_there(self) -> bool:
-        """Whether anything was made."""
+        """Whether there is any content."""
         return bool(self.text or self.data)
 
     def may_write(self, *, errors: Collection[str] = (), losses: bool = False) -> bool:
-        """Return whether it is written: each kind of error, and the losses, need their own consent.
+        """Return whether it may be written: each kind of error, and the losses, need consent.
 
         Args:
             errors: codes of the errors that the user accepts.
@@ -302,17 +305,17 @@ class ExportResult:
 
     @property
     def needs_consent(self) -> bool:
-        """Whether something would be lost or changed, so that the user must agree first."""
+        """Whether the user must agree first because something would be lost or changed."""
         return bool(self.losses)
 
 
 def _is_final(code: str) -> bool:
-    """Return whether an error means that there is nothing to write."""
+    """Return whether an error means that nothing can be written."""
     return code.startswith("export-") or code in ("plugin-failed", "bundle-too-large")
 
 
 class ExportTarget(Protocol):
-    """A form that a prompt can be exported to."""
+    """A form in which a prompt can be exported."""
 
     @property
     def name(self) -> str:
@@ -321,7 +324,7 @@ class ExportTarget(Protocol):
 
     @property
     def label(self) -> str:
-        """Name for people."""
+        """Name for the user."""
         ...
 
     @property
@@ -331,27 +334,27 @@ class ExportTarget(Protocol):
 
     @property
     def suffix(self) -> str:
-        """File name ending, with its dot."""
+        """Suffix of the file name, with its dot."""
         ...
 
     @property
     def needs_values(self) -> bool:
-        """Whether the file holds the values of inputs; otherwise samples do for the proof."""
+        """Whether the file contains the values of inputs; if not, samples are used to verify it."""
         ...
 
     @property
     def about(self) -> str:
-        """One sentence: what the file is and what can read it."""
+        """One sentence: what the file is and which programs can read it."""
         ...
 
     def make(self, source: ExportSource, /) -> ExportResult:
-        """Make the text; never raises for anything that is in a prompt."""
+        """Build the export; never raises for the content of a prompt."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class FileTarget:
-    """A form of the table of targets, and of a plug-in."""
+    """A target from the table of targets or from a plug-in."""
 
     name: str
     label: str
@@ -372,9 +375,9 @@ def result(
     before: str | None = None,
     judge: str = "",
 ) -> ExportResult:
-    """Build a result that is blocked by any error among its problems.
+    """Build a result, blocked if there is an error among its problems.
 
-    A round that gives something else is a loss too: it is told, and wants the user's word.
+    A round that differs is a loss: it is reported and needs consent.
     """
     found = unique(problems)
     compared = tuple(round_trips)
@@ -396,14 +399,14 @@ def unique(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     return tuple(dict.fromkeys(problems))
 
 
-# Keys that are written in the prompt: an export takes none along unasked.
+# Keys written in the prompt: an export contains them only with consent.
 
 
 def make_checked(target: ExportTarget, source: ExportSource) -> ExportResult:
-    """Make an export; where it holds a key of the front matter, the user must agree to that.
+    """Make an export; if it contains a key of the front matter, the user must agree.
 
-    A key in the prompt is its author's own text, and stays there; but the file that is made from
-    it goes to others. The problem of the check beside it offers to read it from the environment.
+    A key in the prompt is the author's text and stays there, but the exported file goes to others.
+    The check's problem offers to read the key from the environment.
     """
     made = _with_errors(target.make(source), source)
     document = source.document
@@ -418,7 +421,7 @@ def make_checked(target: ExportTarget, source: ExportSource) -> ExportResult:
 
 
 def _with_errors(made: ExportResult, source: ExportSource) -> ExportResult:
-    """Return the result, blocked also by errors in what the body means: no form can fix those."""
+    """Return the result, also blocked by errors in the meaning of the body."""
     prepared = source.prepared
     found = (*prepared.rendering.problems, *prepared.messages.problems)
     errors = [item for item in found if item.severity is Severity.ERROR]
@@ -428,6 +431,6 @@ def _with_errors(made: ExportResult, source: ExportSource) -> ExportResult:
 
 
 def _forms(value: str) -> tuple[bytes, ...]:
-    """Return a value as it is, and as JSON and Python write it."""
+    """Return a value in the forms in which files contain it: plain, in JSON and in Python."""
     texts = (value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1])
     return tuple(text.encode("utf-8", "replace") for text in dict.fromkeys(texts))

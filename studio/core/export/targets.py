@@ -1,4 +1,4 @@
-"""The forms that a prompt can be exported to."""
+"""The targets to which a prompt can be exported."""
 
 from functools import partial
 from typing import cast
@@ -145,16 +145,16 @@ TARGETS: tuple[ExportTarget, ...] = (
         bundle,
     ),
 )
-"""The studio's own forms, in the order in which a list shows them."""
+"""The studio's own targets, in the order of lists."""
 
 
 def find_target(name: str) -> ExportTarget | None:
-    """Find the form of that name."""
+    """Return the target with that name; None if there is none."""
     return next((target for target in all_targets() if target.name == name), None)
 
 
 def all_targets() -> tuple[ExportTarget, ...]:
-    """Return the studio's own forms, and those of plug-ins under names that are free."""
+    """Return the studio's own targets, and those of plug-ins whose names are free."""
     taken = {target.name for target in TARGETS}
     added = (_of_plugin(each) for each in installed("exporters"))
     return (*TARGETS, *(target for target in added if target.name not in taken))
@@ -168,7 +168,7 @@ def _of_plugin(plugin: Plugin) -> FileTarget:
 
 
 def _made_by(plugin: Plugin, source: ExportSource) -> ExportResult:
-    """Let a plug-in make the text; whatever it raises blocks that one export and is named."""
+    """Run a plug-in's target; an exception blocks that export and is reported."""
     try:
         made = cast("ExportTarget", plugin.value).make(source)
         if not isinstance(made, ExportResult):

@@ -1,4 +1,4 @@
-"""Facts that an export cannot know: tools of unasked sources, values of references."""
+"""Facts unknown to an export: tools of sources that were not listed, values of references."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from studio.core.tools.document import McpServer, PythonFile, named_sources
 
 
 def unlisted_tools(source: ExportSource) -> Iterator[str]:
-    """Return the tools of sources that were not asked for their tools."""
+    """Yield the sources whose tools are not listed."""
     if source.tools is not None:
         return
     declares = bool(source.document.tools) or bool(source.prepared.messages.tools)
@@ -27,7 +27,7 @@ def unlisted_tools(source: ExportSource) -> Iterator[str]:
 
 
 def unresolved_references(source: ExportSource) -> Iterator[str]:
-    """Yield references to variables that stay as they are written: an export holds no secret."""
+    """Yield the references to variables that stay as written: an export contains no secret."""
     texts = [source.prepared.document.model.id]
     for message in source.prepared.messages.messages:
         texts += (
@@ -42,10 +42,10 @@ def unresolved_references(source: ExportSource) -> Iterator[str]:
 
 
 def settled_for_code(source: ExportSource) -> tuple[PromptDocument, tuple[str, ...]]:
-    """Return the document with parameters and files of its settings filled in, and what that fixes.
+    """Return the document with its settings' parameters and files filled in, and their names.
 
-    Code holds the parameters of messages as inputs of its own; model and options are constants.
-    Variables stay references: they are looked up when the code runs.
+    In code, parameters of messages become inputs; model and options are constants. Variables stay
+    references, which are looked up when the code runs.
     """
     document, reported = _with_fixed_parameters(source)
     front = document.front_matter
@@ -68,7 +68,7 @@ def settled_for_code(source: ExportSource) -> tuple[PromptDocument, tuple[str, .
 
 
 def _with_fixed_parameters(source: ExportSource) -> tuple[PromptDocument, tuple[str, ...]]:
-    """Return the document with its settings' parameters filled in, and in words what that fixes."""
+    """Return the document with its settings' parameters filled in, and a description of them."""
     document, prepared = source.document, source.prepared
     if document.front_matter is None or not document.parameters:
         return document, ()

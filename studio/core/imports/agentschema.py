@@ -1,7 +1,7 @@
-"""AgentSchema's prompt agents (YAML) as prompt files: text edits, so that comments survive.
+"""Import AgentSchema's prompt agents (YAML) by text edits, so that comments are kept.
 
-Source: the public schema, `PromptAgent` v1.0: `inputSchema` and `outputSchema` hold properties,
-the parameters of a function tool do as well, and `instructions` is the body.
+Source: the public schema, `PromptAgent` v1.0: `inputSchema`, `outputSchema` and the parameters of a
+function tool contain properties; `instructions` is the body.
 """
 
 import re
@@ -24,7 +24,7 @@ _PROPERTY = {"enum": "enumValues"}
 
 
 def is_agent_schema(data: Json) -> bool:
-    """Return whether a YAML document is a prompt agent, or a manifest that holds one."""
+    """Return whether a YAML document is a prompt agent, or a manifest that contains one."""
     if not isinstance(data, Mapping):
         return False
     if _is_manifest(data):
@@ -79,7 +79,7 @@ def import_agent_schema(text: str) -> Imported:
 
 
 def _variables(draft: ConversionDraft) -> None:
-    """Replace `=Env.NAME`, a formula of Microsoft's agent framework, by its reference."""
+    """Replace `=Env.NAME`, a formula of Microsoft's agent framework, by a reference."""
     edits = []
     for entry in draft.document.entries:
         found = _FORMULA.fullmatch(str(draft.value(*entry.path)))
@@ -89,7 +89,7 @@ def _variables(draft: ConversionDraft) -> None:
 
 
 def _conversation(draft: ConversionDraft, body: str) -> str:
-    """Return the place of the user's messages, for a provider that needs more than a system one."""
+    """Return a place for the user's messages, since providers need more than a system message."""
     document = parse(draft.text + body)
     has_place = any(section.role in ("user", "thread") for section in document.sections)
     if provider_of(document.model) == "openai-chat" or has_place:
@@ -108,13 +108,13 @@ def _conversation(draft: ConversionDraft, body: str) -> str:
 
 
 def _is_manifest(data: JsonObject) -> bool:
-    """Return whether an AgentManifest holds the agent as its template."""
+    """Return whether the data is an AgentManifest with the agent as its template."""
     template = data.get("template")
     return isinstance(template, Mapping) and "instructions" in template
 
 
 def _schema(draft: ConversionDraft, path: KeyPath, new: str) -> None:
-    """Reduce `…Schema: {properties: …}` to the properties."""
+    """Return whether the data is an AgentManifest with the agent as its template."""
     block = draft.block(*path)
     if not block:
         return
@@ -151,7 +151,7 @@ def _tools(draft: ConversionDraft, data: JsonObject) -> None:
 
 
 def _template(draft: ConversionDraft, data: JsonObject) -> None:
-    """Write the template block as the studio's own files have it."""
+    """Write the template block in the form of the studio's files."""
     template = data.get("template")
     if not isinstance(template, Mapping):
         draft.remove("template")
@@ -166,7 +166,7 @@ def _template(draft: ConversionDraft, data: JsonObject) -> None:
 
 
 def _of_manifest(data: JsonObject) -> Imported:
-    """Return the agent in a manifest's template, with the manifest's name if it has none."""
+    """Return the agent of a manifest's template, with the manifest's name if it has none."""
     template = data.get("template")
     agent = dict(template) if isinstance(template, Mapping) else {}
     for key in ("name", "displayName", "description", "metadata"):
@@ -184,7 +184,7 @@ def _of_manifest(data: JsonObject) -> Imported:
 
 
 def _words(draft: ConversionDraft) -> None:
-    """Correct the case of words in samples: `apiType: Chat`, `provider: OpenAI`."""
+    """Correct the capitalization of values in Microsoft's samples: `apiType: Chat`."""
     for key in ("apiType", "provider"):
         word = draft.value("model", key)
         if isinstance(word, str) and word != word.lower():
@@ -199,7 +199,7 @@ def _words(draft: ConversionDraft) -> None:
 
 
 def _bindings(draft: ConversionDraft) -> None:
-    """Remove bindings to a program's functions instead of inputs: they have no place."""
+    """Remove bindings to functions of a program: only inputs can be bound."""
     tools = draft.value("tools")
     inputs = draft.value("inputs")
     names = (
@@ -225,7 +225,7 @@ def _bindings(draft: ConversionDraft) -> None:
 
 
 def _text(data: JsonObject, key: str) -> str:
-    """Return the text of a key, or a list of texts as its paragraphs."""
+    """Return the text of a key; a list of texts is joined as paragraphs."""
     value = data.get(key)
     lines = value if isinstance(value, list) else [value or ""]
     if not all(isinstance(line, str) for line in lines):

@@ -1,4 +1,4 @@
-"""The blocks of an Anthropic message, in the words of a thread."""
+"""Convert the blocks of an Anthropic message to a thread's form."""
 
 from collections.abc import Mapping
 
@@ -6,13 +6,13 @@ from studio.core.text.values import Json, JsonDict, object_of
 
 
 def cached(block: Json) -> JsonDict:
-    """Return the attribute of a message whose block ends what is cached."""
+    """Return the message attribute for a block that ends the cached part."""
     mark = object_of(object_of(block).get("cache_control"))
     return {"cache_control": mark.get("ttl", mark.get("type", True))} if mark else {}
 
 
 def is_step(kind: Json) -> bool:
-    """Return whether a block is the model's thinking or an Anthropic service's step in between."""
+    """Return whether a block is the model's thinking or a server tool's step."""
     word = str(kind)
     steps = ("thinking", "redacted_thinking", "server_tool_use")
     return word in steps or (word.endswith("_tool_result") and word != "tool_result")

@@ -1,4 +1,4 @@
-"""Two request bodies as JSON: what differs, apart from what an API takes as equal."""
+"""Compare two JSON request bodies, ignoring what an API treats as equal."""
 
 import json
 import re
@@ -20,13 +20,13 @@ from studio.core.text.values import (
 from studio.core.wire.request import Provider
 
 BodyDifference: TypeAlias = tuple[KeyPath, str]
-"""Place of a difference, and what it is in words."""
+"""Place of a difference, and its description."""
 
 
 def body_differences(
     kept: JsonObject, built: JsonObject, api: Provider
 ) -> Iterator[BodyDifference]:
-    """Yield every place in which a built body is not the kept one."""
+    """Yield every difference between a recorded body and a built one."""
     yield from _between(comparable(kept, api), comparable(built, api), ())
 
 
@@ -59,7 +59,7 @@ def _short(value: Json) -> str:
 
 
 def comparable(body: JsonObject, api: Provider) -> JsonObject:
-    """Return a body in which what the API takes as equal is equal (docs/record.md lists it)."""
+    """Return a body normalized for what the API treats as equal (docs/record.md)."""
     made: JsonDict = {k: each for k, each in body.items() if each not in (None, {}, [])}
     for key in ("messages", "input", "contents", "system"):
         if key in made:
@@ -104,11 +104,11 @@ def _plain(value: Json) -> Json:
 
 
 _OTHERS_WORDS = ("args", "response", "parameters", "parametersJsonSchema", "responseJsonSchema")
-"""Keys of a Gemini body below which the keys are not Gemini's."""
+"""Keys of a Gemini body whose content has other keys than Gemini's."""
 
 
 def _in_camel_case(value: Json) -> Json:
-    """Return a value whose keys are spelled in one of protobuf's two ways."""
+    """Return a value with its keys in camel case, one of protobuf's two spellings."""
     if isinstance(value, list):
         return [_in_camel_case(each) for each in value]
     if not isinstance(value, Mapping):

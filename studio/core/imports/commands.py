@@ -1,4 +1,4 @@
-"""A curl command, a script that the studio exported, and its bundle, as prompt files."""
+"""Import a curl command, a script that the studio exported, and its bundle."""
 
 import ast
 import io
@@ -52,7 +52,7 @@ def import_curl(text: str) -> Imported:
     """Return the request that a curl command sends.
 
     Raises:
-        ImportFailure: it sends no JSON that is a request.
+        ImportFailure: it sends no JSON request.
     """
     if not is_curl(text):
         raise ImportFailure("There is no curl command in it; a script of commands is no prompt.")
@@ -106,10 +106,10 @@ def is_script(text: str) -> bool:
 
 
 def import_script(text: str) -> Imported:
-    """Return the prompt of an exported script: its literals, nothing of it is run.
+    """Return the prompt of an exported script from its literals, without running it.
 
     Raises:
-        ImportFailure: it is not Python, or holds no messages.
+        ImportFailure: it is not Python, or contains no messages.
     """
     try:
         tree = ast.parse(text)
@@ -134,7 +134,7 @@ def import_script(text: str) -> Imported:
 
 
 def _model(found: JsonObject) -> JsonDict:
-    """Return the model of a script: id, address, key and options."""
+    """Return the model settings of a script: id, address, key and options."""
     options = dict(object_of(found.get("OPTIONS")))
     for key in ("extra_body", "model_kwargs"):
         options |= object_of(options.pop(key, None))
@@ -156,7 +156,7 @@ def _model(found: JsonObject) -> JsonDict:
 
 
 def _script_messages(text: str, messages: Json, work: Composition) -> None:
-    """Add the messages of a script of the studio's own, which renders them itself."""
+    """Add the messages of a script that renders them itself."""
     work.format = "mustache" if re.search(r"(?m)^import chevron", text) else "jinja2"
     if re.search(r"(?m)^(?:import|from) jinja2", text) is None and work.format == "jinja2":
         work.is_template = re.search(r"(?m)^FIELD = ", text) is not None
@@ -169,7 +169,7 @@ def _script_messages(text: str, messages: Json, work: Composition) -> None:
 
 
 def _langchain_messages(text: str, tree: ast.Module, work: Composition) -> JsonObject:
-    """Add the messages of a script for LangChain; returns the values of its `partial`."""
+    """Add the messages of a LangChain script; return the values of its `partial`."""
     partial: JsonDict = {}
     for node in ast.walk(tree):
         for keyword in node.keywords if isinstance(node, ast.Call) else ():
@@ -185,7 +185,7 @@ def _langchain_messages(text: str, tree: ast.Module, work: Composition) -> JsonO
         if role == PLACEHOLDER:
             work.add_thread(str(content))
             continue
-        # A message object is a row with keys: LangChain renders nothing in it.
+        # A message object is a row with keys, which LangChain does not render.
         kept = {key: value for key, value in further.items() if key != "static"}
         item = {"role": role, "content": content, **kept}
         work.messages += [literal_message(item)] if further else read_items([item])
@@ -194,7 +194,7 @@ def _langchain_messages(text: str, tree: ast.Module, work: Composition) -> JsonO
 
 
 def _literal_pairs(node: ast.Dict, work: Composition) -> JsonDict:
-    """Return the literal values of a dictionary; one that is made by code is named."""
+    """Return the literal values of a dictionary; report values made by code."""
     found: JsonDict = {}
     for key, value in zip(node.keys, node.values, strict=True):
         name = key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
@@ -221,7 +221,7 @@ def _literals(tree: ast.Module, references: set[str]) -> JsonDict:
 
 
 def _value(node: ast.expr, references: set[str]) -> Json:
-    """Return a literal, in which a look-up of a variable is one of the references.
+    """Return a literal; lookups of environment variables are added to the references.
 
     Raises:
         ValueError: it is made by other code.
@@ -249,10 +249,10 @@ def _value(node: ast.expr, references: set[str]) -> Json:
 
 
 def import_bundle(content: bytes) -> Imported:
-    """Return the prompt of a bundle that the studio exported, with its input sets.
+    """Return the prompt of an exported bundle with its input sets.
 
     Raises:
-        ImportFailure: it is no such bundle.
+        ImportFailure: the file is no such bundle.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:

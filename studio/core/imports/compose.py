@@ -1,7 +1,7 @@
 """Write a prompt file from the messages, tools and settings of another format.
 
-Texts are either literal, so that nothing in them may become a template or a marker, or templates
-in the file's language already. What is written is read again: what came out differently is told.
+Texts are either literal, so nothing in them may be read as a template or a marker, or templates in
+the file's language. The file is read again, and differences are reported.
 """
 
 import json
@@ -49,15 +49,15 @@ _ROLES = ("system", "developer", "user", "assistant")
 
 
 class LiteralText(TextPart):
-    """Text whose characters are no template, among texts that are."""
+    """Literal text among texts that are templates."""
 
 
 @dataclass(slots=True)
 class Composition:
-    """A prompt file in the making."""
+    """A prompt file being built."""
 
     front: JsonDict = field(default_factory=dict)
-    """Front matter in its order, without inputs, tools and template."""
+    """Front matter, in order, without inputs, tools and template."""
 
     inputs: dict[str, JsonObject] = field(default_factory=dict)
     """Declared inputs by name."""
@@ -66,7 +66,7 @@ class Composition:
     """Tools as Prompty 2 declares them."""
 
     messages: list[Message | str] = field(default_factory=list)
-    """Messages in order; a text is the name of a thread input."""
+    """Messages in order; a string is the name of a thread input."""
 
     format: TemplateFormat = "jinja2"
     """The template language of the file."""
@@ -75,28 +75,29 @@ class Composition:
     """Reader of the file's body."""
 
     is_template: bool = False
-    """Whether the texts are templates already; otherwise every character is literal."""
+    """Whether the texts are templates; otherwise every character is literal."""
 
     notes: list[str] = field(default_factory=list)
-    """Notes on what is not carried, or carried differently."""
+    """Notes on what is not carried over, or in another form."""
 
     references: set[str] = field(default_factory=set)
-    """References (`${env:NAME}`) that the other format has, too; the letters of any other one in
-    the front matter stay text, which no trusted folder resolves."""
+    """References (`${env:NAME}`) that exist in the other format; any other one in the front matter
+    stays text, which is never resolved.
+    """
 
     comments: list[str] = field(default_factory=list)
-    """Comments of the file that this is made of, kept at the top."""
+    """Comments of the original file, kept at the top."""
 
     def add_thread(self, name: str, **declared: Json) -> None:
-        """Add the place of a conversation, which is an input of that name."""
+        """Add the messages of a thread input with that name."""
         self.inputs[name] = {"kind": "thread", **declared}
         self.messages.append(name)
 
 
 def compose(work: Composition) -> str:
-    """Return the file's text; differences after reading it again are added to the notes.
+    """Return the file's text; read it again and add differences to the notes.
 
-    A template that cannot be read in the file's language stands there letter by letter.
+    A template that cannot be read in the file's language becomes literal text.
     """
     text = write_document(work)
     if not work.is_template:
@@ -132,7 +133,7 @@ def write_document(work: Composition) -> str:
 
 
 def text_only(value: Json, references: AbstractSet[str] = frozenset()) -> Json:
-    """Return a value whose texts stay literal, except for the given references."""
+    """Return a value whose texts are literal, except for the given references."""
     if isinstance(value, Mapping):
         return {key: text_only(item, references) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -144,7 +145,7 @@ def text_only(value: Json, references: AbstractSet[str] = frozenset()) -> Json:
 
 
 def literal(text: str, form: TemplateFormat) -> str:
-    """Return a text as a template that renders to exactly this, without markers or media."""
+    """Return a template that renders to exactly this text, without markers or media."""
     if form == "fstring":
         return text.replace("{", "{{").replace("}", "}}")
     if form == "mustache":
@@ -167,9 +168,9 @@ def placeholder(name: str, form: TemplateFormat) -> str:
 
 
 def with_quoted_markers(text: str) -> str:
-    """Return a text with lines that look like role markers quoted (`> user:`), so they are none.
+    """Return a text with lines that look like role markers quoted (`> user:`).
 
-    For the forms of templates that have no way to write a marker as a value.
+    For template languages that cannot write a marker as a value.
     """
     return _MARKER.sub(lambda found: f"> {found[0]}", text)
 
@@ -189,7 +190,7 @@ def _section(work: Composition, item: Message | str) -> str:
 
 
 def _template(text: str, work: Composition) -> str:
-    """Return a template's text, in which a line that looks like a role marker stays text."""
+    """Return a template's text in which a line that looks like a role marker stays text."""
     if work.format != "jinja2":
         if _MARKER.search(text):
             work.notes.append("A line of a message looks like a role marker, and is one now.")
@@ -217,7 +218,7 @@ def _marker(work: Composition, message: Message) -> str:
 
 
 def _media_input(work: Composition, part: MediaPart) -> str:
-    """Return the input that holds a picture, file or recording; declared here."""
+    """Declare an input for an image, file or recording, and return the expression for it."""
     kind = part.kind if part.kind in ("image", "file", "audio") else "file"
     alone = _VARIABLE.fullmatch(part.source.strip()) if work.is_template else None
     if alone is not None:
@@ -240,7 +241,7 @@ def _use(work: Composition, name: str) -> str:
 
 
 def _runs_to_threads(work: Composition) -> None:
-    """Turn tool calls, results and mixed messages into a thread input's default, in order."""
+    """Turn tool calls, results and mixed messages into default values of thread inputs."""
     done: list[Message | str] = []
     run: list[Message] = []
 
@@ -285,20 +286,20 @@ def _holds_braces(message: Message) -> bool:
 
 
 def fits_section(message: Message) -> bool:
-    """Return whether a message fits into the body; otherwise it becomes an item of a thread."""
+    """Return whether a message can be part of the body; others become items of a thread."""
     if message.role not in _ROLES:
         return False
     if any(isinstance(part, ToolCallPart | ToolResultPart) for part in message.parts):
         return False
     if any(isinstance(part, MediaPart) and part.attributes for part in message.parts):
-        return False  # an input holds only where the picture is
-    # Two texts side by side would be read as one.
+        return False  # an input only stores the image's place
+    # Two adjacent texts would be read as one.
     texts = [isinstance(part, TextPart) for part in message.parts]
     return not any(one and other for one, other in pairwise(texts))
 
 
 def thread_item(message: Message) -> JsonDict:
-    """Return a message as an item of a thread, as chat completions write one."""
+    """Return a message as an item of a thread, in chat completions' form."""
     found: JsonDict = {"role": message.role, **message.attributes}
     blocks: list[Json] = []
     for part in message.parts:
@@ -316,7 +317,7 @@ def thread_item(message: Message) -> JsonDict:
 
 
 def _check(work: Composition, text: str) -> None:
-    """Read the file again, and report messages that differ."""
+    """Read the file again and report messages that differ."""
     if work.is_template or any(isinstance(item, str) for item in work.messages):
         return
     again = messages_to_json(prepare(parse(text), {}).messages, "section")
@@ -336,7 +337,7 @@ def _check(work: Composition, text: str) -> None:
 
 
 def read_items(items: Sequence[Json]) -> Iterator[Message]:
-    """Yield the messages of a list in the format of chat completions."""
+    """Yield the messages of a list in chat completions' form."""
     for each in read_thread(list(items), {}, None) or ():
         yield Message(each.role, each.parts, each.attributes)
 
@@ -349,18 +350,18 @@ OPTION_WORDS = {
     "num_predict": "maxOutputTokens",
     "reasoning_effort": "reasoningEffort",
 }
-"""Options of models in the words of other programs, by Prompty 2's names."""
+"""Other programs' names of model options, with Prompty 2's names."""
 
 
 def literal_message(item: JsonObject) -> Message:
-    """Return a message of which every character is literal, among others that are templates."""
+    """Return a literal message, for use among messages that are templates."""
     (made,) = read_items([item])
     parts = (LiteralText(each.text) if isinstance(each, TextPart) else each for each in made.parts)
     return Message(made.role, tuple(parts), made.attributes)
 
 
 def set_model(work: Composition, model: Json, config: JsonObject) -> None:
-    """Set the model and those of its options that a configuration has."""
+    """Set the model and the known options of a configuration."""
     options: JsonDict = {}
     for word, name in OPTION_WORDS.items():
         value = config.get(word)
@@ -376,12 +377,12 @@ def set_model(work: Composition, model: Json, config: JsonObject) -> None:
 def declare_variables(
     work: Composition, values: JsonObject, key: Literal["default", "sample"]
 ) -> None:
-    """Declare an input for each variable of the messages, with the value that came along.
+    """Declare an input for each variable of the messages, with its value if there is one.
 
     Args:
         work: the file in the making.
-        values: values by name; as defaults they are declared where no message has them, too.
-        key: what a value is.
+        values: values by name; defaults are declared even if no message uses them.
+        key: whether a value is a default or a sample.
     """
     parts = [part for item in work.messages if isinstance(item, Message) for part in item.parts]
     texts = [part.text for part in parts if isinstance(part, TextPart)]

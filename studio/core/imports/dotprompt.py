@@ -1,4 +1,4 @@
-"""Google's dotprompt files (`.prompt`): front matter, and a Handlebars template with roles.
+"""Import Google's dotprompt files (`.prompt`): front matter, and a Handlebars template.
 
 Source: the public dotprompt specification: `model`, `config`, `input`, `output` with Picoschema,
 `tools`, and the helpers `role`, `history`, `media`, `json`, `section`.
@@ -22,7 +22,7 @@ from studio.core.prompty.front.front_matter import legacy_options
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.values import Json, JsonDict, JsonObject, object_of
 
-# Handlebars, as dotprompt has it, in the words of Jinja2.
+# Converts dotprompt's Handlebars to Jinja2.
 
 _TAG = re.compile(
     r"(?P<kept>\\)?\{\{\{?(?P<left>~)?(?P<inside>!--.*?--|[^{}]*?)(?P<right>~)?\}?\}\}", re.DOTALL
@@ -35,10 +35,10 @@ _JINJA = re.compile(r"\{[%#]")
 _URL = re.compile(r"url=(?:(?P<name>[\w./@-]+)|[\"'](?P<text>[^\"']*)[\"'])")
 _PAIR = re.compile(r"(?P<key>\w+)=(?P<value>\"[^\"]*\"|'[^']*'|[\w./@-]+)")
 _OURS = "\0"
-"""Prefix of a media mark that this module wrote."""
+"""Prefix of a media mark written by this module."""
 _IMAGE = re.compile(r"(?<!\0)!(?=\[[^\]\n]*\]\()")
 _DEEPEST = 20
-"""Most partials within partials."""
+"""Maximum depth of nested partials."""
 _SPECIAL = {"@index": "loop.index0", "@first": "loop.first", "@last": "loop.last"}
 _CONDITIONS = {
     "if": "{}",
@@ -52,39 +52,39 @@ _CONDITIONS = {
 
 @dataclass(slots=True)
 class Rewritten:
-    """A template in Jinja2, with notes on what it cannot express."""
+    """A template converted to Jinja2, with notes on what it cannot express."""
 
     text: str = ""
     """The template."""
 
     notes: list[str] = field(default_factory=list)
-    """Notes on what has no place, a sentence each."""
+    """Notes on what was lost, one sentence each."""
 
     roles: list[tuple[str, str]] = field(default_factory=list)
-    """Role and template of each message, in order; `history` is the conversation."""
+    """Role and template of each message, in order; `history` stands for the conversation."""
 
     media: list[str] = field(default_factory=list)
-    """Inputs that hold a picture or a file."""
+    """Inputs that contain an image or a file."""
 
     marked_media: bool = False
-    """Whether media are marked in the text, `![image](…)`, which the section dialect alone has."""
+    """Whether the text marks media with `![image](…)`, which only the section dialect supports."""
 
 
 def rewrite(
     source: str, partial: Callable[[str], str | None], kinds: Mapping[str, Json]
 ) -> Rewritten:
-    """Rewrite a dotprompt template; each `{{role "…"}}` begins a message.
+    """Convert a dotprompt template; each `{{role "…"}}` begins a message.
 
     Args:
         source: the template.
-        partial: the template of a partial by its name; None where there is none.
+        partial: returns the template of a partial by its name, or None.
         kinds: declared kinds of inputs.
     """
     work = _Work(partial, kinds)
     work.read(source)
     work.end()
     roles = work.made.roles
-    if work.made.marked_media:  # any other text that looks like a mark stays text
+    if work.made.marked_media:  # other text that looks like a mark stays text
         roles = [(role, _IMAGE.sub('{{ "!" }}', text)) for role, text in roles]
     work.made.roles = [(role, text.replace(_OURS, "")) for role, text in roles]
     return work.made
@@ -135,7 +135,7 @@ class _Work:
         self._pieces.append(text)
 
     def end(self) -> None:
-        """End the message so far."""
+        """End the current message."""
         text = "".join(self._pieces)
         self._pieces.clear()
         if text.strip():
@@ -153,7 +153,7 @@ class _Work:
         elif word == "history":
             self.end()
             self.made.roles.append(("history", ""))
-            self._role = "assistant"  # as dotprompt goes on after the history
+            self._role = "assistant"  # dotprompt's role after the history
         elif word == "media":
             self._media(rest)
         elif inside.startswith(">"):
@@ -199,7 +199,7 @@ class _Work:
         self.write(f"{_OURS}![image]({f'{{{{ {name} }}}}' if name else found['text']})")
 
     def _include(self, rest: str, indent: str) -> None:
-        """Put the template of a partial in its place; its arguments are names in it."""
+        """Insert the template of a partial, with its arguments as variables."""
         name, _, given = rest.partition(" ")
         source = self._partial(name) if self._depth < _DEEPEST else None
         if source is None:
@@ -260,7 +260,7 @@ class _Work:
         return word if _FIXED.fullmatch(word) else self._path(word)
 
     def _path(self, name: str) -> str:
-        """Return a name as Jinja2 finds it: inside `#each` it is one of the item's."""
+        """Return a name as a Jinja2 expression; inside `#each` it belongs to the item."""
         if name.endswith(".length"):
             return f"{self._path(name.removesuffix('.length'))} | length"
         scopes = self._scopes()
@@ -292,7 +292,7 @@ def _has_key(following: Iterable[str]) -> bool:
 
 
 def _literal(text: str) -> str:
-    """Return text that Jinja2 would take for a statement or a comment."""
+    """Return text with escapes for what Jinja2 would read as a statement or a comment."""
     return _JINJA.sub(lambda found: f"{{{{ '{found[0]}' }}}}", text)
 
 
@@ -311,7 +311,7 @@ def import_dotprompt(text: str, read: Callable[[str], str]) -> Imported:
 
     Args:
         text: the file's text.
-        read: Reads a file beside it, for partials; raises `ImportFailure` where it cannot.
+        read: Reads a file beside it, for partials; raises `ImportFailure` if it cannot.
 
     Raises:
         ImportFailure: its front matter cannot be read.
@@ -389,7 +389,7 @@ def _outputs(value: Json, work: Composition) -> None:
 
 
 def _schema(value: Json) -> dict[str, JsonObject]:
-    """Return Picoschema, or a JSON schema, as declarations."""
+    """Convert Picoschema, or a JSON schema, to declarations."""
     if not isinstance(value, Mapping):
         return {}
     if value.get("type") == "object" and isinstance(value.get("properties"), Mapping):

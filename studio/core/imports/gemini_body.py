@@ -1,4 +1,4 @@
-"""The contents, fields and schemas of Gemini's and Ollama's bodies, in a thread's words.
+"""Convert contents, fields and schemas of Gemini's and Ollama's bodies to a thread's form.
 
 Sources: ai.google.dev/api/generate-content, docs.ollama.com/api/chat.
 """
@@ -26,7 +26,7 @@ def gemini_rows(data: JsonObject) -> Iterator[JsonObject]:
             result = object_of(gemini_field(part, "functionResponse"))
             name = str((call or result).get("name", ""))
             if call:
-                # An id that Gemini's wire made itself is not sent back (`wire/gemini`).
+                # An id that the studio's Gemini client generated is not sent back (`wire/gemini`).
                 call_id = str(call.get("id") or f"gemini-{name}-{len(unanswered.get(name, ()))}")
                 unanswered.setdefault(name, []).append(call_id)
                 arguments = json.dumps(call.get("args") or {}, ensure_ascii=False)
@@ -46,11 +46,11 @@ def gemini_rows(data: JsonObject) -> Iterator[JsonObject]:
 
 
 _PICTURES = {"iVBOR": "png", "/9j/": "jpeg", "R0lGOD": "gif", "UklGR": "webp"}
-"""Beginnings of pictures as base64, with their types."""
+"""Prefixes of base64 images, with their types."""
 
 
 def ollama_rows(data: JsonObject) -> Iterator[JsonObject]:
-    """Yield the messages of an Ollama body as items of a thread; calls get the ids it has not."""
+    """Yield the messages of an Ollama body as items of a thread, with ids for calls."""
     unanswered: list[tuple[str, str]] = []
     for number, item in enumerate(objects_of(data.get("messages"))):
         row: JsonDict = {"role": item.get("role"), "content": item.get("content") or ""}
@@ -79,7 +79,7 @@ def _ollama_image(data: Json) -> Json:
 
 
 def _part_of_thread(part: JsonObject) -> Json:
-    """Return a part as a thread has it; one of an unknown kind stays as it is."""
+    """Return a part in a thread's form; one of an unknown kind is unchanged."""
     if "text" in part:
         return {"type": "text", "text": part["text"]}
     for key, source in (("inlineData", "data"), ("fileData", "fileUri")):
@@ -96,17 +96,17 @@ def _part_of_thread(part: JsonObject) -> Json:
 
 
 def gemini_field(item: JsonObject, name: str) -> Json:
-    """Return a field, which JSON may name in camel case or with underscores (protobuf's JSON)."""
+    """Return a field by its name in camel case or with underscores (protobuf's JSON)."""
     return item[name] if name in item else item.get(with_underscores(name))
 
 
 def with_underscores(name: str) -> str:
-    """Return a name in camel case as it is spelled with underscores."""
+    """Convert a name in camel case to underscores."""
     return re.sub("[A-Z]", r"_\g<0>", name).lower()
 
 
 def answer_schema(data: JsonObject) -> Json:
-    """Return the schema of the answer that a Gemini body asks for; None without one."""
+    """Return the schema of the answer in a Gemini body; None without one."""
     config = object_of(gemini_field(data, "generationConfig"))
     for name in ("responseJsonSchema", "responseSchema"):
         if schema := gemini_field(config, name):
@@ -116,9 +116,9 @@ def answer_schema(data: JsonObject) -> Json:
 
 
 def lower_type_names(schema: Json) -> None:
-    """Write the type names of a schema as JSON schema has them; Gemini writes `STRING`.
+    """Convert the type names of a schema to JSON schema's; Gemini writes `STRING`.
 
-    In place, so that the record of the keys that were read stays whole.
+    Changes the schema in place, so that its record of read keys stays complete.
     """
     if isinstance(schema, dict):
         for key, value in dict.items(schema):

@@ -1,4 +1,4 @@
-"""Prompts that services export as JSON: Langfuse, OpenAI's stored prompts and evals, ChatGPT."""
+"""Import prompts exported by services: Langfuse, OpenAI's stored prompts and evals, ChatGPT."""
 
 import json
 import re
@@ -17,7 +17,7 @@ from studio.core.text.values import Json, JsonObject, object_of
 _BRACES = re.compile(r"\{\{\s*([\w.]+)\s*\}\}")
 _MOST_SETS = 100
 _TAG = re.compile(r"\{[%#]")
-"""Begin of a tag or comment of Jinja, which Langfuse takes for letters."""
+"""Start of a Jinja tag or comment, which is plain text for Langfuse."""
 
 
 def is_langfuse(data: Json) -> bool:
@@ -30,10 +30,10 @@ def is_langfuse(data: Json) -> bool:
 
 
 def import_langfuse(data: Json) -> Imported:
-    """Return a prompt of Langfuse: `{{name}}` in its texts is an input.
+    """Import a prompt of Langfuse; `{{name}}` in its texts becomes an input.
 
     Raises:
-        ImportFailure: it holds no text.
+        ImportFailure: it contains no text.
     """
     if not isinstance(data, Mapping):
         raise ImportFailure("It is not a prompt of Langfuse.")
@@ -45,7 +45,7 @@ def import_langfuse(data: Json) -> Imported:
             work.add_thread(str(item.get("name", "thread")))
         elif isinstance(item, Mapping):
             kept = {key: item[key] for key in ("role", "content", "name") if key in item}
-            if isinstance(text := kept.get("content"), str):  # Langfuse fills in names only
+            if isinstance(text := kept.get("content"), str):  # Langfuse only replaces names
                 kept["content"] = _TAG.sub(r'{{ "\g<0>" }}', text)
             work.messages += read_items([kept])
     name = _front(data, work)
@@ -59,7 +59,7 @@ def import_langfuse(data: Json) -> Imported:
 
 
 def is_stored(data: Json) -> bool:
-    """Return whether JSON is a stored prompt of OpenAI, an eval or one of its runs."""
+    """Return whether JSON is a stored prompt of OpenAI, an eval, or a run of one."""
     if not isinstance(data, Mapping):
         return False
     word = data.get("object")
@@ -71,10 +71,10 @@ def is_stored(data: Json) -> bool:
 
 
 def import_stored(data: Json) -> Imported:
-    """Return a stored prompt of OpenAI, or the messages that an eval asks with.
+    """Import a stored prompt of OpenAI, or the messages of an eval.
 
     Raises:
-        ImportFailure: it holds no messages.
+        ImportFailure: it contains no messages.
     """
     if not isinstance(data, Mapping):
         raise ImportFailure("It is not a stored prompt.")
@@ -109,7 +109,7 @@ def import_stored(data: Json) -> Imported:
 
 
 def _with_run(data: JsonObject) -> JsonObject:
-    """Return an eval with the first of its runs that holds messages, as its export includes it."""
+    """Return an eval with the first of its runs that contains messages."""
     runs = data.get("runs")
     listed = runs.get("data") if isinstance(runs, Mapping) else runs
     for run in listed if isinstance(listed, list) else []:
@@ -120,14 +120,14 @@ def _with_run(data: JsonObject) -> JsonObject:
 
 
 def _template_of(data: JsonObject) -> Json:
-    """Return the messages that a run of an eval fills in."""
+    """Return the template messages of an eval's run."""
     source = data.get("data_source")
     inputs = source.get("input_messages") if isinstance(source, Mapping) else None
     return inputs.get("template") if isinstance(inputs, Mapping) else None
 
 
 def _flat(item: Json) -> Json:
-    """Return a message whose content is one block, as evals write it."""
+    """Return a message of an eval with its single block as content."""
     if isinstance(item, Mapping) and isinstance(item.get("content"), Mapping):
         return {**item, "content": [item["content"]]}
     return item
@@ -144,21 +144,21 @@ def _eval_sets(block: JsonObject) -> dict[str, JsonObject]:
 
 
 def is_chatgpt(data: Json) -> bool:
-    """Return whether JSON is the conversations of a ChatGPT export, or one of them."""
+    """Return whether JSON is a ChatGPT export, or one of its conversations."""
     first = data[0] if isinstance(data, list) and data else data
     return isinstance(first, Mapping) and isinstance(first.get("mapping"), Mapping)
 
 
 def import_chatgpt(data: Json, choose: int = 0) -> Imported:
-    """Return one conversation of a ChatGPT export, along its last branch.
+    """Import a conversation of a ChatGPT export, along its last branch.
 
     Raises:
-        ImportFailure: there is no such conversation, or it holds no text.
+        ImportFailure: there is no such conversation, or it contains no text.
     """
     listed = [item for item in (data if isinstance(data, list) else [data]) if is_chatgpt(item)]
     if not 0 <= choose < len(listed):
         raise ImportFailure(f"There are {len(listed)} conversations; none has number {choose + 1}.")
-    chosen = plain(listed[choose])  # a log, of which the texts alone are a prompt
+    chosen = plain(listed[choose])  # a log, of which only the texts belong to a prompt
     if not isinstance(chosen, Mapping):
         raise ImportFailure("It is not a conversation.")
     work = Composition()
@@ -192,7 +192,7 @@ def import_chatgpt(data: Json, choose: int = 0) -> Imported:
 
 
 def _branch(conversation: JsonObject) -> Iterator[JsonObject]:
-    """Yield the messages from the first to the current one."""
+    """Yield the messages of the current branch, from the first on."""
     nodes = object_of(conversation.get("mapping"))
     at = conversation.get("current_node")
     if not isinstance(at, str) or at not in nodes:
@@ -221,7 +221,7 @@ def _front(data: JsonObject, work: Composition) -> str:
 
 
 def _settings(config: JsonObject, work: Composition) -> None:
-    """Set the model and its options; a service's other keys are no part of the prompt."""
+    """Set the model and its options; other keys of the service are ignored."""
     set_model(work, config.get("model"), config)
     tools = config.get("tools")
     for tool in tools if isinstance(tools, list) else []:

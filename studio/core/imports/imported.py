@@ -1,4 +1,4 @@
-"""The result and the failure of an import."""
+"""The result of an import, its errors, and the interface of importers."""
 
 import json
 import re
@@ -22,42 +22,44 @@ from studio.core.text.values import Json, JsonDict, JsonObject, parse_json, reas
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A prompt file made of another format. Nothing is written by making it."""
+    """A prompt file converted from another format. Nothing is written by creating it."""
 
     text: str
-    """The `.prompty` file."""
+    """Text of the `.prompty` file."""
 
     form: str
-    """Format of the source, for people: "OpenAI chat completions request"."""
+    """Format of the source, for the user: "OpenAI chat completions request"."""
 
     notes: tuple[str, ...] = ()
-    """Notes on what the prompt file does not carry, or carries differently, a sentence each."""
+    """Notes on what is not carried over, or in another form, a sentence each."""
 
     input_sets: Mapping[str, JsonObject] = field(default_factory=dict)
-    """Values that came along (promptfoo's tests), by name."""
+    """Imported values (promptfoo's tests), by name."""
 
     experiment: JsonObject = field(default_factory=dict)
-    """An experiment that came along (what promptfoo's tests assert), without its prompts, or one of
-    the input sets; empty where there is none."""
+    """Imported experiment (promptfoo's assertions), without its prompts, or one for the input sets;
+    empty if there is none.
+    """
 
     answers: tuple[JsonObject, ...] = ()
-    """Recorded answers of its tools, as lines of saved calls."""
+    """Recorded results of its tools, as lines of saved calls."""
 
     title: str = ""
-    """A name for the prompt, where the file gives one."""
+    """Name of the prompt; empty if the file has none."""
 
     others: tuple[str, ...] = ()
-    """Names of further prompts in the same file, in its order, the chosen one among them; empty
-    where it holds one."""
+    """Names of all prompts in the file, in order, including the chosen one; empty if there is only
+    one.
+    """
 
     def answers_text(self) -> str:
-        """Return the file of saved calls with the recorded answers."""
+        """Return the content of the file of saved calls."""
         return "".join(f"{json.dumps(each, ensure_ascii=False)}\n" for each in self.answers)
 
     def experiment_text(self, prompt: Path) -> str:
-        """Return the experiment file that asks the prompt file at a path.
+        """Return the experiment file for the prompt file at a path.
 
-        Without tests of its own it asks the input sets, with the recorded answers as mocks.
+        Without its own tests it uses the input sets, with the recorded results as mocks.
         """
         made: JsonDict = {"prompts": [prompt.name], **self.experiment}
         if "tests" not in made and self.input_sets:
@@ -69,12 +71,12 @@ class Imported:
 
 
 def experiment_path(prompt: Path) -> Path:
-    """Return the path of an imported prompt's experiment."""
+    """Return the path of the experiment for an imported prompt."""
     return prompt.with_name(f"{prompt.stem}.experiment.yaml")
 
 
 class ImportFailure(Exception):  # noqa: N818 - it is no failure of the program
-    """A text that cannot be imported; the message is a sentence for the user."""
+    """Raised when a text cannot be imported; the message is a sentence for the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,39 +87,40 @@ class ImportSource:
     """The file's text."""
 
     data: Json
-    """The text as JSON or YAML; None where it is neither, or was not tried."""
+    """The text parsed as JSON or YAML; None if it is neither, or was not parsed."""
 
     path: Path | None
-    """The file; None for a pasted text."""
+    """Path of the file; None for a pasted text."""
 
     read_beside: Callable[[str], str]
-    """Reads a file beside this one by its name; raises `ImportFailure` where it lies outside the
-    folder or cannot be read."""
+    """Function that reads a file beside this one; raises `ImportFailure` if it is outside the
+    folder or unreadable.
+    """
 
 
 class Importer(Protocol):
-    """Reads one format into prompt files."""
+    """An importer of one format."""
 
     @property
     def name(self) -> str:
-        """The format, for people: "promptfoo configuration"."""
+        """Name of the format for the user: "promptfoo configuration"."""
         ...
 
     @property
     def suffixes(self) -> tuple[str, ...]:
-        """Endings of its files, with their dots, in small letters."""
+        """Lower-case suffixes of its files, with their dots."""
         ...
 
     def accepts(self, source: ImportSource) -> bool:
-        """Return whether the file is of this format; decided by what is in it."""
+        """Return whether the content of the file has this format."""
         ...
 
     def read(self, source: ImportSource, choose: int) -> Imported:
-        """Make the prompt file.
+        """Convert the file to a prompt file.
 
         Args:
             source: the file.
-            choose: which of several prompts in it, from 0.
+            choose: index of the prompt, if it contains several.
 
         Raises:
             ImportFailure: it cannot be imported; the text says what to do.
@@ -125,59 +128,59 @@ class Importer(Protocol):
         ...
 
 
-# Objects that record which of their keys an importer read, so that no key is lost in silence.
+# Objects that record which keys an importer read, so that unread keys can be reported.
 
 _SHAPES = ("type", "object", "lc", "_type")
-"""Keys that only say which shape an object has."""
+"""Keys that only identify the kind of an object."""
 
 
 class Record(JsonDict):
-    """An object of JSON or YAML that records which keys were read; writing it out reads all."""
+    """An object that records which of its keys were read; iterating over all reads all."""
 
     def __init__(self, data: JsonObject) -> None:
         super().__init__({str(key): recorded(value) for key, value in data.items()})
         self.read: set[str] = set()
-        """Keys that were asked for."""
+        """Keys that were read."""
 
     def __getitem__(self, key: str) -> Json:
         self.read.add(key)
         return super().__getitem__(key)
 
     def get(self, key: str, default: Json = None) -> Json:  # type: ignore[override]
-        """Return the value of a key, which counts as read."""
+        """Return the value of a key and mark it as read."""
         self.read.add(key)
         return super().get(key, default)
 
     def __iter__(self) -> Iterator[str]:
-        # Overridden so that `{**record}` and `dict(record)` ask for each key.
+        # Overridden so that `{**record}` and `dict(record)` read each key.
         return super().__iter__()
 
     def items(self) -> ItemsView[str, Json]:  # type: ignore[override]
-        """Return all pairs; every key counts as read."""
+        """Return all pairs and mark every key as read."""
         self.read.update(self)
         return super().items()
 
     def values(self) -> ValuesView[Json]:  # type: ignore[override]
-        """Return all values; every key counts as read."""
+        """Return all values and mark every key as read."""
         self.read.update(self)
         return super().values()
 
 
 def recorded(value: Json) -> Json:
-    """Return a value whose objects record what is read of them."""
+    """Return a value whose objects record which keys are read."""
     if isinstance(value, Mapping):
         return Record(value)
     return [recorded(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def implied(value: Json, *keys: str) -> None:
-    """Count keys of an object as read: what they say is in the prompt file by other means."""
+    """Mark all keys of a value as read, because the prompt file expresses them otherwise."""
     if isinstance(value, Record):
         value.read.update(keys)
 
 
 def with_unread_keys(data: Json, make: Callable[[Json], Imported]) -> Imported:
-    """Make a prompt file of data, and name each key that was not read in a note of its own."""
+    """Convert data to a prompt file, and add a note for each key that was not read."""
     record = recorded(data)
     made = make(record)
     unread = dict.fromkeys(_unread(record, ""))
@@ -186,7 +189,7 @@ def with_unread_keys(data: Json, make: Callable[[Json], Imported]) -> Imported:
 
 
 def _unread(value: Json, path: str) -> Iterator[str]:
-    """Yield the dotted paths of keys that were not read; `[]` is any item of a list."""
+    """Yield the dotted paths of unread keys; `[]` is any item of a list."""
     if isinstance(value, list):
         for item in value:
             yield from _unread(item, f"{path}[]")
@@ -200,7 +203,7 @@ def _unread(value: Json, path: str) -> Iterator[str]:
             yield dotted
 
 
-# Reads the messages of a Markdown document that the studio exported.
+# Reads the messages of an exported Markdown document.
 
 
 MESSAGES = "\n## Messages\n"
@@ -211,7 +214,7 @@ _HEADING = re.compile(r"^### \d+\. (?P<role>\w+)", re.MULTILINE)
 
 
 def read_markdown(text: str) -> tuple[Message, ...]:
-    """Read the messages of a document; none where it is no document of the studio's.
+    """Read the messages of a document; empty if the studio did not export it.
 
     Raises:
         ImportFailure: a block of it cannot be read.

@@ -1,4 +1,4 @@
-"""LangChain's prompts in JSON: what `dumps` writes, the older `_type` files, and hub sequences.
+"""Import LangChain's prompts in JSON: from `dumps`, older `_type` files, and hub sequences.
 
 Source: langchain-core's `load` (`lc: 1` constructors) and `prompts.loading` (`_type`).
 """
@@ -52,14 +52,14 @@ _ROLES: dict[str, Role] = {
 
 
 def is_langchain(data: Json) -> bool:
-    """Return whether JSON is a prompt of LangChain."""
+    """Return whether JSON is a LangChain prompt."""
     if not isinstance(data, Mapping):
         return False
     return data.get("lc") == 1 or _kind_of(data) in ("prompt", "chat", "few_shot")
 
 
 def _kind_of(data: JsonObject) -> str:
-    """Return the `_type` of an older file; without one `load_prompt` takes it for a prompt."""
+    """Return the `_type` of an older file; "prompt" if it is missing, as for `load_prompt`."""
     kind = data.get("_type")
     variables = data.get("input_variables")
     if kind is None and isinstance(variables, list) and all(isinstance(v, str) for v in variables):
@@ -68,11 +68,11 @@ def _kind_of(data: JsonObject) -> str:
 
 
 def import_langchain(data: Json, read: Callable[[str], str] | None = None) -> Imported:
-    """Return a prompt of LangChain as a prompt file.
+    """Import a LangChain prompt as a prompt file.
 
     Args:
         data: The prompt.
-        read: Reads a file beside it, for examples; raises `ImportFailure` where it cannot.
+        read: Reads a file beside it, for examples; raises `ImportFailure` if it cannot.
 
     Raises:
         ImportFailure: there is no prompt in it.
@@ -103,7 +103,7 @@ def import_langchain(data: Json, read: Callable[[str], str] | None = None) -> Im
 
 
 def _template(kwargs: JsonObject, read: Callable[[str], str] | None) -> str | None:
-    """Return the text of a prompt, in place or in a file beside it."""
+    """Return the template of a prompt, from the prompt itself or a file beside it."""
     path = kwargs.get("template_path")
     if isinstance(path, str) and read is not None:
         return read(path)
@@ -190,7 +190,7 @@ def _add(item: Json, work: Composition, formats: list[str]) -> None:
 
 
 def _add_plain(item: JsonObject, work: Composition, formats: list[str]) -> bool:
-    """Return a message of a `_type` file: `{type: system, prompt: {template: …}}`."""
+    """Add a message of a `_type` file (`{type: system, prompt: …}`); return whether it is one."""
     part = _part(item["prompt"], formats) if "prompt" in item and "type" in item else None
     if part is None:
         return False
@@ -233,7 +233,7 @@ def _part(item: Json, formats: list[str]) -> Part | None:
 def _with_examples(
     kwargs: JsonObject, read: Callable[[str], str] | None, work: Composition
 ) -> JsonObject:
-    """Return the arguments with the examples of a file in their place."""
+    """Return the arguments with a file of examples replaced by its content."""
     path = kwargs.get("examples")
     if not isinstance(path, str):
         return kwargs
@@ -251,7 +251,7 @@ def _with_examples(
 
 
 def _few_shot(kwargs: JsonObject, work: Composition, formats: list[str]) -> None:
-    """Join prefix, filled examples and suffix into one text."""
+    """Join the prefix, the rendered examples and the suffix into one text."""
     from studio.core.prompty.templates import render_template
 
     _, example = _constructor(kwargs.get("example_prompt"))
@@ -277,13 +277,13 @@ def _settle_format(work: Composition, formats: list[str]) -> None:
 
 
 def settle_literals(work: Composition) -> None:
-    """Escape the literal texts of a template's messages for the language of the file."""
+    """Escape the literal texts of the messages for the file's template language."""
     done: list[Message | str] = []
     for item in work.messages:
         if isinstance(item, str):
             done.append(item)
             continue
-        if not fits_section(item):  # a thread holds it, and threads are no templates
+        if not fits_section(item):  # it becomes part of a thread, which is no template
             done.append(item)
             continue
         parts = tuple(
@@ -295,7 +295,7 @@ def settle_literals(work: Composition) -> None:
 
 
 def _constructor(data: Json) -> tuple[str, JsonObject]:
-    """Return class name and arguments of an `lc: 1` object; of others the mapping itself."""
+    """Return class name and arguments of an `lc: 1` object; for others the mapping itself."""
     if not isinstance(data, Mapping):
         return "", {}
     if data.get("lc") != 1:
@@ -327,10 +327,10 @@ def _format_of(kwargs: JsonObject) -> str:
     return word
 
 
-# The messages of a LangChain script that the studio exported: its literals, nothing is run.
+# Reads the messages of an exported LangChain script from its literals, without running it.
 
 PLACEHOLDER = "placeholder"
-"""Role of a row that is a conversation; its content is the variable's name."""
+"""Role of a row that stands for a conversation; its content is the variable's name."""
 
 CLASSES = {
     "system": "SystemMessage",
@@ -339,15 +339,15 @@ CLASSES = {
     "assistant": "AIMessage",
     "tool": "ToolMessage",
 }
-"""LangChain's class of a message, by role."""
+"""LangChain's message class by role."""
 
 
 def read_rows(text: str) -> Iterator[tuple[str, Json, JsonObject]]:
-    """Yield role, content and further keys of each message; a row with keys is no template.
+    """Yield role, content and further keys of each message; a row with keys is not a template.
 
     Raises:
         SyntaxError: the text is no Python.
-        ValueError: a message is not a literal, or of a class that is not known.
+        ValueError: a message is not a literal, or its class is unknown.
     """
     for node in ast.parse(text).body:
         if not (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)):

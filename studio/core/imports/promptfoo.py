@@ -1,4 +1,4 @@
-"""promptfoo's configuration (YAML): its prompts, the first provider, and its tests as input sets.
+"""Import promptfoo's configuration (YAML): prompts, first provider, and tests as input sets.
 
 Source: promptfoo's configuration reference: `prompts`, `providers`, `tests[].vars`,
 `defaultTest.vars`; prompts are Nunjucks, of which the usual part is Jinja.
@@ -50,13 +50,13 @@ def is_promptfoo(data: Json) -> bool:
 def import_promptfoo(
     text: str, read: ReadFile, choose: int = 0, find: FindFiles = lambda _: ()
 ) -> Imported:
-    """Return one prompt of a configuration.
+    """Import one prompt of a configuration.
 
     Args:
         text: The YAML.
-        read: Reads `file://…` prompts.
-        find: The files beside the configuration that a pattern means.
-        choose: Which of its prompts, from 0.
+        read: Reads the files of `file://…` prompts.
+        find: Returns the files beside the configuration that match a pattern.
+        choose: Index of the prompt.
 
     Raises:
         ImportFailure: it cannot be read, or has no such prompt.
@@ -113,7 +113,7 @@ def _made(data: JsonObject, text: str, read: ReadFile, choose: int, find: FindFi
 
 
 def _model(data: JsonObject, work: Composition) -> JsonDict:
-    """Read the first provider as the model, and report the others."""
+    """Read the first provider as the model, and report the others in notes."""
     given = data.get("providers", data.get("targets"))
     providers = given if isinstance(given, list) else [given] if given else []
     if not providers:
@@ -141,7 +141,7 @@ def _model(data: JsonObject, work: Composition) -> JsonDict:
 
 
 def _settings(settings: JsonObject, found: JsonDict, work: Composition) -> None:
-    """Read a provider's `config` as the model's options, address and tools."""
+    """Read a provider's `config`: options, address and tools of the model."""
     options: JsonDict = {}
     further: JsonDict = {}
     passed, extra = (object_of(settings.get(key)) for key in ("passthrough", "extra_body"))
@@ -176,7 +176,7 @@ _APIS = frozenset(
     realtime image converse invoke deployment
 """.split()
 )
-"""Words between provider and model that say which API is spoken."""
+"""Words between provider and model that name the API."""
 
 _CODE = tuple(
     """
@@ -184,14 +184,14 @@ _CODE = tuple(
     manual-input promptfoo echo
 """.split()
 )
-"""Providers that are a program or a server of one's own, and name no model."""
+"""Providers that are a program or a custom server and name no model."""
 
 _ENDPOINTS = ("apiBaseUrl", "apiHost", "baseURL", "baseUrl")
 _VARIABLE = re.compile(r"\{\{\s*env\.(\w+)[^{}]*\}\}")
 
 
 def _server(address: str, work: Composition) -> JsonDict:
-    """Return provider and connection of an address; variables become references."""
+    """Return provider and connection for an address; variables become references."""
     written = _VARIABLE.sub(r"${env:\1}", address)
     resource = written.removesuffix("/openai/v1")
     work.references.update(f"${{env:{name}}}" for name in _VARIABLE.findall(address))
@@ -202,7 +202,7 @@ def _server(address: str, work: Composition) -> JsonDict:
 
 
 def _provider(word: str, work: Composition) -> JsonDict:
-    """Return `provider:api:model` as model and settings; the model may hold colons."""
+    """Read `provider:api:model` as model and settings; the model's name may contain colons."""
     name, _, rest = word.partition(":")
     if name.lower() in _CODE or "/" in name or re.fullmatch(r".*\.(?:js|ts|py|mjs)", word):
         work.notes.append(f"providers: {word!r} is a program or a server, and names no model.")
@@ -222,7 +222,7 @@ def _provider(word: str, work: Composition) -> JsonDict:
 
 
 def _tools(value: Json, work: Composition) -> None:
-    """Read tools in the shape of a request; report a file of tools."""
+    """Read tools in a request's form; report a file of tools in a note."""
     if isinstance(value, str):
         work.notes.append(f"providers.config.tools: those of {value!r} are left out.")
     for tool in value if isinstance(value, list) else []:
@@ -245,7 +245,7 @@ def _sets(data: JsonObject, work: Composition, read: ReadFile) -> dict[str, Json
             continue
         name = str(test.get("description") or f"test {number}")
         given = {**common, **_vars(test)}
-        # A list stands for several values where its first item is a text (promptfoo 0.123).
+        # A list whose first item is a text stands for several values (promptfoo 0.123).
         lists = {
             key: value
             for key, value in given.items()
@@ -264,7 +264,7 @@ def _sets(data: JsonObject, work: Composition, read: ReadFile) -> dict[str, Json
 def _with_files(
     sets: Mapping[str, JsonObject], work: Composition, read: ReadFile
 ) -> dict[str, JsonObject]:
-    """Replace file names among the values of sets by the files' contents, as promptfoo does."""
+    """Replace the file names in the values of input sets by their contents, as promptfoo does."""
     known: JsonDict = {}
 
     def value(name: str, given: Json) -> Json:
@@ -288,10 +288,10 @@ def _with_files(
 
 
 def value_of_file(path: str, text: str) -> str:
-    """Return a file's value: YAML as JSON, any other text without outer blanks (`renderPrompt`).
+    """Return a file's value: YAML as JSON, other text without surrounding blanks (`renderPrompt`).
 
     Raises:
-        ImportFailure: it is a program that makes the value, or a PDF.
+        ImportFailure: it is a PDF, or a program that computes the value.
         ValueError: it is not YAML.
     """
     if path.lower().endswith(_PROGRAMS):
@@ -307,13 +307,13 @@ def value_of_file(path: str, text: str) -> str:
 
 
 def _keeps_lists(test: Json) -> bool:
-    """Return whether a test takes lists as values instead of one test per item."""
+    """Return whether a test keeps lists as values instead of one test per item."""
     options = test.get("options") if isinstance(test, Mapping) else None
     return isinstance(options, Mapping) and options.get("disableVarExpansion") is True
 
 
 def _tests(tests: list[Json], read: ReadFile, work: Composition) -> Iterator[Json]:
-    """Yield each test; those of a file are read: CSV, JSON, JSON lines or YAML."""
+    """Yield each test, including those in files: CSV, JSON, JSON lines or YAML."""
     for test in tests:
         if not isinstance(test, str):
             yield test
@@ -326,11 +326,11 @@ def _tests(tests: list[Json], read: ReadFile, work: Composition) -> Iterator[Jso
 
 
 def read_tests(path: str, text: str) -> Iterator[JsonObject]:
-    """Yield the tests of a file by its ending.
+    """Yield the tests of a file, whose suffix decides the format.
 
     Raises:
-        ImportFailure: the ending is none of a file with tests.
-        ValueError: it is no such file.
+        ImportFailure: the suffix is not that of a file with tests.
+        ValueError: the content is invalid.
     """
     suffix = path.rpartition(".")[2].lower()
     if suffix == "csv":

@@ -1,4 +1,4 @@
-"""The parts of a promptfoo configuration: its prompts, and what its tests assert of answers.
+"""The parts of a promptfoo configuration: its prompts, and the assertions of its tests.
 
 Prompts are texts, files, patterns of files, or chats as JSON or YAML.
 """
@@ -17,22 +17,22 @@ from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.values import Json, JsonObject, objects_of, parse_json
 
 ReadFile: TypeAlias = Callable[[str], str]
-"""Reads a file beside the configuration; raises `ImportFailure` where it cannot."""
+"""Function that reads a file beside the configuration; raises `ImportFailure` if it cannot."""
 
 FindFiles: TypeAlias = Callable[[str], Sequence[str]]
-"""The files beside the configuration that a pattern means, in order."""
+"""Function that returns the files beside the configuration that match a pattern, in order."""
 
 _YAML_HEAD = re.compile(r"\A(?:[ \t]*(?:#.*)?\n|---[ \t]*\n)+")
-"""Comments before the messages of a YAML file, which are not part of them."""
+"""Matches comments before the messages of a YAML file, which are not part of them."""
 
 CHAT_ITEM = re.compile(r"-\s+(?:role|content):")
-"""Start of a chat as YAML."""
+"""Matches the start of a chat in YAML."""
 
 _PAIRS = re.compile(r"(\{%-?\s*for\s+\w+\s*,\s*\w+\s+in\s+)(\w[\w.]*)(\s*-?%\})")
 
 
 def as_jinja(text: str) -> str:
-    """Allow an object in Nunjucks' loop over pairs, which Jinja needs as a list of pairs."""
+    """Return a template whose loops over pairs also accept an object, as in Nunjucks."""
     return _PAIRS.sub(r"\1(\2.items() if \2 is mapping else \2)\3", text)
 
 
@@ -42,7 +42,7 @@ _FILTER = re.compile(r"\|\s*(load|dump)\b")
 
 
 def as_nunjucks(text: str) -> str:
-    """Return a promptfoo template with its filters, `load`, `dump` and `.length` of lists."""
+    """Return a promptfoo template with Nunjucks' `load`, `dump`, `.length` converted to Jinja."""
 
     def tag(found: re.Match[str]) -> str:
         return _FILTER.sub(r"|promptfoo.\1", _LENGTH.sub(r"(\1|promptfoo.length)", found[0]))
@@ -95,7 +95,7 @@ def prompts_of(
 
 
 def _texts_of(name: str, content: str) -> Iterator[tuple[str, str]]:
-    """Yield the prompts of a text file, which lines of `---` separate."""
+    """Yield the prompts of a text file, which are separated by lines of `---`."""
     texts = re.split(r"(?m)^---$\n?", content)
     for part, text in enumerate(texts, start=1):
         if text.strip():
@@ -103,18 +103,18 @@ def _texts_of(name: str, content: str) -> Iterator[tuple[str, str]]:
 
 
 def _found(item: Json, find: FindFiles) -> Iterator[Json]:
-    """Yield the item, or one for each file where it is a pattern of file names."""
+    """Yield the item, or one item per file if it is a pattern of file names."""
     word = item.removeprefix("file://") if isinstance(item, str) else ""
     names = find(word) if "*" in word and not re.search(r"\s", word) else ()
     yield from names or (item,)
 
 
 def messages_of(content: Json, as_template: Callable[[str], str] = as_jinja) -> Iterator[Message]:
-    """Yield the messages of a prompt: JSON or YAML of a chat, otherwise one user message.
+    """Yield the messages of a prompt: a chat in JSON or YAML, otherwise one user message.
 
     Args:
         content: a text, or a list of messages.
-        as_template: writes a template of Nunjucks in Jinja.
+        as_template: converts a Nunjucks template to Jinja.
     """
     if isinstance(content, str):
         content = as_template(content)
@@ -127,7 +127,7 @@ def messages_of(content: Json, as_template: Callable[[str], str] = as_jinja) -> 
 
 
 def template_notes(content: Json) -> Iterator[str]:
-    """Report what a prompt file does not do: read the JSON of a template, keep outer line ends."""
+    """Yield what a prompt file does not do: read JSON in a template, keep outer line breaks."""
     if any(each.text.strip("\n") != each.text for each in messages_of(content)):
         yield "prompts: line ends at the ends of a message are not kept."
     if isinstance(content, str) and re.match(r"\s*\[\s*\{", content) and "{%" in content:
@@ -152,7 +152,7 @@ def _chat(text: str) -> Json:
 
 
 def unread_part(content: Json) -> str:
-    """Return the kind of the first part of a chat that is not read; empty if all are."""
+    """Return the kind of the first unsupported part of a chat; empty if there is none."""
     chat = _chat(content) if isinstance(content, str) else content
     parts = (
         part
@@ -182,11 +182,11 @@ _KEYS = (
     "assertionTemplates",
     "evaluateOptions",
 )
-"""Keys of a configuration that an experiment file has too."""
+"""Keys of a configuration that also exist in experiment files."""
 
 
 def asserted_experiment(data: JsonObject) -> tuple[JsonObject, tuple[str, ...]]:
-    """Return the experiment without prompts, and its notes; empty where nothing is asserted.
+    """Return the experiment without prompts, and its notes; empty without assertions.
 
     Args:
         data: promptfoo's configuration.
@@ -202,7 +202,7 @@ def asserted_experiment(data: JsonObject) -> tuple[JsonObject, tuple[str, ...]]:
 
 
 def _tests(data: JsonObject) -> Iterator[Json]:
-    """Yield every test, the default one and those of scenarios; a text names a file with tests."""
+    """Yield all tests, also the default and those of scenarios; a text names a file of tests."""
     yield data.get("defaultTest")
     yield from _list(data.get("tests"))
     for scene in _list(data.get("scenarios")):
@@ -221,7 +221,7 @@ _COMMENT = re.compile(r"(?m)(?:^|(?<=[ \t]))#[ \t]?(.*)$")
 
 
 def head_comments(text: str) -> list[str]:
-    """Return the comments at the head of the file; those in its blocks are of what is left out."""
+    """Return the comments at the head of the file, without those inside its blocks."""
     entries = read_yaml(text).entries
     text = text[: min((entry.key.start for entry in entries), default=len(text))]
     parents = {entry.path[:-1] for entry in entries}

@@ -1,6 +1,6 @@
 """Recognize the format of a file by its content, and import it.
 
-A plain text is a conversation: ChatML, headings, or lines that begin with who speaks.
+A plain text is a conversation: ChatML, headings, or lines that begin with the speaker.
 """
 
 import re
@@ -53,7 +53,7 @@ from studio.core.text.files import files_matching, read_bounded, read_text
 from studio.core.text.source import Severity, SourceText, apply_edits
 from studio.core.text.values import Json, is_json, parse_json, reason_of
 
-# Every format that is told by what stands in its JSON or YAML, the studio's own and plug-ins'.
+# All formats that are recognized by their JSON or YAML, from the studio and from plug-ins.
 
 _MOST_FILES = 1000
 _DATA = (".json", ".jsonl", ".yaml", ".yml")
@@ -61,29 +61,29 @@ _DATA = (".json", ".jsonl", ".yaml", ".yml")
 
 @dataclass(frozen=True, slots=True)
 class DataFormat:
-    """A format that is known by its data."""
+    """A format that is recognized by its data."""
 
     name: str
-    """For people."""
+    """Name for the user."""
 
     is_one: Callable[[Json], bool]
-    """Whether data is of this format."""
+    """Function that returns whether data has this format."""
 
     make: Callable[[ImportSource, int], Imported]
-    """Makes the prompt file."""
+    """Function that converts the data to a prompt file."""
 
     suffixes: tuple[str, ...] = _DATA
-    """Endings of its files."""
+    """Suffixes of its files."""
 
     reads_text: bool = False
-    """Whether `make` reads the text and not the data, and names unread keys by itself."""
+    """Whether `make` reads the text instead of the data, and reports unread keys itself."""
 
     def accepts(self, source: ImportSource) -> bool:
-        """Return whether the file is of this format."""
+        """Return whether the file has this format."""
         return self.is_one(source.data)
 
     def read(self, source: ImportSource, choose: int) -> Imported:
-        """Make the prompt file."""
+        """Convert the file to a prompt file."""
         if self.reads_text:
             return self.make(source, choose)
         return with_unread_keys(
@@ -115,33 +115,33 @@ IMPORTERS: tuple[Importer, ...] = (
         "AgentSchema agent",
         is_agent_schema,
         lambda source, _: _agent_schema(source),
-        reads_text=True,  # as edits of the text, in which every key stays
+        reads_text=True,  # edits the text, so that every key is kept
     ),
 )
-"""The studio's own; no two accept the same data."""
+"""The studio's own formats; no two accept the same data."""
 
 
 def _beside(source: ImportSource, pattern: str) -> tuple[str, ...]:
-    """Return the files in the folder of a source, or below it, that a pattern means."""
+    """Return the files in the folder of a source, or below it, that match a pattern."""
     if source.path is None or ".." in PurePath(pattern).parts or PurePath(pattern).is_absolute():
         return ()
     folder = source.path.parent.resolve()
     try:
         paths = files_matching(folder, pattern, lambda each: each.resolve().is_relative_to(folder))
-    except (ValueError, OSError):  # a text with stars in it, and no pattern
+    except (ValueError, OSError):  # a text with stars that is no pattern
         return ()
     return tuple(path.relative_to(folder).as_posix() for path in paths[:_MOST_FILES])
 
 
 def _agent_schema(source: ImportSource) -> Imported:
-    # JSON is YAML but for its tabs: it is written anew, in lines that edits can take apart.
+    # JSON is also YAML except for tabs: it is formatted in lines that edits can change.
     is_json = source.text.lstrip().startswith("{")
     text = "\n".join(write_yaml(source.data)) + "\n" if is_json else source.text
     return import_agent_schema(text)
 
 
 def find_importer(source: ImportSource) -> Importer | None:
-    """Find the importer of a file: a plug-in's, else one of the studio's own."""
+    """Return the importer for a file, plug-ins first; None if there is none."""
     for plugin in installed("importers"):
         door = PluginImporter(plugin)
         if door.accepts(source):
@@ -150,35 +150,35 @@ def find_importer(source: ImportSource) -> Importer | None:
 
 
 def importer_suffixes() -> tuple[str, ...]:
-    """Return the endings that importers read, the studio's own and plug-ins', each once."""
+    """Return the suffixes of all importers, including plug-ins, each once."""
     added = (PluginImporter(plugin) for plugin in installed("importers"))
     return tuple(dict.fromkeys(ending for each in (*IMPORTERS, *added) for ending in each.suffixes))
 
 
 @dataclass(frozen=True, slots=True)
 class PluginImporter:
-    """The format of a plug-in; whatever it raises ends that one import and is named."""
+    """The format of a plug-in; an exception ends that import and is reported."""
 
     plugin: Plugin
-    """Holds an `Importer`."""
+    """The plug-in, which contains an `Importer`."""
 
     @property
     def inner(self) -> Importer:
-        """The plug-in's own object."""
+        """The plug-in's object."""
         return cast("Importer", self.plugin.value)
 
     @property
     def name(self) -> str:
-        """The format."""
+        """Name of the format."""
         return str(self.inner.name)
 
     @property
     def suffixes(self) -> tuple[str, ...]:
-        """Endings of its files."""
+        """Suffixes of its files."""
         return tuple(str(each).lower() for each in self.inner.suffixes)
 
     def accepts(self, source: ImportSource) -> bool:
-        """Return whether the file is of this format; files of other endings are not shown to it."""
+        """Return whether the file has this format; only files with its suffixes are passed on."""
         suffix = source.path.suffix.lower() if source.path is not None else ""
         if suffix and suffix not in self.suffixes:
             return False
@@ -188,7 +188,7 @@ class PluginImporter:
             raise ImportFailure(fault(self.plugin, error)) from error
 
     def read(self, source: ImportSource, choose: int) -> Imported:
-        """Make the prompt file."""
+        """Convert the file to a prompt file."""
         try:
             made = self.inner.read(source, choose)
             if not isinstance(made, Imported):
@@ -205,10 +205,10 @@ SUFFIXES = tuple(
     .prompty .yaml .yml .json .jsonl .prompt .txt .md .sh .py .zip
 """.split()
 )
-"""Endings of files that may hold a prompt, in the order of a file dialog."""
+"""Suffixes of files that may contain a prompt, in the order of a file dialog."""
 
 _WORDS = cast("Mapping[str, Role]", resource_table("words", "terms.txt")["speakers"])
-"""Roles by the words before the lines of a chat."""
+"""Roles by the words that begin the lines of a chat."""
 
 _CHATML = re.compile(r"<\|im_start\|>[ \t]*(\w+)[^\n]*\n(.*?)(?:<\|im_end\|>|\Z)", re.DOTALL)
 
@@ -231,19 +231,19 @@ _LINE = re.compile(
 
 
 def all_suffixes() -> tuple[str, ...]:
-    """Return the endings that the studio and its importers read, with those of plug-ins."""
+    """Return the suffixes of the studio and its importers, including plug-ins."""
     return tuple(dict.fromkeys((*SUFFIXES, *importer_suffixes())))
 
 
 def import_file(path: Path, choose: int = 0) -> Imported:
-    """Read a file of any known format.
+    """Import a file of any known format.
 
     Args:
         path: The file.
-        choose: Which of several prompts in it, from 0.
+        choose: Index of the prompt, if it contains several.
 
     Raises:
-        ImportFailure: it cannot be read, or is no format that is known; the text says what to do.
+        ImportFailure: it cannot be read, or its format is unknown; the text says what to do.
     """
     try:
         content = read_bounded(path)
@@ -258,7 +258,7 @@ def import_file(path: Path, choose: int = 0) -> Imported:
 
 
 def is_importable(path: Path) -> bool:
-    """Return whether a file holds a prompt of another format, and not settings or data."""
+    """Return whether a file contains a prompt of another format, not settings or data."""
     try:
         import_file(path)
     except ImportFailure:
@@ -267,7 +267,7 @@ def is_importable(path: Path) -> bool:
 
 
 def import_text(text: str, path: Path | None = None, choose: int = 0) -> Imported:
-    """Import a text; the path's ending helps where the text alone does not say.
+    """Import a text; the path's suffix helps if the text is ambiguous.
 
     Raises:
         ImportFailure: it cannot be imported.
@@ -281,10 +281,10 @@ def import_text(text: str, path: Path | None = None, choose: int = 0) -> Importe
 
 
 def checked(made: Imported) -> Imported:
-    """Return an import whose file has no error, nor its preview: what has a sure fix is fixed.
+    """Return an import without errors in file and preview; safe fixes are applied.
 
     Raises:
-        ImportFailure: an error is left, with its place.
+        ImportFailure: an error remains; the text says where.
     """
     document = parse(made.text)
     if not document.source.slice(document.body).strip():
@@ -300,7 +300,7 @@ def checked(made: Imported) -> Imported:
         made, document = replace(made, text=text), parse(text)
     lacks = any(not (each.has_sample or each.has_default) for each in document.inputs)
     shown = prepare(document, {}, preview=True).problems
-    # What fails for want of a value says nothing about the template.
+    # Errors about missing values do not concern the template.
     problems = (each for each in shown if not (lacks and each.code == VALUE))
     found = (*document.problems, *problems)
     error = next((item for item in found if item.severity is Severity.ERROR), None)
@@ -340,7 +340,7 @@ def _import_text(text: str, path: Path | None, choose: int) -> Imported:
 
 
 def _import_source(text: str, suffix: str, path: Path | None) -> Imported | None:
-    """Import a file that its own words identify: dotprompt, a script, a command, front matter."""
+    """Import a file with a recognizable text: dotprompt, a script, a command, front matter."""
     if suffix == ".prompt":
         return import_dotprompt(text, _reader(path))
     if suffix in (".md", ".txt", "") and _has_front_matter(text):
@@ -359,7 +359,7 @@ def _has_front_matter(text: str) -> bool:
 
 
 def _prompt_file(text: str, path: Path | None) -> Imported:
-    """Return a prompt file: Prompty 2 and sections byte for byte, Prompty 1 converted."""
+    """Import a prompt file: Prompty 2 and sections unchanged, Prompty 1 converted."""
     document = parse(text, path)
     broken = first_unreadable(document)
     if broken is not None:
@@ -377,7 +377,7 @@ def _prompt_file(text: str, path: Path | None) -> Imported:
 
 def _json(text: str, path: Path | None, choose: int) -> Imported:
     suffix = path.suffix.lower() if path is not None else ""
-    # Not `splitlines`: JSON texts may hold other line separators as they are.
+    # Not `splitlines`: JSON texts may contain other line separators.
     lines = [line for line in text.split("\n") if line.strip()]
     if suffix == ".jsonl" or (len(lines) > 1 and is_json(lines[0]) and not is_json(text)):
         return _json_lines(lines, path, choose)
@@ -421,14 +421,14 @@ def _yaml(text: str, path: Path | None, choose: int) -> Imported:
 
 
 def _import_data(text: str, data: Json, path: Path | None, choose: int) -> Imported | None:
-    """Import data by the importer that knows it; None if there is none."""
+    """Import data with its importer; None if there is none."""
     source = ImportSource(text, data, path, _reader(path))
     importer = find_importer(source)
     return importer.read(source, choose) if importer is not None else None
 
 
 def _reader(path: Path | None) -> Callable[[str], str]:
-    """Return a reader of the files beside a configuration, limited to its folder."""
+    """Return a function that reads files beside a configuration, limited to its folder."""
     context = ReferenceContext(folder=path.parent if path is not None else None, trusted=False)
 
     def read(name: str) -> str:
@@ -443,7 +443,7 @@ def _reader(path: Path | None) -> Callable[[str], str]:
 
 
 def import_chat_text(text: str) -> Imported:
-    """Return a conversation as a prompt file; a text with no speakers is one user message.
+    """Import a conversation; a text without speakers becomes one user message.
 
     Raises:
         ImportFailure: the text is empty.
@@ -481,11 +481,11 @@ def _tagged(text: str) -> Iterator[Message]:
 
 
 def _marked(text: str, notes: list[str]) -> Iterator[Message]:
-    """Yield turns by headings, else by lines; without a marked first line two are needed.
+    """Yield turns by headings, else by lines; the first line or two later ones must have a marker.
 
     Args:
-        text: the whole text; what stands in a code block in it begins no turn.
-        notes: gets where the first turn begins if other text comes before it.
+        text: the whole text; code blocks in it begin no turns.
+        notes: gets a note on where the first turn begins, if other text precedes it.
     """
     outside = _CODE_BLOCK.sub(lambda block: "\0" * len(block[0]), text)
     for pattern in (_HEADING, _LINE):
@@ -510,6 +510,6 @@ def _marked(text: str, notes: list[str]) -> Iterator[Message]:
 
 
 def _unfenced(text: str) -> str:
-    """Return the text inside a fence around all of it, as the Markdown export writes messages."""
+    """Return the text inside a surrounding fence, as in the Markdown export."""
     fence = re.fullmatch(r"(`{3,}|~{3,})(?:text)?\n(.*)\n\1", text, re.DOTALL)
     return fence[2] if fence is not None and f"\n{fence[1]}\n" not in fence[2] else text

@@ -1,7 +1,8 @@
-"""Recorded model calls as one prompt file, and the proof that it sends the same bodies.
+"""Convert recorded model calls to one prompt file, and verify that it sends the same bodies.
 
-What is equal in all calls is text, what differs is an input with its value in each call. The file
-is read and its request built again for each call: what differs from the recorded body is named.
+Equal parts of the calls become text; a part that differs becomes an input with its value in each
+call. The file is read and its request built again for each call, and differences from the recorded
+body are reported.
 """
 
 import re
@@ -45,35 +46,35 @@ _HOW_IT_COMES = ("stream", "stream_options")
 _OF_THE_PROMPT = frozenset(
     ("model", "messages", "input", "contents", "system", "instructions", "systemInstruction")
 ) | {"tools", "output_config", *_HOW_IT_COMES}
-"""Keys of a body that no option can set."""
+"""Keys of a body that no option sets."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedCall:
-    """One request to a model as it was sent."""
+    """A recorded request to a model."""
 
     name: str
-    """Name of the call, for people and for its case."""
+    """Name of the call, for the user and its test case."""
 
     path: str
     """Path of the request."""
 
     body: str
-    """Body as it was sent, with marks in the place of secrets."""
+    """Body as sent, with marks in place of secrets."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedCalls:
-    """A prompt file made of recorded calls."""
+    """A prompt file converted from recorded calls."""
 
     made: Imported
-    """The file, with the values of each call as input sets where there are several."""
+    """The file; the values of several calls are its input sets."""
 
     differences: Mapping[str, tuple[str, ...]]
-    """Differences between what the file sends and what was sent, by call; empty where equal."""
+    """Differences between the file's requests and the recorded ones, by call; empty if equal."""
 
     left_out: tuple[str, ...] = ()
-    """Names of calls whose messages have another form than those of the first."""
+    """Names of calls whose messages have another form than the first call's."""
 
 
 @dataclass(slots=True)
@@ -86,10 +87,10 @@ class _Call:
 
 
 def prompt_of_calls(calls: Sequence[RecordedCall]) -> OpenedCalls:
-    """Make one prompt file of calls; those of another form than the first are left out.
+    """Convert calls to one prompt file; calls of another form than the first are left out.
 
     Raises:
-        ImportFailure: the first is no request that can be read.
+        ImportFailure: the first call is no readable request.
     """
     read = [_read(call) for call in calls]
     same = [call for call in read if _is_alike(call, read[0])]
@@ -103,7 +104,7 @@ def prompt_of_calls(calls: Sequence[RecordedCall]) -> OpenedCalls:
         found = [tuple(_differences(call, text)) for call in same]
         again = {_option_of(path) for path, _ in found[0]} - _OF_THE_PROMPT
         if choose_protocol(parse(text)).protocol != "native":
-            is_native = True  # its text teaches a format, and the program reads it itself
+            is_native = True  # the program itself parses the format that its prompt asks for
         elif again <= verbatim:
             break
         verbatim |= again
@@ -137,7 +138,7 @@ def _read(call: RecordedCall) -> _Call:
 
 
 def _is_alike(call: _Call, first: _Call) -> bool:
-    """Return whether two calls are of one prompt: same API, tools and form, much of the system."""
+    """Return whether two calls come from one prompt: same API, tools, form, similar system text."""
     if call.api != first.api or _tool_names(call.data) != _tool_names(first.data):
         return False
     if _skeleton(call.messages) != _skeleton(first.messages):
@@ -156,7 +157,7 @@ def _system(call: _Call) -> str:
 
 
 def _skeleton(messages: Sequence[Message]) -> list[object]:
-    """Return the roles and parts of the messages; a run of calls and results counts as one."""
+    """Return the roles and parts of the messages; adjacent calls and results count as one."""
     made: list[object] = []
     for message, is_section in zip(messages, _sections(messages), strict=True):
         kinds = tuple(type(part).__name__ for part in message.parts)
@@ -167,13 +168,13 @@ def _skeleton(messages: Sequence[Message]) -> list[object]:
 
 
 def _sections(messages: Sequence[Message]) -> list[bool]:
-    """Return which messages a section of the body gives exactly; the others stand in threads."""
+    """Return for each message whether a section of the body can hold it; others go to threads."""
     made: list[bool] = []
     for message in reversed(messages):
         texts = [part.text for part in message.parts if isinstance(part, TextPart)]
         edges = (texts[0][:1], texts[-1][-1:]) if texts else ()
         is_exact = "\n" not in edges and "\r" not in "".join(texts)
-        # A thread behind a section takes the blanks at its end away.
+        # A thread after a section removes the blanks at its end.
         is_before = all(made[-1:]) or edges[-1:] not in ((" ",), ("\t",))
         made.append(fits_section(message) and is_exact and is_before)
     return made[::-1]
@@ -227,7 +228,7 @@ def _laid_over(
                 else placeholder(_input(piece, before, heads[0].role, calls, work, names), "jinja2")
                 for before, piece in zip(["", *pieces], pieces, strict=False)
             )
-            # Blanks at the end of a line of the file are cut, those of an expression are not.
+            # Blanks at the end of a line of the file are removed, those of an expression are kept.
             ends = made[len(made.rstrip(" \t")) :]
             parts.append(TextPart(made.rstrip(" \t") + (f'{{{{ "{ends}" }}}}' if ends else "")))
         elif isinstance(first, MediaPart) and any(part != first for part in column):
@@ -249,7 +250,7 @@ def _input(
     work: Composition,
     names: dict[str, str],
 ) -> str:
-    """Return the input of a place; places with the same values share one."""
+    """Return the input for a place; places with the same values share one."""
     key = "\0".join(values)
     if key not in names:
         label = (
@@ -276,11 +277,11 @@ _TAKEN = frozenset(
     for recursive set block macro call filter with import from include extends
 """.split()
 )
-"""Names that a run or the template language gives a meaning."""
+"""Names with a meaning for a run or the template language."""
 
 
 def _typed(values: Sequence[str]) -> Sequence[Json]:
-    """Return the values as numbers where every one of them is written as one."""
+    """Return the values as numbers if all of them are written as numbers."""
     for kind in (int, float):
         try:
             numbers: list[Json] = [kind(value) for value in values]
@@ -292,11 +293,11 @@ def _typed(values: Sequence[str]) -> Sequence[Json]:
 
 
 _Piece: TypeAlias = str | tuple[str, ...]
-"""Text that all calls have, or the text of each."""
+"""Text that all calls share, or the different text of each."""
 
 
 def _aligned(texts: Sequence[str]) -> list[_Piece]:
-    """Return texts laid over each other: equal text, and tuples of what differs."""
+    """Align texts: return equal text as strings, and tuples of the texts that differ."""
     if all(text == texts[0] for text in texts):
         return [texts[0]]
     lines = [text.splitlines(keepends=True) for text in texts]
@@ -323,7 +324,7 @@ def _aligned(texts: Sequence[str]) -> list[_Piece]:
 
 
 def _within_line(values: tuple[str, ...]) -> list[_Piece] | None:
-    """Return one line of each call by its words; None where too little of it is equal."""
+    """Align one line of each call by words; None if too few are equal."""
     made: list[_Piece] = []
     for piece in _columns([_TOKENS.findall(value) for value in values]):
         is_held = isinstance(piece, str) and not re.search(r"\w", piece)
@@ -347,7 +348,7 @@ def _within_line(values: tuple[str, ...]) -> list[_Piece] | None:
 
 
 def _columns(rows: Sequence[Sequence[str]]) -> Iterator[_Piece]:
-    """Yield the pieces that all rows share in order, and between them what each row has."""
+    """Yield the pieces that all rows share, in order, and the tuples between them."""
     shared = list(rows[0])
     for row in rows[1:]:
         kept: list[str] = []
@@ -382,7 +383,7 @@ def _joined(pieces: Sequence[_Piece]) -> list[_Piece]:
     return made
 
 
-# The proof ------------------------------------------------------------------------------------
+# Verification -------------------------------------------------------------------------------------
 
 
 def _differences(call: _Call, text: str) -> Iterator[BodyDifference]:

@@ -26,13 +26,13 @@ from studio.core.prompty.threads import PART_KINDS, part_kind, read_thread
 from studio.core.text.values import Json, JsonDict, JsonObject, list_of, object_of, objects_of
 from studio.core.wire import anthropic, chat, gemini, ollama, responses
 
-# The messages and tools of a request body, whichever provider it is for.
+# Reads the messages and tools of a request body of any provider.
 
 _SHAREGPT = {"human": "user", "gpt": "assistant", "system": "system", "tool": "tool"}
 
 
 def form_of(data: JsonObject) -> str:
-    """Return which provider's form a body has."""
+    """Return the name of the provider's form of a body."""
     if isinstance(data.get("contents"), list):
         return "gemini"
     if "messages" not in data and "conversations" not in data:
@@ -61,7 +61,7 @@ def messages_of(data: JsonObject, form: str) -> Iterator[Message]:
     if form in ("gemini", "ollama"):
         yield from _thread([*(gemini_rows(data) if form == "gemini" else ollama_rows(data))])
         return
-    listed = list_of(data.get("messages")) or list_of(data.get("conversations"))  # ShareGPT's word
+    listed = list_of(data.get("messages")) or list_of(data.get("conversations"))  # ShareGPT's key
     for item in _older_calls(listed):
         if not isinstance(item, Mapping):
             continue
@@ -73,7 +73,7 @@ def messages_of(data: JsonObject, form: str) -> Iterator[Message]:
 
 
 def _function_call(item: JsonObject) -> JsonObject:
-    """Return a message of OpenAI's older form, whose call is `function_call`."""
+    """Return a message of OpenAI's older form, whose call is in `function_call`."""
     call = item.get("function_call")
     if not isinstance(call, Mapping):
         return item
@@ -87,7 +87,7 @@ def _function_call(item: JsonObject) -> JsonObject:
 
 
 def _older_calls(items: Sequence[Json]) -> Iterator[Json]:
-    """Yield the messages in today's words: a result has the id that its call is given here."""
+    """Yield messages of the older form in the current one; calls and results get ids."""
     called: set[str] = set()
     for item in items:
         name = str(item.get("name", "")) if isinstance(item, Mapping) else ""
@@ -113,7 +113,7 @@ _CALLS = (
     *("function_call", "custom_tool_call"),
     *("function_call_output", "custom_tool_call_output"),
 )
-"""Types of items of Responses: calls of tools, then their results."""
+"""Item types of the Responses API: calls of tools, then their results."""
 
 
 def _responses_messages(data: JsonObject) -> Iterator[Message]:
@@ -185,9 +185,9 @@ def _anthropic_system(system: Json) -> Iterator[Message]:
 
 
 def _foreign_parts(data: JsonObject, form: str) -> Iterator[str]:
-    """Yield a note on each kind of item and block that is no part of a prompt.
+    """Yield a note on each kind of item and block that is not part of a prompt.
 
-    What the model thought is left out, and named by its keys.
+    The model's thinking is left out, and reported by its keys.
     """
     for item in objects_of(data.get("input" if form == "openai-responses" else "messages")):
         kind = str(item.get("type", "message"))
@@ -201,7 +201,7 @@ def _foreign_parts(data: JsonObject, form: str) -> Iterator[str]:
 
 
 def tools_of(data: JsonObject) -> Iterator[JsonObject]:
-    """Yield the tools of a body, without the `{type: function, function: …}` around them."""
+    """Yield the tools of a body, without the wrapper `{type: function, function: …}`."""
     for item in objects_of([*list_of(data.get("tools")), *list_of(data.get("functions"))]):
         declared = objects_of(gemini_field(item, "functionDeclarations"))
         inner = item.get("function")
@@ -214,7 +214,7 @@ def tools_of(data: JsonObject) -> Iterator[JsonObject]:
 
 
 def schema_of(tool: JsonObject) -> JsonObject | None:
-    """Return the schema of a tool's arguments, whichever way a provider names it."""
+    """Return the schema of a tool's arguments under any provider's key."""
     schema = tool["parameters"] if "parameters" in tool else tool.get("input_schema")
     schema = gemini_field(tool, "parametersJsonSchema") if schema is None else schema
     lower_type_names(schema)
@@ -242,9 +242,9 @@ _HANDLED = {
     ),
     "ollama": ("model", "messages", "tools", "format", "options"),
 }
-"""Keys of a body that are no options of the model."""
+"""Keys of a body that are not model options, by form."""
 _FORMATS = ("response_format", "text", "format", "responseSchema", "responseJsonSchema")
-"""Keys of the format of the answer."""
+"""Keys for the format of the answer."""
 _HOW_IT_COMES = ("stream", "stream_options", "conversations")
 _UNKNOWN_OPTION = "the API's reference has no such option; it stays in the body as written."
 _DOCUMENTED = re.compile(
@@ -254,7 +254,7 @@ _DOCUMENTED = re.compile(
     "|prompt_cache_key|prompt_cache_retention|reasoning_effort|safety_identifier|service_tier"
     "|speed|store|thinking|tool_choice|top_logprobs|truncation|user|verbosity|web_search_options"
 )
-"""Further options of a body in the references of OpenAI's and Anthropic's APIs."""
+"""Matches further documented options of OpenAI's and Anthropic's APIs."""
 _OPTIONS: Mapping[str, Mapping[str, str]] = {
     "openai-chat": chat.OPTIONS | {"": "max_tokens"},
     "openai-responses": responses.OPTIONS,
@@ -290,12 +290,12 @@ def is_request(data: Json) -> bool:
 
 
 def _top_level(data: JsonObject) -> str:
-    """Return the keys of an object as the text of a YAML file, in which formats are recognized."""
+    """Return the top-level keys of an object as YAML, by which formats are recognized."""
     return "".join(f"{k}: {v if isinstance(v, str) else ''}\n" for k, v in data.items())
 
 
 def import_request(data: Json) -> Imported:
-    """Return a request body, or a list of messages, as a Prompty 2 file.
+    """Import a request body, or a list of messages, as a Prompty 2 file.
 
     Raises:
         ImportFailure: there are no messages in it.
@@ -319,12 +319,12 @@ def import_request(data: Json) -> Imported:
 def compose_body(
     data: JsonObject, form: str, work: Composition, verbatim: Collection[str] = ()
 ) -> None:
-    """Take the model, messages, tools and answer format of a body into a file in the making.
+    """Add the model, messages, tools and answer format of a body to a prompt file being built.
 
     Args:
         data: the body.
         form: form of the body.
-        work: gets all of it.
+        work: the prompt file.
         verbatim: keys of options that stay as written (`additionalProperties`).
     """
     work.front = {"model": _model(data, form, work, verbatim)}
@@ -338,7 +338,7 @@ def compose_body(
 
 
 def _answer_format(data: JsonObject, form: str) -> Json:
-    """Return the format of the answer in the words of chat completions."""
+    """Return the format of the answer in chat completions' form."""
     if form == "openai-chat":
         return data.get("response_format")
     if form == "ollama":
@@ -352,7 +352,7 @@ def _answer_format(data: JsonObject, form: str) -> Json:
 
 
 def _is_preference(data: JsonObject) -> bool:
-    """Return whether it is a line of OpenAI's preference fine-tuning, with two answers."""
+    """Return whether the data is a line of OpenAI's preference tuning, with two answers."""
     asked = data.get("input")
     return (
         isinstance(asked, Mapping)
@@ -362,7 +362,7 @@ def _is_preference(data: JsonObject) -> bool:
 
 
 def _preferred(data: JsonObject) -> JsonObject:
-    """Return the conversation of a preference, with the answer that won."""
+    """Return the conversation of a preference with the preferred answer."""
     asked, answer = data["input"], data["preferred_output"]
     asked = asked if isinstance(asked, Mapping) else {}
     listed = list_of(asked.get("messages"))
@@ -389,7 +389,7 @@ def _model(data: JsonObject, form: str, work: Composition, verbatim: Collection[
         is_kept = is_known or (key in gemini.BESIDE if form == "gemini" else bool(found))
         is_handled = key in _HANDLED[form] or key in _HOW_IT_COMES
         if key not in verbatim and (is_handled or not is_kept):
-            continue  # what no list of messages has stays unread, and is named
+            continue  # keys that no list of messages has stay unread and are reported
         value = holder[key]
         if not is_known and form not in ("gemini", "ollama"):
             work.notes.append(f"{key}: {_UNKNOWN_OPTION}")
@@ -409,7 +409,7 @@ def _model(data: JsonObject, form: str, work: Composition, verbatim: Collection[
 
 
 def _read_choices(data: JsonObject, form: str, options: JsonDict, further: JsonDict) -> None:
-    """Read the objects of a body of which the studio has a part among its own options."""
+    """Read the objects of a body that the studio has partly as its own options."""
     if form == "openai-responses":
         reasoning = {**object_of(data.get("reasoning"))}
         options |= {"reasoningEffort": reasoning.pop("effort")} if "effort" in reasoning else {}
@@ -425,7 +425,7 @@ def _read_choices(data: JsonObject, form: str, options: JsonDict, further: JsonD
 
 
 def _choice_of_function(value: Json) -> JsonDict:
-    """Return OpenAI's older `function_call` in current terms; `auto` is the default."""
+    """Return OpenAI's older `function_call` in the current form; `auto` is the default."""
     if value == "auto":
         return {}
     name = value.get("name") if isinstance(value, Mapping) else None
@@ -433,7 +433,7 @@ def _choice_of_function(value: Json) -> JsonDict:
 
 
 def _tool(item: JsonObject, work: Composition) -> JsonObject:
-    """Return a tool as Prompty 2 declares it; with its whole schema where properties would lose."""
+    """Return a tool as Prompty 2 declares it, with the whole schema if properties lose parts."""
     own = object_of(item.get(str(item.get("type"))))  # OpenAI's `{type: custom, custom: {name}}`
     name = str(item.get("name") or own.get("name") or item.get("type") or "tool")
     schema = schema_of(item)
@@ -461,7 +461,7 @@ def _tool(item: JsonObject, work: Composition) -> JsonObject:
 
 
 def _with_known_required(name: str, schema: JsonObject, work: Composition) -> JsonObject:
-    """Return the schema with those required names alone that it has properties for."""
+    """Return the schema with only those required names that have properties."""
     required, properties = schema.get("required"), schema.get("properties")
     if not isinstance(required, list) or not isinstance(properties, Mapping):
         return schema
@@ -475,7 +475,7 @@ def _with_known_required(name: str, schema: JsonObject, work: Composition) -> Js
 
 
 def read_outputs(form: Json, work: Composition) -> None:
-    """Read the format of the answer, whose schema becomes outputs; another one is named."""
+    """Read the format of the answer: a schema becomes outputs, other formats are reported."""
     if not isinstance(form, Mapping) or form.get("type") == "text":
         return
     inner = form.get("json_schema")
@@ -485,7 +485,7 @@ def read_outputs(form: Json, work: Composition) -> None:
         work.notes.append(f"The answer's format {json.dumps(form)} has no place in a prompt file.")
         return
     work.front["outputs"] = properties_of_schema(schema)
-    # A schema of outputs is sent as strict, under the name of the studio.
+    # The schema of outputs is sent as strict, under the studio's name.
     implied(holder, "strict")
     implied(schema, "additionalProperties", "$schema")
     if holder.get("name") not in (None, "structured_output"):

@@ -1,4 +1,4 @@
-"""The seam between the agent loop and anything that answers like a model."""
+"""The interface between the agent loop and every kind of model."""
 
 import tomllib
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -13,36 +13,38 @@ from studio.core.wire.reply import ReplyDelta
 from studio.core.wire.wire_call import WireRecorder
 
 ProtocolName: TypeAlias = Literal["native", TextFormat]
-"""Way in which a prompt asks for tools and a reply is read (docs/design/agent-loop.md)."""
+"""Way in which a prompt requests tools and replies are read (docs/design/agent-loop.md)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProtocolFacts:
-    """Facts of one loop protocol; its behavior is in `agent/protocols/loops.py`."""
+    """The texts and settings of one protocol; its behavior is in `agent/protocols/loops.py`."""
 
     title: str
-    """Name in the window, which is translated there."""
+    """Name in the window, where it is translated."""
 
     name: str
-    """Short name for people."""
+    """Short name for the user."""
 
     phrase: str
     """Name in a sentence ("Rewrite for …")."""
 
     correction: str
-    """Sentence that asks the model for the right form, after a reply that could not be read."""
+    """Sentence that asks the model for the right format, after a reply that could not be read."""
 
     script: Sequence[str]
-    """Parts of an exported script that ask until there is an answer (`resources/export/python`)."""
+    """Parts of an exported script that call the model until there is an answer
+    (`resources/export/python`).
+    """
 
     stops: Sequence[str] = ()
-    """Usual stop sequences."""
+    """Default stop sequences."""
 
     result_label: str = ""
     """Label before a tool's result in the text; empty if results have none."""
 
     rules: str = ""
-    """Instructions that teach the format; empty where the request carries the tools."""
+    """Instructions that explain the format; empty if the request carries the tools."""
 
     tools: Mapping[TemplateFormat, str] = field(default_factory=dict)
     """Part of a body that lists the tools, by template language."""
@@ -57,43 +59,46 @@ def _protocols() -> Mapping[ProtocolName, ProtocolFacts]:
 
 
 PROTOCOLS = _protocols()
-"""A row for each protocol; `tests/test_protocol_tables.py` names what else a protocol needs."""
+"""One row per protocol; `tests/test_protocol_tables.py` lists what else a protocol needs."""
 
 Spell: TypeAlias = Callable[[str], str]
 """Function that writes a value in the syntax of the text around it."""
 
 Reveal: TypeAlias = Callable[[str, Spell | None], str]
-"""A text with the values of secrets in place of their references; raises `MissingValueError`."""
+"""Function that replaces references in a text by the values of secrets; raises
+`MissingValueError`.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """Everything one model call is made from; immutable, so that a retry sends the same."""
+    """Everything that one model call is built from; immutable, so that a retry sends the same."""
 
     messages: Sequence[Message]
     """The conversation as it will be sent."""
 
     tools: tuple[ToolSpec, ...] = ()
-    """Tools that the model can use. Only `native` sends them beside the messages; in the text
-    protocols the prompt contains them, and they are here for models that build a grammar."""
+    """Tools that the model can use. Only `native` sends them beside the messages; in text protocols
+    the prompt contains them, and a model with a grammar reads them here.
+    """
 
     options: JsonObject | None = None
     """Sampling options in the document's own names (`temperature`, `maxOutputTokens`, …)."""
 
     stop: tuple[str, ...] = ()
-    """Stop sequences; sent only where the connection can."""
+    """Stop sequences; sent only if the connection supports them."""
 
     response_schema: JsonObject | None = None
-    """JSON schema of the declared outputs, where there are any."""
+    """JSON schema of the declared outputs; None without outputs."""
 
     protocol: ProtocolName = "native"
     """Protocol by which the reply will be read."""
 
     iteration: int = 1
-    """Which model call of the run this is, from 1."""
+    """Number of the model call in the run, from 1."""
 
     max_iterations: int = 10
-    """Maximum number of iterations; at the last one a small local model must answer."""
+    """Maximum number of iterations; in the last one a small local model must answer."""
 
     past_calls: Sequence[tuple[str, str]] = ()
     """(tool, arguments as JSON text) of the calls already made in this run, in order."""
@@ -102,15 +107,17 @@ class ModelRequest:
     """Results of those calls, in the same order."""
 
     question: str = ""
-    """The user's question in plain words, for grounding a small local model's arguments."""
+    """The user's question as plain text, which limits the arguments of a small local model."""
 
     reveal: Reveal | None = field(default=None, compare=False, repr=False)
-    """Puts the values of secrets in for their references (`models/sending.py`); None where the
-    request holds none. What is shown and kept is the request with the references."""
+    """Function that replaces references by the values of secrets (`models/sending.py`); None if the
+    request contains none. The request with the references is shown and stored.
+    """
 
     resolve_option: Spell | None = field(default=None, compare=False, repr=False)
-    """Puts the values of variables into a text of `options`, which are the prompt's own words and
-    no model's; None where they name none."""
+    """Function that inserts the values of variables into a text of `options`, which the prompt's
+    author wrote; None if they contain no references.
+    """
 
     wire: WireRecorder | None = field(default=None, compare=False, repr=False)
     """Recorder of the bytes sent and received; None if they are not kept."""
@@ -118,38 +125,38 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """The abilities of a model; an option whose ability is unknown is not sent."""
+    """The abilities of a model; an option for an unknown ability is not sent."""
 
     tools: bool = True
-    """Takes native tools."""
+    """Whether it accepts native tools."""
 
     stop: bool = True
-    """Takes stop sequences."""
+    """Whether it accepts stop sequences."""
 
     json_schema: bool = True
-    """Takes a schema for its answer."""
+    """Whether it accepts a schema for its answer."""
 
     vision: bool = False
-    """Takes images."""
+    """Whether it accepts images."""
 
     parallel: bool = True
-    """Takes a word on whether it may ask for several tools at once."""
+    """Whether it accepts an option for several tool calls at once."""
 
     context_window: int | None = None
-    """Tokens."""
+    """Size of the context window in tokens; None if not known."""
 
 
 class ChatModel(Protocol):
-    """Anything that answers like a model: a server, the embedded one, a script, a user."""
+    """Any source of model replies: a server, the embedded model, a script, the user."""
 
     @property
     def label(self) -> str:
-        """The model's name for people ("SmolLM2 135M (embedded)")."""
+        """The model's name for the user ("SmolLM2 135M (embedded)")."""
         ...
 
     @property
     def capabilities(self) -> Capabilities:
-        """Return what can be sent to it."""
+        """The abilities of the model."""
         ...
 
     def request_body(self, request: ModelRequest) -> JsonObject:
@@ -157,7 +164,7 @@ class ChatModel(Protocol):
         ...
 
     def stream(self, request: ModelRequest) -> AsyncIterator[ReplyDelta]:
-        """Answer; ends with `Finished`. Cancelling the task frees the model at once.
+        """Yield the reply, ending with `Finished`. Canceling the task stops the model at once.
 
         Raises:
             ModelError: the model cannot answer; its text and hint are meant for the user.
@@ -165,32 +172,32 @@ class ChatModel(Protocol):
         ...
 
     async def close(self) -> None:
-        """Let go of connections and processes."""
+        """Close connections and processes."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ModelPlace:
-    """Which model answers, and where, in the words that other programs know."""
+    """Which model answers and on which server, as named by other programs."""
 
     model: str = ""
-    """The id that the server knows it by."""
+    """Model id on the server."""
 
     provider: str = ""
-    """Its provider, as OpenTelemetry names it ("openai", "azure.ai.openai", "anthropic")."""
+    """Provider as named by OpenTelemetry ("openai", "azure.ai.openai", "anthropic")."""
 
     server: str = ""
-    """Its address, without credentials; empty for a model in this process."""
+    """Address of the server, without credentials; empty for a model in this process."""
 
 
 TellOpening: TypeAlias = Callable[[str], None]
-"""Takes a sentence on the opening of a model, for the user."""
+"""Function that receives a sentence for the user while a model is opened."""
 
 InnerModel = TypeVar("InnerModel", bound=ChatModel)
 
 
 class WrappingModel(Generic[InnerModel]):
-    """A model that has another one answer; what is no answer is the inner model's."""
+    """A model that forwards calls to an inner model; everything but answers is forwarded as is."""
 
     def __init__(self, inner: InnerModel) -> None:
         self._inner = inner
@@ -201,17 +208,17 @@ class WrappingModel(Generic[InnerModel]):
 
     @property
     def inner(self) -> InnerModel:
-        """The model that answers."""
+        """The inner model."""
         return self._inner
 
     @property
     def label(self) -> str:
-        """The model's name for people."""
+        """The model's name for the user."""
         return self._inner.label
 
     @property
     def capabilities(self) -> Capabilities:
-        """Return what can be sent to it."""
+        """The abilities of the inner model."""
         return self._inner.capabilities
 
     def request_body(self, request: ModelRequest) -> JsonObject:
@@ -219,51 +226,51 @@ class WrappingModel(Generic[InnerModel]):
         return self._inner.request_body(request)
 
     async def close(self) -> None:
-        """Do nothing: the caller that opened the inner model closes it."""
+        """Do nothing: the inner model is closed by the code that opened it."""
 
 
 def answering_model(model: object) -> object:
-    """Return the innermost model of those that have another one answer."""
+    """Return the innermost model of nested wrapping models."""
     while isinstance(model, WrappingModel):
         model = model.inner
     return model
 
 
 async def prepare_model(model: object, tell: TellOpening) -> None:
-    """Open what a model needs before its clock starts; does nothing the second time.
+    """Open what a model needs before its time is measured; do nothing the second time.
 
     Raises:
-        ModelError: it cannot be opened.
+        ModelError: the model cannot be opened.
     """
     if hasattr(model, "prepare"):
         await model.prepare(tell)
 
 
 def place_of(model: object) -> ModelPlace:
-    """Return which model answers, and where; empty of one that is on no server."""
+    """Return which model answers and on which server; empty for a model without a server."""
     place = getattr(answering_model(model), "place", None)
     return place if isinstance(place, ModelPlace) else ModelPlace()
 
 
 @runtime_checkable
 class EmbeddingModel(Protocol):
-    """A model whose server gives vectors too."""
+    """A model whose server also computes embeddings."""
 
     async def embed(self, texts: Sequence[str], model: str) -> tuple[tuple[float, ...], ...]:
-        """Return one vector for each text, all of one length.
+        """Return one embedding for each text, all of the same length.
 
         Args:
-            texts: what is embedded.
+            texts: the texts to embed.
             model: id of the embedding model at the server.
 
         Raises:
-            ModelError: the server cannot, or will not.
+            ModelError: the server does not return them.
         """
         ...
 
 
 class ModelError(Exception):
-    """A model call that failed, with what the user can do."""
+    """A failed model call, with advice for the user."""
 
     def __init__(self, kind: str, message: str, hint: str = "", *, retryable: bool = False) -> None:
         super().__init__(message)
@@ -280,12 +287,13 @@ class ModelError(Exception):
         self.retries: int | None = None
         """Number of retries for a loop around the model, if the connection sets it."""
         self.is_exhausted = False
-        """Whether it was tried again already as often as the connection allows; a loop around the
-        model that tried again too would multiply the tries."""
+        """Whether the connection's retries are used up; a loop around the model must not retry
+        again.
+        """
 
 
 def nothing_asked() -> ModelError:
-    """Return the error of a request without a message, which is not sent."""
+    """Return the error for a request without messages, which is not sent."""
     return ModelError(
         "no-message",
         "The request holds no message, so it was not sent.",

@@ -1,4 +1,4 @@
-"""From a model request to the body that goes over the wire, within what the model can take."""
+"""Build the HTTP body of a model request, within the abilities of the model."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -22,14 +22,14 @@ def request_body(
 ) -> JsonObject:
     """Return the body of a streaming request.
 
-    The text protocols have their tools in the prompt: only `native` sends them beside it. What the
-    model is known not to take is left out here, so that what is shown is what is sent.
+    Only `native` sends tools beside the messages: text protocols have them in the prompt. Options
+    that the model is known to reject are removed here, so that the shown body is the sent one.
 
     Args:
-        request: the call.
-        model_id: id under which the server knows the model.
-        capabilities: what it takes.
-        provider: the form of the body.
+        request: the model request.
+        model_id: model id on the server.
+        capabilities: abilities of the model.
+        provider: form of the body.
         media: reads local files.
     """
     with_tools = request.protocol == "native" and capabilities.tools
@@ -51,16 +51,16 @@ def request_body(
 def fitting(
     options: JsonObject | None, tools: Sequence[ToolSpec], capabilities: Capabilities
 ) -> JsonObject:
-    """Return the options that can be sent: a word on several calls at once goes with tools only."""
+    """Return the options that can be sent; the one for parallel calls is sent only with tools."""
     if options is None or (tools and capabilities.parallel):
         return options or {}
     return {name: value for name, value in options.items() if name != "allowMultipleToolCalls"}
 
 
 def sendable(value: Json) -> Json:
-    """Return the value with lone surrogates replaced: UTF-8 has no room for them.
+    """Return the value with lone surrogates replaced, which UTF-8 cannot encode.
 
-    A model, a tool or the clipboard can bring one into a text.
+    A model, a tool or the clipboard can put one into a text.
     """
     if isinstance(value, str):
         made = value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
@@ -72,14 +72,14 @@ def sendable(value: Json) -> Json:
     return value
 
 
-# A request as it leaves: with the values of secrets that stand in it as references.
+# A request as sent: references are replaced by the values of secrets.
 
 
 def as_sent(request: ModelRequest) -> ModelRequest:
     """Return the request with the values of its secrets.
 
     Raises:
-        MissingValueError: one of them has no value here.
+        MissingValueError: a secret has no value here.
     """
     if request.resolve_option is not None:
         options = changed(request.options, request.resolve_option)
@@ -106,7 +106,7 @@ def as_sent(request: ModelRequest) -> ModelRequest:
 
 
 def _message(message: Message, reveal: Reveal) -> Message:
-    """Return a message; a call's arguments are JSON, with values in JSON's form."""
+    """Return a message with values; in a call's arguments they are written as JSON."""
     parts = tuple(
         replace(part, arguments=reveal(part.arguments, _in_json))
         if isinstance(part, ToolCallPart)

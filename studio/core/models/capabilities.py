@@ -1,7 +1,7 @@
-"""Facts about models: windows, abilities and prices, from data files, servers and users.
+"""Facts about models from data files, servers and users: context windows, abilities, prices.
 
-A price, from the table of genai-prices, is that of one provider and one model: an id that the
-table does not name is unknown, never that of a model whose id begins alike.
+A price from the table of genai-prices applies to one provider and one model: an id that is not in
+the table has no price, never that of a model with a similar id.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class ModelFacts:
     """Price, if it is known."""
 
     source: str = "unknown"
-    """Source of the facts, for people."""
+    """Source of the facts, for the user."""
 
 
 def facts_of(
@@ -66,13 +66,13 @@ def facts_of(
     """Return the known facts about a model.
 
     Args:
-        model_id: id as the server knows it; what stands before a slash is the maker's name.
-        corrections: what the user entered in the connection (fields of `Capabilities`, and
+        model_id: model id on the server; the part before a slash is the vendor.
+        corrections: the user's entries in the connection (fields of `Capabilities`, and
             `price` with `input`, `output` and `cached` dollars for a million tokens).
-        listed: the server's own description of it, from its list.
-        connection: where it answers; without one no price is looked up.
-        priced: whether the table of prices and windows is looked into; its first use loads it,
-            which takes a moment (`prices.load`).
+        listed: the server's description of the model, from its list.
+        connection: connection of the model; without one no price is looked up.
+        priced: whether to use the table of prices and windows, which is slow to load at its first
+            use (`prices.load`).
     """
     found = _entry(model_id)
     facts = (
@@ -113,13 +113,13 @@ _TRIED = {
     "stop": "stop",
     "vision": "vision",
 }
-"""Question of a test for each ability."""
+"""Name of the trial for each ability."""
 
 
 def _found(tried: JsonObject) -> JsonDict:
-    """Return the results of a test: what worked, and what the server refused.
+    """Return the results of a trial: abilities that worked or that the server rejected.
 
-    An answer that came without it says little: a small model may only not have wanted to.
+    A reply that did not use an ability proves nothing: a small model may just not have chosen it.
     """
     sure = {"yes": True, "refused": False}
     return {
@@ -130,9 +130,9 @@ def _found(tried: JsonObject) -> JsonDict:
 
 
 def _abilities(listed: JsonObject) -> JsonDict:
-    """Read a server's description in the words of llama.cpp, vLLM, OpenRouter and others.
+    """Read a server's description in the formats of llama.cpp, vLLM, OpenRouter and others.
 
-    What is not said stays as it is known.
+    Only the abilities that it contains are returned.
     """
     places = (listed, object_of(listed.get("meta")))
     windows = (place.get(key) for place in places for key in (*_WINDOW_KEYS, "n_ctx"))
@@ -152,7 +152,7 @@ def _abilities(listed: JsonObject) -> JsonDict:
 
 
 def _abilities_of_ollama(listed: JsonObject) -> JsonDict:
-    """Read Ollama's `/api/show`: the model's context window, or the one that its file sets."""
+    """Read Ollama's `/api/show`: the model's context window, or the one set in its file."""
     abilities: JsonDict = {}
     about = listed.get("model_info")
     for key, value in about.items() if isinstance(about, Mapping) else ():
@@ -182,7 +182,7 @@ def _listed_price(listed: JsonObject) -> EnteredPrice | None:
 
 
 def _entry(model_id: str) -> JsonObject | None:
-    """Return the entry with the longest prefix that ends where a word of the id ends."""
+    """Return the entry whose name is the longest prefix of the id that ends at a word's end."""
     name = model_id.rpartition("/")[2].lower()
     fitting = [
         entry
@@ -194,7 +194,7 @@ def _entry(model_id: str) -> JsonObject | None:
 
 
 def _with(able: Capabilities, said: JsonObject) -> Capabilities:
-    """Add reported capabilities; values of a wrong type are left out."""
+    """Return abilities with the reported ones added; values of a wrong type are ignored."""
     changes: dict[str, Any] = {}
     for each in fields(Capabilities):
         value = said.get(each.name)
@@ -204,7 +204,7 @@ def _with(able: Capabilities, said: JsonObject) -> Capabilities:
     return replace(able, **changes)
 
 
-# The table of prices and windows: genai-prices' own snapshot, or a newer one that was fetched.
+# The table of prices and windows: the snapshot in genai-prices, or a newer download.
 
 ADDRESS = (
     "https://raw.githubusercontent.com/pydantic/genai-prices/refs/heads/main/prices/new_data/v2/"
@@ -217,13 +217,13 @@ _SECONDS = 30.0
 
 
 def kept_table() -> Path:
-    """Return the file of the table that was fetched last."""
+    """Return the path of the table that was downloaded last."""
     return user_paths().cache / "prices.json"
 
 
 @cache
 def price_table() -> DataSnapshot:
-    """Return the table; a fetched one that cannot be read counts as missing."""
+    """Return the table; a downloaded one that cannot be read is ignored."""
     import_whole("genai_prices.data_snapshot")
     from genai_prices.data_snapshot import get_snapshot
 
@@ -234,12 +234,12 @@ def price_table() -> DataSnapshot:
 
 
 def is_loaded() -> bool:
-    """Return whether prices are loaded, so that asking for one takes no time."""
+    """Return whether prices are loaded, so that a lookup is fast."""
     return price_table.cache_info().currsize > 0
 
 
 def table_name() -> str:
-    """Return the table's name, as shown."""
+    """Return the table's name for the user."""
     try:
         fetched = datetime.fromtimestamp(kept_table().stat().st_mtime, UTC)
     except OSError:
@@ -248,10 +248,10 @@ def table_name() -> str:
 
 
 async def fetch_prices(address: str = ADDRESS) -> str:
-    """Fetch the newest table, keep it, and use it from now on; gives its name.
+    """Download the newest table, store it, and use it from now on; return its name.
 
     Raises:
-        ModelError: it cannot be fetched or read; the one before stays.
+        ModelError: it cannot be downloaded or read; the previous one stays.
     """
     data = await _fetched(address)
     try:
@@ -295,13 +295,13 @@ async def _fetched(address: str) -> bytes:
 
 
 def _read(data: bytes) -> DataSnapshot:
-    """Read the table of a published file.
+    """Read a published file as a table.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the file is no such table.
     """
     from genai_prices.data_snapshot import DataSnapshot
-    from genai_prices.types import _providers_from_raw  # its own way from a file to a table
+    from genai_prices.types import _providers_from_raw  # the package's own parser
 
     raw = parse_json(data.decode("utf-8"))
     if not isinstance(raw, list) or not raw:
@@ -328,7 +328,7 @@ _COUNTED: Mapping[str, str] = {
     "output_audio_tokens": "output_audio_tokens",
     "input_image_tokens": "input_image_tokens",
 }
-"""Our figures by the names of genai-prices."""
+"""The studio's usage fields by the names of genai-prices."""
 
 
 class Price(Protocol):
@@ -336,36 +336,36 @@ class Price(Protocol):
 
     @property
     def source(self) -> str:
-        """Return the source of the price, for people."""
+        """Source of the price, for the user."""
         ...
 
     def of(self, usage: Usage) -> float | None:
-        """Return a call's price in US dollars; None where the figures cannot be priced."""
+        """Return a call's price in US dollars; None if its usage cannot be priced."""
         ...
 
     def per_million(self) -> tuple[float, float, float | None]:
-        """Return US dollars per million tokens of requests, replies, and cached input."""
+        """Return the US dollars per million tokens of requests, replies, and cached input."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class EnteredPrice:
-    """US dollars for a million tokens, as the user entered them or a server lists them."""
+    """US dollars per million tokens, entered by the user or listed by a server."""
 
     input: float
-    """Of the request."""
+    """Price of request tokens."""
 
     output: float
-    """Of the reply."""
+    """Price of reply tokens."""
 
     cached: float | None = None
-    """Of the request, where the provider had it in its cache; `None`: as `input`."""
+    """Price of request tokens that the provider had cached; None for the price of `input`."""
 
     source: str = "your corrections"
     """Source of the price."""
 
     def of(self, usage: Usage) -> float:
-        """Return the cost of a call."""
+        """Return the cost of a call in US dollars."""
         cached = min(usage.cached_tokens, usage.input_tokens)
         cheap = self.input if self.cached is None else self.cached
         return (
@@ -375,7 +375,7 @@ class EnteredPrice:
         ) / _MILLION
 
     def per_million(self) -> tuple[float, float, float | None]:
-        """Return the prices as entered."""
+        """Return the entered prices."""
         return self.input, self.output, self.cached
 
 
@@ -384,27 +384,27 @@ class ListedPrice:
     """The price of one model of one provider in the snapshot."""
 
     asked: str
-    """The id that the price was looked up for."""
+    """The id for which the price was looked up."""
 
     provider: str
-    """The provider whose price it is."""
+    """The provider to which the price applies."""
 
     model: str
-    """The id that the snapshot has for it."""
+    """The model's id in the snapshot."""
 
     @property
     def is_equal(self) -> bool:
-        """Whether the ids are the same, and not an alias or a dated version of the other."""
+        """Whether the ids are equal, rather than one an alias or a dated version of the other."""
         return self.asked.rpartition("/")[2].lower() == self.model.rpartition("/")[2].lower()
 
     @property
     def source(self) -> str:
-        """Whose price it is; an id that is not the same is marked."""
+        """The provider and model of the price; an id that differs is marked."""
         mark = "" if self.is_equal else f" ≠ {self.asked}"
         return f"genai-prices: {self.provider}/{self.model}{mark}"
 
     def of(self, usage: Usage) -> float | None:
-        """Return the cost of a call."""
+        """Return the cost of a call in US dollars; None if its usage cannot be priced."""
         from genai_prices import Usage as Counted
 
         counted = {
@@ -412,7 +412,7 @@ class ListedPrice:
         }
         try:
             found = price_table().calc(Counted(**counted), self.model, self.provider, None, None)
-        except (LookupError, ValueError):  # figures that contradict each other
+        except (LookupError, ValueError):  # usage fields that contradict each other
             return None
         return float(found.total_price)
 
@@ -426,7 +426,7 @@ class ListedPrice:
 
 
 def listed_price(model_id: str, connection: Connection) -> ListedPrice | None:
-    """Return the price of a model where a connection leads; None where it is not known."""
+    """Return the price of a model at a connection; None if it is not known."""
     found = _find(model_id, connection)
     if found is None:
         return None
@@ -435,13 +435,13 @@ def listed_price(model_id: str, connection: Connection) -> ListedPrice | None:
 
 
 def listed_window(model_id: str, connection: Connection | None = None) -> int | None:
-    """Return the tokens of the model's window; None where it is not known."""
+    """Return the size of the model's context window in tokens; None if it is not known."""
     found = _find(model_id, connection)
     return found[1].context_window if found is not None else None
 
 
 def _find(model_id: str, connection: Connection | None) -> tuple[Provider, ModelInfo] | None:
-    """Find the provider and the model; another server is only asked about its maker's models."""
+    """Return provider and model of the table; on other servers, by the model's vendor."""
     if not model_id:
         return None
     provider = _PROVIDERS.get(connection.kind) if connection is not None else None
@@ -465,7 +465,7 @@ def _look_up(
 
 
 def priced(delta: ReplyDelta, price: Price | None) -> ReplyDelta:
-    """Return figures with their cost, where the server says none and the price is known."""
+    """Return usage with its cost added, if the server gives none and the price is known."""
     if price is None or not isinstance(delta, UsageDelta) or delta.usage.cost is not None:
         return delta
     return UsageDelta(replace(delta.usage, cost=price.of(delta.usage)))

@@ -1,4 +1,4 @@
-"""Which connection a document is run with, and why; and the model that answers for it."""
+"""Choose the connection for a document, with the reason, and open its model."""
 
 import os
 from collections.abc import Mapping
@@ -57,61 +57,61 @@ _VENDORS: Mapping[str, tuple[str, str]] = {
     "togetherai": ("https://api.together.xyz/v1", "TOGETHER_API_KEY"),
     "xai": ("https://api.x.ai/v1", "XAI_API_KEY"),
 }
-"""Providers that speak OpenAI's API, by promptfoo's names: address, and the variable of the key."""
+"""Providers with OpenAI's API under promptfoo's names: address, and variable of the key."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """The model that a document will be answered by."""
+    """The connection and model chosen for a document."""
 
     connection: Connection
-    """Place."""
+    """Chosen connection."""
 
     declaration: ModelDeclaration
-    """The document's model block, with the id that will be asked for."""
+    """The document's model block, with the id to request."""
 
     reason: str
-    """Reason why this one, for the status bar."""
+    """Reason for the choice, for the status bar."""
 
     warning: str = ""
-    """Request of the document that was not met; empty if all were."""
+    """Part of the document's request that was not met; empty if it was met."""
 
     asked_id: str = ""
-    """Model id that the document names; empty if it names none."""
+    """Model id that the document names; empty if there is none."""
 
     asked_place: str = ""
-    """Name of the connection that the document asks for; empty if it asks for none."""
+    """Name of the connection that the document names; empty if there is none."""
 
     missing: str = ""
-    """Sentence on what the document names and is not set up here; empty where it is."""
+    """Sentence about what the document names and is not set up; empty if everything is."""
 
     folder: str = ""
-    """Folder for which the user chose this connection; empty where something else decided."""
+    """Folder for which the user chose this connection; empty if something else decided."""
 
     untrusted: str = ""
-    """An endpoint that the file chose and the user has not allowed yet; ask before sending."""
+    """Endpoint from the file that the user has not allowed yet; ask before sending."""
 
     denied: str = ""
-    """Sentence on the project's file that does not allow the connection; empty where it does."""
+    """Sentence about the project's file that forbids the connection; empty if it is allowed."""
 
     is_described: bool = False
     """Whether the document itself describes the connection."""
 
     @property
     def refusal(self) -> str:
-        """The reason why nothing may be sent: what is not allowed, or missing and not replaced."""
+        """The reason why nothing may be sent: a forbidden connection, or a missing one."""
         return self.denied or ("" if self.folder else self.missing)
 
     @property
     def instead_of(self) -> str:
-        """Return the model or place that the document asks for where another answers, or empty."""
+        """The model or connection that the document names if another one answers; else empty."""
         is_elsewhere = self.asked_place not in ("", self.connection.name)
         is_another = self.asked_id not in ("", self.declaration.id)
         return (self.asked_id or self.asked_place) if is_elsewhere or is_another else ""
 
 
 def provider_connection(provider: str) -> Connection | None:
-    """Return how a provider is reached by its own address and key; None for an unknown name."""
+    """Return a provider's default connection; None for an unknown name."""
     name = provider.lower()
     kind = _PROVIDERS.get("azure" if name == "foundry" else name)
     if kind is not None:
@@ -131,19 +131,19 @@ def choose_connection(
     trusted: bool = True,
     file: Path | None = None,
 ) -> ModelChoice:
-    """Find the connection for a document.
+    """Choose the connection for a document.
 
-    In this order: the one the user picked for it; the one that the user chose for its folder; the
-    one its `connection` block names or describes; one for its `provider`, from the file of
-    connections or the environment; the default. A document that names what is not set up here
-    gets a choice with a `refusal`: never the default.
+    In this order: the user's choice for the document; the user's choice for its folder; the one
+    that its `connection` block names or describes; one for its `provider`, from the file of
+    connections or the environment; the default. A document that names a connection that is not set
+    up gets a choice with a `refusal`, never the default.
 
     Args:
         declaration: the document's `model:` block, references unresolved.
-        connections: what the user has set up.
-        chosen: name of the connection picked by the user, over all.
+        connections: the user's connections.
+        chosen: name of the user's choice, which takes precedence.
         environment: variables; the process's own by default.
-        trusted: whether the document's folder is; of another no `${env:}` is read.
+        trusted: whether the document's folder is trusted; otherwise no `${env:}` is read.
         file: the document's file; None for one that was never saved.
     """
     variables = os.environ if environment is None else environment
@@ -177,7 +177,7 @@ def _named(
     *,
     trusted: bool,
 ) -> ModelChoice | None:
-    """Return what the document names; None where it names neither connection nor provider."""
+    """Return the choice that the document names; None if it names no connection or provider."""
     block = declaration.connection
     if str(block.get("kind", "")) == "reference" or ("name" in block and "endpoint" not in block):
         return _by_name(str(block.get("name", "")), declaration, connections)
@@ -194,12 +194,12 @@ def _named(
 
 
 def _missing(connection: Connection, declaration: ModelDeclaration, sentence: str) -> ModelChoice:
-    """Return a choice that is refused; its connection has no address, or a key that is not set."""
+    """Return a refused choice; its connection has no address, or its key is not set."""
     return ModelChoice(connection, declaration, sentence, missing=sentence)
 
 
 def _with_id(declaration: ModelDeclaration, variables: Mapping[str, str]) -> ModelDeclaration:
-    """Return the declaration with the id that its variable holds; as written where none is set."""
+    """Return the declaration with its id resolved from a variable; unchanged if it is not set."""
     reference = whole_reference(declaration.id)
     if reference is None or reference.protocol != "env":
         return declaration
@@ -221,10 +221,10 @@ def _by_endpoint(
     connections: Connections,
     variables: Mapping[str, str] | None,
 ) -> ModelChoice:
-    """Return the document's choice; without `variables` none of its references is read."""
+    """Return the choice for an endpoint; without `variables` no reference in it is resolved."""
     variable, default, path = "", endpoint, ""
     found = next(find_references(endpoint), None)
-    # Anything else after a variable could make another host of it.
+    # Anything else after a variable could turn it into another host.
     if found is not None and found.protocol == "env" and found.span.start == 0:
         rest = endpoint[found.span.end :].strip()
         if rest[:1] in ("", "/"):
@@ -243,7 +243,7 @@ def _by_endpoint(
     reference = key if isinstance(key, str) and named and variables is not None else ""
     kind = _PROVIDERS.get(declaration.provider.lower(), "compatible")
     if kind == "openai":
-        kind = "compatible"  # its address is named; nothing else differs
+        kind = "compatible"  # its address is explicit; nothing else differs
     made = Connection(
         f"endpoint of {origin(address) or address}", kind, base_url=address, key=reference
     )
@@ -258,7 +258,7 @@ def _by_endpoint(
         choice = replace(
             choice, warning="The key written in the prompt is not used: name it as ${env:NAME}."
         )
-    # An address of the user's own environment or connections was not chosen by the file.
+    # An address from the user's environment or connections was not chosen by the file.
     own = [origin(each.base_url) for each in connections.connections if each.base_url]
     allowed = bool(of_variable) or is_trusted(address, (*connections.trusted, *own))
     return choice if allowed else replace(choice, untrusted=origin(address) or address)
@@ -270,7 +270,7 @@ def _by_provider(
     connections: Connections,
     variables: Mapping[str, str],
 ) -> ModelChoice:
-    """Return the user's connection of the provider, otherwise its usual one."""
+    """Return the user's connection for the provider, otherwise its default one."""
     is_vendor = usual.kind == "compatible"
     for each in connections.connections:
         if (
@@ -282,7 +282,7 @@ def _by_provider(
     variable = environment_name(usual.key) or ""
     address = variables.get(_ADDRESS_VARIABLES.get(usual.kind, ""), "") or usual.base_url
     made = replace(usual, base_url=address)
-    if not variable:  # a server of this machine, which asks for no key
+    if not variable:  # a local server, which needs no key
         reason = f"the prompt's provider is {declaration.written!r}, at {address}"
         return _choice(made, declaration, reason)
     return _by_key(variable, made, declaration, variables)
@@ -291,7 +291,7 @@ def _by_provider(
 def _by_key(
     variable: str, made: Connection, declaration: ModelDeclaration, variables: Mapping[str, str]
 ) -> ModelChoice:
-    """Return a connection made for a provider, where the variable of its key is set."""
+    """Return a connection for a provider if the variable of its key is set."""
     name = declaration.written
     if variables.get(variable):
         reason = f"the prompt's provider is {name!r} and {variable} is set"
@@ -319,8 +319,8 @@ def _choice(
 ) -> ModelChoice:
     """Return a choice with its model id.
 
-    A connection that the document asked for gets the document's model; one that was picked
-    otherwise gets its own, because a model id means nothing to another server.
+    A connection that the document names uses the document's model; one chosen otherwise uses its
+    own, because model ids differ between servers.
     """
     ids = (declaration.id, connection.model)
     model = next(filter(None, ids if prefer_document else reversed(ids)), "")
@@ -334,7 +334,7 @@ def needs_address(connection: Connection) -> bool:
     return connection.is_remote and not address_of(connection)
 
 
-# From a chosen connection to a model that answers, and the servers of embedded ones.
+# Opens the model of a chosen connection, and the servers of embedded models.
 
 
 def open_model(
@@ -346,19 +346,19 @@ def open_model(
     media: MediaSource | None = None,
     listed: JsonObject | None = None,
 ) -> ChatModel:
-    """Make the model that a document will be answered by; nothing is sent or started yet.
+    """Create the model for a document; nothing is sent or started yet.
 
     Args:
         choice: connection and declaration, from `choose_connection`.
-        secrets: where keys are; a store of its own by default.
-        embedded: the studio's one embedded server, which outlives the model; without it the model
-            starts its own and `close` stops it.
-        connections: needed only where a recording is made through another connection.
+        secrets: store of the keys; by default a new one.
+        embedded: the studio's shared embedded server; without it the model starts its own, which
+            `close` stops.
+        connections: needed only to record through another connection.
         media: reads the prompt's local files.
-        listed: what the server was found to say of the model, from its list.
+        listed: the server's description of the model, from its list.
 
     Raises:
-        ModelError: the connection lacks something ("no-model", "no-address", "no-script", …).
+        ModelError: the connection is incomplete ("no-model", "no-address", "no-script", …).
     """
     connection = choice.connection
     match connection.kind:
@@ -391,8 +391,8 @@ def open_model(
 def grammar_level(connection: Connection) -> GrammarLevel:
     """Return the level of an embedded model's grammar.
 
-    All of it for the bundled one; a model of the user's own may be better than that, and only
-    gets what a syntax needs.
+    The bundled model gets the highest level; the user's own model may need less and only gets a
+    syntax.
     """
     default: GrammarLevel = "syntax" if connection.settings.get("weights") else DEFAULT_LEVEL
     setting = connection.settings.get("grammar")
@@ -462,7 +462,7 @@ def _path(connection: Connection, key: str, kind: str, hint: str) -> Path:
 def _through(
     connection: Connection, declaration: ModelDeclaration, connections: Connections | None
 ) -> ModelChoice | None:
-    """Return the connection that a recording is made through; `None` when it is only replayed."""
+    """Return the connection through which a recording is made; None if it is only replayed."""
     name = connection.settings.get("through")
     if not isinstance(name, str) or not name:
         return None
@@ -479,21 +479,21 @@ def _through(
 
 
 class EmbeddedServers:
-    """The servers of one experiment in one process; each starts with its first request."""
+    """The embedded servers of one experiment in one process; each starts with its first request."""
 
     def __init__(self, shared: EmbeddedServer | None, sharers: int = 1) -> None:
-        """Take the studio's own, which answers for all where there is one.
+        """Use the studio's embedded server for everything, if there is one.
 
         Args:
-            shared: the studio's own.
-            sharers: processes of this machine that start servers of their own at the same time.
+            shared: the studio's embedded server.
+            sharers: number of processes on this machine that start servers at the same time.
         """
         self._shared = shared
         self._sharers = sharers
         self._started: dict[EmbeddedSettings, EmbeddedServer] = {}
 
     def of(self, choice: ModelChoice) -> EmbeddedServer | None:
-        """Return the server that answers; None for a choice that is not embedded."""
+        """Return the server for a choice; None if it is not embedded."""
         if choice.connection.kind != "embedded":
             return None
         if self._shared is not None:
@@ -504,14 +504,14 @@ class EmbeddedServers:
         return self._started[settings]
 
     def settings(self, choice: ModelChoice) -> EmbeddedSettings:
-        """Return a server's settings; the processor is shared if the connection sets no threads."""
+        """Return a server's settings; processes share the processor if no threads are set."""
         found = embedded_settings(choice.connection)
         if "threads" in choice.connection.settings:
             return found
         return replace(found, threads=max(1, found.threads // self._sharers))
 
     async def close(self) -> None:
-        """Stop those that were started here."""
+        """Stop the servers that were started here."""
         for server in self._started.values():
             await server.stop()
         self._started.clear()

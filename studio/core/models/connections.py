@@ -1,4 +1,4 @@
-"""Connections: where models answer; their file, and the endpoints that may be sent to."""
+"""Connections to models: their file, and the endpoints to which requests may be sent."""
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,16 +28,17 @@ ConnectionKind: TypeAlias = Literal[
     "manual",
     "replay",
 ]
-"""`compatible`: any server that speaks OpenAI's API. `anthropic`, `gemini` and `ollama` speak their
-own; an address that ends in `/openai` is Gemini's compatible one."""
+"""Kind of server. `compatible`: any with OpenAI's API. `anthropic`, `gemini` and `ollama` use their
+own APIs; an address that ends in `/openai` is Gemini's compatible one.
+"""
 
 KINDS: tuple[ConnectionKind, ...] = get_args(ConnectionKind)
-"""Every kind."""
+"""All kinds."""
 
 REMOTE_KINDS: frozenset[ConnectionKind] = frozenset(
     ("openai", "azure", "compatible", "anthropic", "gemini", "ollama")
 )
-"""Kinds that a request leaves this process for."""
+"""Kinds whose requests leave this process."""
 
 Api: TypeAlias = Literal["chat", "responses"]
 """Chat completions or the Responses API."""
@@ -45,41 +46,42 @@ Api: TypeAlias = Literal["chat", "responses"]
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """A place where a model answers."""
+    """The settings of a place where a model answers."""
 
     name: str
-    """Unique; a document's `connection: {kind: reference, name: …}` means this."""
+    """Unique name, used by a document's `connection: {kind: reference, name: …}`."""
 
     kind: ConnectionKind
-    """Kind of the connection."""
+    """Kind of server."""
 
     model: str = ""
-    """Model id where a document names none; for Azure the deployment."""
+    """Model id for documents without one; for Azure the deployment."""
 
     base_url: str = ""
-    """Address of the API; empty for the kind's own."""
+    """Address of the API; empty for the kind's default."""
 
     key: str = ""
     """Reference to the key: `${env:NAME}`, `keyring`, or empty for none. Never a key."""
 
     api: Api = "chat"
-    """Which API is spoken."""
+    """API for requests."""
 
     api_version: str = ""
-    """Azure's version of its API."""
+    """API version of Azure."""
 
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Further headers; none of them secret."""
+    """Further headers without secrets."""
 
     settings: JsonObject = field(default_factory=dict)
-    """Settings of one kind only. embedded: `weights`, `context`, `threads`, `grammar`; scripted:
-    `script`; replay: `recording`, `through`."""
+    """Settings for a single kind. embedded: `weights`, `context`, `threads`, `grammar`; scripted:
+    `script`; replay: `recording`, `through`.
+    """
 
     capabilities: JsonObject = field(default_factory=dict)
-    """The user's corrections of what the model can do (fields of `Capabilities`)."""
+    """The user's corrections of the model's abilities (fields of `Capabilities`)."""
 
     tried: JsonObject = field(default_factory=dict)
-    """Results of testing its server: the `model`, and a verdict for each ability."""
+    """Results of a trial of its server: the `model`, and a verdict for each ability."""
 
     first_byte_seconds: float = 120.0
     """Timeout for the start of the reply, in seconds."""
@@ -91,16 +93,16 @@ class Connection:
     """Number of retries of a failed call, whatever the cause."""
 
     call_seconds: float = 900.0
-    """The longest time of a call, from sending to the end of the reply."""
+    """Maximum time of a call, from sending to the end of the reply, in seconds."""
 
     reply_megabytes: float = 64.0
-    """The most that is read of a reply, after unpacking."""
+    """Maximum size of a decompressed reply, in megabytes."""
 
     event_megabytes: float = 16.0
-    """The most that is read of one event of a reply."""
+    """Maximum size of one event of a reply, in megabytes."""
 
     error_kilobytes: float = 256.0
-    """The most that is read of a refusal; what is beyond is left."""
+    """Maximum size that is read of an error response, in kilobytes."""
 
     @property
     def is_remote(self) -> bool:
@@ -110,19 +112,19 @@ class Connection:
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A start for a new connection."""
+    """A template for a new connection."""
 
     id: str
-    """Stable identifier."""
+    """Stable id."""
 
     title: str
-    """For people."""
+    """Title for the user."""
 
     connection: Connection
-    """Connection with the known fields."""
+    """Connection with the known fields set."""
 
     hint: str = ""
-    """Prerequisite that the user must meet."""
+    """Prerequisite for the user."""
 
 
 def _bundled_presets() -> Iterator[Preset]:
@@ -131,11 +133,11 @@ def _bundled_presets() -> Iterator[Preset]:
 
 
 PRESETS = tuple(_bundled_presets())
-"""Templates of new connections, in the order in which they are offered."""
+"""Templates of new connections, in the order of the menu."""
 
 
 def all_presets() -> tuple[Preset, ...]:
-    """Return the studio's own starts, and those of plug-ins that use a free identifier."""
+    """Return the studio's templates, and those of plug-ins with an unused id."""
     taken = {preset.id for preset in PRESETS}
     found = (plugin.value for plugin in installed("connections"))
     added = (each for each in found if isinstance(each, Preset) and each.id not in taken)
@@ -143,7 +145,7 @@ def all_presets() -> tuple[Preset, ...]:
 
 
 EMBEDDED = PRESETS[0].connection
-"""The connection that is always there."""
+"""The embedded connection, which always exists."""
 
 _ADDRESSES: Mapping[ConnectionKind, str] = {
     "openai": "https://api.openai.com/v1",
@@ -154,11 +156,10 @@ _ADDRESSES: Mapping[ConnectionKind, str] = {
 
 
 def address_of(connection: Connection) -> str:
-    """Return the base address that requests go to; empty where there is none (yet).
+    """Return the base address for requests; empty if there is none (yet).
 
-    Addresses of Anthropic's API are written with and without the version at their end, those of
-    Azure's resources without the path of its API; of Ollama that of its compatible path is taken
-    too.
+    Anthropic's addresses may omit the version at their end, and Azure's the path of the API; the
+    compatible path of Ollama is accepted too.
     """
     address = connection.base_url or _ADDRESSES.get(connection.kind, "")
     if connection.kind == "azure" and address and "/openai/" not in address:
@@ -181,44 +182,44 @@ def provider_at(connection: Connection) -> Provider:
     return "openai-responses" if connection.api == "responses" else "openai-chat"
 
 
-# The file of connections: TOML, readable, and never with a key in it.
+# The file of connections: readable TOML, never with a key in it.
 
 _HEAD = (
     "# Connections of Prompt Studio. Keys are never kept here: `key` says where each one is.\n\n"
 )
 _FIELDS = {each.name: each.default for each in fields(Connection)}
 _MOST = 1_000_000_000
-"""The largest number of an entry: what a field of the form can show."""
+"""Maximum number in an entry, limited by the fields of the form."""
 
 
 @dataclass(frozen=True, slots=True)
 class Connections:
-    """Every connection that a user has set up."""
+    """All connections of a user."""
 
     connections: tuple[Connection, ...] = (EMBEDDED,)
-    """In the user's order; the embedded model is always among them."""
+    """The connections in the user's order; always includes the embedded model."""
 
     default: str = EMBEDDED.name
-    """Name of the one that documents without a wish of their own use."""
+    """Name of the connection for documents that name none."""
 
     trusted: tuple[str, ...] = ()
-    """Endpoints (scheme, host, port) that the user allowed documents to send to."""
+    """Endpoints (scheme, host, port) to which the user lets documents send."""
 
     folders: Mapping[str, str] = field(default_factory=dict)
-    """Names of connections by folder: what the user chose for the prompts below each folder."""
+    """Names of connections by folder: the user's choice for the prompts below each folder."""
 
     folder_models: Mapping[str, str] = field(default_factory=dict)
-    """Ids of models by folder, where the user chose another than its connection's own."""
+    """Model ids by folder, if the user chose another than the connection's."""
 
     problems: tuple[str, ...] = ()
     """Problems of the file, in plain sentences."""
 
     def named(self, name: str) -> Connection | None:
-        """Return the connection of that name."""
+        """Return the connection with that name; None if there is none."""
         return next((each for each in self.connections if each.name == name), None)
 
     def folder_of(self, file: Path | None) -> str:
-        """Return the nearest folder above a file that has a choice; empty where none has."""
+        """Return the nearest folder above a file that has a choice; empty if none has."""
         if file is None or not self.folders:
             return ""
         above = (str(folder) for folder in file.resolve().parents)
@@ -226,17 +227,17 @@ class Connections:
 
     @property
     def default_connection(self) -> Connection:
-        """The default one; the embedded model where that name is gone."""
+        """The default connection; the embedded model if its name no longer exists."""
         return self.named(self.default) or EMBEDDED
 
 
 def user_connections() -> Connections:
-    """Read the user's own file."""
+    """Read the user's file of connections."""
     return read_connections(user_paths().config / "connections.toml")
 
 
 def read_connections(path: Path) -> Connections:
-    """Read the file; an unreadable entry is left out and reported."""
+    """Read the file; an unreadable entry is skipped and reported."""
     try:
         data = tomllib.loads(read_text(path))
     except FileNotFoundError:
@@ -266,17 +267,18 @@ def read_connections(path: Path) -> Connections:
 
 
 def _texts(table: object) -> dict[str, str]:
-    """Return the entries of a table that are texts."""
+    """Return the text entries of a table."""
     entries = table.items() if isinstance(table, dict) else ()
     return {key: value for key, value in entries if isinstance(value, str)}
 
 
 def write_connections(path: Path, connections: Connections) -> None:
-    """Write the file whole or not at all.
+    """Write the file atomically.
 
     Raises:
-        ValueError: a connection holds a key instead of a reference, a secret header, or a password.
-        OSError: the file cannot be written; the old one is as it was.
+        ValueError: a connection contains a key instead of a reference, a secret header, or a
+            password.
+        OSError: the file cannot be written; the old one is unchanged.
     """
     write_private(path, (_HEAD + connections_text(connections)).encode("utf-8"))
 
@@ -285,7 +287,8 @@ def connections_text(connections: Connections) -> str:
     """Return the TOML text.
 
     Raises:
-        ValueError: a connection holds a key instead of a reference, a secret header, or a password.
+        ValueError: a connection contains a key instead of a reference, a secret header, or a
+            password.
     """
     import tomli_w
 
@@ -301,7 +304,7 @@ def connections_text(connections: Connections) -> str:
 
 
 def _entry(connection: Connection) -> dict[str, object]:
-    """Return a connection without what is as by default."""
+    """Return a connection's entry without default values."""
     if not is_reference(connection.key):
         raise ValueError(f"connection {connection.name!r} holds a key instead of a reference")
     for header in connection.headers:
@@ -321,7 +324,7 @@ def _entry(connection: Connection) -> dict[str, object]:
 
 
 def _plain(value: object) -> object:
-    """Return a value that TOML can write; it has no null."""
+    """Return a value for TOML, which has no null."""
     if isinstance(value, Mapping):
         return {str(key): _plain(each) for key, each in value.items() if each is not None}
     if isinstance(value, Sequence) and not isinstance(value, str):
@@ -330,7 +333,7 @@ def _plain(value: object) -> object:
 
 
 def _connection(entry: object) -> Connection | str:
-    """Return the connection of one entry, or why there is none."""
+    """Return the connection of one entry, or the reason why it is invalid."""
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str) or not entry["name"]:
         return "it has no name"
     if entry.get("kind") not in KINDS:
@@ -349,7 +352,7 @@ def _connection(entry: object) -> Connection | str:
             return f"{entry['name']!r}: {name!r} has a number beyond {_MOST:,}"
         values[name] = value
     if not is_reference(values.get("key", "")):
-        # Its text is not repeated: it is a key.
+        # The text is not repeated, since it is a key.
         return f"{entry['name']!r}: 'key' must be a reference such as ${{env:NAME}} or keyring"
     return Connection(**values)
 
@@ -371,7 +374,7 @@ def _type_of(name: str) -> type | tuple[type, ...]:
     return int if isinstance(default, int) else str
 
 
-# Which endpoints a document may send to without the user having been asked.
+# Endpoints to which a document may send without asking the user.
 
 BUILT_IN: tuple[str, ...] = (
     "https://api.openai.com",
@@ -379,16 +382,16 @@ BUILT_IN: tuple[str, ...] = (
     "https://generativelanguage.googleapis.com",
     "https://openrouter.ai",
 )
-"""Providers' own endpoints, each one host. This machine is trusted as well.
+"""The providers' endpoints, each one host. Local servers are trusted as well.
 
-No domain under which anyone can register a host is among them, as Azure's resources are.
+Domains under which anyone can register a host, such as Azure's, are not included.
 """
 
 _PORTS = {"http": 80, "https": 443}
 
 
 def origin(address: str) -> str:
-    """Return an address's scheme, host and port, as kept; empty for other than a web address."""
+    """Return the normalized scheme, host and port of an address; empty if it is no web address."""
     parts = _split(address)
     if parts is None:
         return ""
@@ -398,10 +401,10 @@ def origin(address: str) -> str:
 
 
 def is_trusted(address: str, trusted: Iterable[str] = ()) -> bool:
-    """Return whether requests can go to an address without a question.
+    """Return whether requests can be sent to an address without asking.
 
     Args:
-        address: where the request would go.
+        address: address of the request.
         trusted: origins that the user allowed; `*.` stands for any labels before a domain.
     """
     parts = _split(address)
@@ -413,7 +416,7 @@ def is_trusted(address: str, trusted: Iterable[str] = ()) -> bool:
 
 
 def is_this_machine(host: str) -> bool:
-    """Return whether a host's name or address is this machine's own (loopback)."""
+    """Return whether a host's name or address means this machine (loopback)."""
     try:
         return ip_address(host).is_loopback
     except ValueError:
@@ -428,7 +431,7 @@ def is_local(address: str) -> bool:
 
 def _split(address: str) -> SplitResult | None:
     if "\\" in address:
-        return None  # browsers and libraries disagree on where its host ends
+        return None  # browsers and libraries disagree about where its host ends
     try:
         parts = urlsplit(address.strip())
         _ = parts.port

@@ -1,4 +1,4 @@
-"""Trying a connection: does it answer, as what, and with which models."""
+"""Test a connection: whether it answers, and which models and abilities it has."""
 
 import base64
 import struct
@@ -24,16 +24,17 @@ from studio.core.text.values import JsonDict, JsonObject, parse_json
 from studio.core.wire.reply import Reply, ReplyDelta, accumulate
 
 _NO_LIST = frozenset(("not-found", "bad-reply", "bad-request", "forbidden"))
-"""Faults of the list that say nothing about completions: there is none, it is something else, or
-the key may not see it."""
+"""Errors of the model list that say nothing about completions: there is no list, its path is
+another API, or the key may not read it.
+"""
 
 _FEWEST_TOKENS: Mapping[Api, int] = {"chat": 1, "responses": 16}
-"""Smallest limit of a reply that each API accepts, in tokens."""
+"""Minimum number of output tokens that each API accepts as a limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """The result of trying a connection."""
+    """The result of testing a connection."""
 
     works: bool
     """Whether it answered."""
@@ -45,27 +46,27 @@ class Probe:
     """Advice after a failure."""
 
     models: tuple[str, ...] = ()
-    """Ids of the models that it offers, sorted."""
+    """Ids of the offered models, sorted."""
 
     listed: tuple[JsonObject, ...] = ()
-    """Its own descriptions of them."""
+    """The server's descriptions of the models."""
 
     seconds: float = 0.0
     """Duration in seconds."""
 
     lists: bool = True
-    """Whether it lists its models; where it does not, the id of one has to be typed."""
+    """Whether it lists its models; if not, the user must enter a model's id."""
 
 
 async def probe(
     connection: Connection, secrets: SecretStore, embedded: EmbeddedServer | None = None
 ) -> Probe:
-    """Try a connection; never raises for what is wrong with it.
+    """Test a connection; never raises for faults of the connection.
 
     Args:
         connection: the connection, saved or not.
-        secrets: where its key is.
-        embedded: the studio's embedded server; without it one is started and stopped again.
+        secrets: store of its key.
+        embedded: the studio's embedded server; without it one is started and stopped.
     """
     start = time.monotonic()
     try:
@@ -104,7 +105,7 @@ async def _remote(connection: Connection, secrets: SecretStore, start: float) ->
 
 
 def _without_list(connection: Connection, refused: ModelError, start: float) -> Probe:
-    """Describe a server that does not list its models, while no id of one is known."""
+    """Describe a server without a model list, if no model id is known."""
     seconds = time.monotonic() - start
     typed = "Type the id of a model and test again: it is then asked for one token."
     ends = ": it usually ends in /v1" if connection.kind in ("compatible", "openai") else ""
@@ -128,16 +129,16 @@ def _without_list(connection: Connection, refused: ModelError, start: float) -> 
 async def _ask_one_token(
     connection: Connection, key: KeySource, start: float, refused: ModelError
 ) -> Probe:
-    """Try a server that does not list its models by the shortest request that there is.
+    """Test a server without a model list by the shortest possible request.
 
     Args:
         connection: the connection.
         key: its key.
-        start: when the trial began.
-        refused: how it answered when it was asked for its list.
+        start: start time of the test.
+        refused: its error for the model list.
 
     Raises:
-        ModelError: it does not answer that either.
+        ModelError: this request fails too.
     """
     if not connection.model:
         return _without_list(connection, refused, start)
@@ -178,15 +179,15 @@ async def _embedded(connection: Connection, shared: EmbeddedServer | None, start
     return Probe(True, f"{name} is ready after {duration(seconds)}.", "", (name,), (), seconds)
 
 
-# What a server really does: each ability is asked for once, and what came is judged.
+# The abilities of a server: each is requested once, and the reply is judged.
 
 AbilityName: TypeAlias = Literal[
     "streaming", "tools", "parallel", "schema", "vision", "reasoning", "stop"
 ]
-"""Name of an ability, in the order of the test."""
+"""Name of an ability, in the order of the tests."""
 
 AbilityAnswer: TypeAlias = Literal["yes", "no", "refused", "failed"]
-"""Answer to a test; `refused`: the server said no; `failed`: it did not answer."""
+"""Result of a test; `refused`: the server rejected the request; `failed`: it did not answer."""
 
 _MOST_TOKENS = 400
 _ADD = ToolSpec(
@@ -211,13 +212,13 @@ class TriedAbility:
     """The result of testing one ability."""
 
     name: AbilityName
-    """Which."""
+    """Name of the ability."""
 
     verdict: AbilityAnswer
-    """Whether it was done."""
+    """Verdict of the test."""
 
     remark: str = ""
-    """Other response, or the words of the server."""
+    """Behavior instead of the expected one, or the server's message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +233,7 @@ class _Question:
 
 
 def tried_table(model_id: str, tried: Sequence[TriedAbility]) -> JsonObject:
-    """Return what a connection keeps of a test: the model, and a verdict for each ability."""
+    """Return the part of a test that a connection stores: the model, and a verdict per ability."""
     verdicts: JsonDict = {each.name: each.verdict for each in tried}
     return {"model": model_id, **verdicts}
 
@@ -246,14 +247,14 @@ async def try_abilities(
     """Test each ability once; the failure of one does not affect the others.
 
     Args:
-        connection: the server; each question is sent once.
-        model_id: the model that is asked.
-        key: where its key is.
-        told: told of each as soon as it is known.
+        connection: the server; each request is sent once.
+        model_id: the model to test.
+        key: source of its key.
+        told: called with each result as soon as it is known.
     """
     made: list[TriedAbility] = []
     for name in get_args(AbilityName):
-        # A model of its own each: what one question makes it leave out must not leave out another.
+        # A separate model for each test: an option rejected in one must not be omitted in another.
         model = RemoteModel(replace(connection, retries=0), model_id, key, capabilities=_ALL)
         try:
             made.append(await _ask(model, name, _QUESTIONS[name]))

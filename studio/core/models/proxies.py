@@ -1,9 +1,9 @@
-"""Which proxy of the system leads to a server, and with what a connection to it is secured.
+"""Choose the system's proxy for a server, and the certificates for a connection.
 
-Of the system are the variables HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY, also in lower case,
-and where there are none the settings of Windows and macOS. It is decided here and not by the HTTP
-library: that one knows no exceptions of those systems, sends what is meant for this machine through
-the proxy too, and does not say which proxy has failed.
+The system's settings are the variables HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY, also in
+lower case, and without them the settings of Windows and macOS. The choice is made here because the
+HTTP library ignores the exceptions of those systems, sends local requests through the proxy too,
+and does not say which proxy failed.
 """
 
 from __future__ import annotations
@@ -31,42 +31,42 @@ _PORTS = {"http": 80, "https": 443}
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
-    """The way to a server."""
+    """A proxy for requests to a server."""
 
     url: Secret
-    """Its whole address; it may hold a name and a password."""
+    """Complete address; may contain a user name and a password."""
 
     shown: str
-    """Its address for people, without them."""
+    """Address for the user, without them."""
 
     @property
     def secrets(self) -> tuple[Secret, ...]:
-        """Return the secret parts of the proxy's address, as written and decoded."""
+        """The secret parts of the proxy's address, as written and decoded."""
         password = urlsplit(self.url.reveal()).password or ""
         return (self.url, Secret(password), Secret(unquote(password)))
 
 
 def proxy_for(address: str) -> Proxy | None:
-    """Return the proxy to a server; `None` where the way is direct, as to this machine.
+    """Return the proxy for a server; None for a direct connection, as to this machine.
 
     Args:
         address: the server's base address.
 
     Raises:
-        ModelError: what the system names is no proxy.
+        ModelError: the system's setting is no valid proxy.
     """
     try:
         parts = urlsplit(address)
     except ValueError:
-        return None  # no address: that is said when it is asked
+        return None  # no address: reported when a request is sent
     host = parts.hostname or ""
     if not host or is_this_machine(host) or _is_excepted(parts):
         return None
-    from urllib.request import getproxies  # loads half of the standard library's network
+    from urllib.request import getproxies  # loads half of the standard library's network modules
 
     proxies = getproxies()
     url = proxies.get(parts.scheme) or proxies.get("all") or ""
-    if not url and proxies.get("socks"):  # of Windows and macOS
+    if not url and proxies.get("socks"):  # from Windows and macOS
         url = "socks5://" + proxies["socks"].rpartition("://")[2]
     if not url:
         return None
@@ -76,11 +76,11 @@ def proxy_for(address: str) -> Proxy | None:
 def transport_to(
     address: str, connections: int | None = 100
 ) -> tuple[AsyncHTTPTransport, Proxy | None]:
-    """Return the transport to a server, and the proxy that it uses.
+    """Return the transport for a server, and the proxy that it uses.
 
     Args:
         address: the server's base address.
-        connections: requests at once, beyond which others wait; None for any number.
+        connections: maximum number of requests at once; None for no limit.
 
     Raises:
         ModelError: the system's settings cannot be used.
@@ -93,7 +93,7 @@ def transport_to(
         verify = _certificates(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
         limits = httpx2.Limits(max_connections=connections, max_keepalive_connections=20)
         return httpx2.AsyncHTTPTransport(verify=verify, proxy=way, limits=limits), proxy
-    except OSError as error:  # the certificates cannot be read; also ssl.SSLError
+    except OSError as error:  # the certificates cannot be read; includes ssl.SSLError
         named = [name for name in ("SSL_CERT_FILE", "SSL_CERT_DIR") if os.environ.get(name)]
         raise ModelError(
             "tls",
@@ -108,17 +108,17 @@ def transport_to(
 def _certificates(file: str | None, folder: str | None) -> SSLContext:
     """Return the certificates that the HTTP library would use in this environment.
 
-    It is kept: to read the 140 or so authorities of a system takes longer than all else that a
-    connection needs. Where they change, the studio is started again, as the error above says.
+    It is cached: reading the 140 or so authorities of a system takes longer than the rest of a
+    connection. After a change the studio must be restarted, as the error above says.
 
     Args:
-        file: what SSL_CERT_FILE names.
-        folder: what SSL_CERT_DIR names.
+        file: the value of SSL_CERT_FILE.
+        folder: the value of SSL_CERT_DIR.
 
     Raises:
-        OSError: they cannot be read; also `ssl.SSLError`.
+        OSError: they cannot be read; includes `ssl.SSLError`.
     """
-    del file, folder  # the library reads them itself; here they only tell one set from another
+    del file, folder  # the library reads the variables itself; here they only are the cache's key
     from httpx2 import create_ssl_context
 
     return create_ssl_context()
@@ -126,7 +126,7 @@ def _certificates(file: str | None, folder: str | None) -> SSLContext:
 
 def _proxy(url: str) -> Proxy:
     scheme, _, rest = url.partition("://")
-    # GNOME writes `socks` for a SOCKS proxy of version 5, which no library knows by that name.
+    # GNOME writes `socks` for a SOCKS 5 proxy, a name that no library accepts.
     scheme = {"socks": "socks5"}.get(scheme.lower(), scheme.lower())
     shown = f"{scheme}://{rest.rpartition('@')[2].rstrip('/')}"
     try:
@@ -145,9 +145,9 @@ def _proxy(url: str) -> Proxy:
 
 
 def _is_excepted(parts: SplitResult) -> bool:
-    """Return whether NO_PROXY, or the system where it has none, excepts a server.
+    """Return whether NO_PROXY, or the system's setting without it, excludes a server.
 
-    As curl and Go read it: `*`; a domain with all below it, with or without a dot or `*.` before
+    Syntax as in curl and Go: `*`; a domain with all below it, with or without a dot or `*.` before
     it; an address or a network of them; each with or without a port.
     """
     host = str(parts.hostname).rstrip(".")
@@ -167,7 +167,7 @@ def _is_excepted(parts: SplitResult) -> bool:
 
 
 def _entry(entry: str) -> tuple[str, int | None]:
-    """Return a name and a port of NO_PROXY."""
+    """Return the name and port of an entry of NO_PROXY."""
     name = entry.partition("://")[2] or entry
     if name.startswith("["):
         inside, _, rest = name[1:].partition("]")

@@ -1,4 +1,4 @@
-"""A model that answers by a script: for stepping without a key, and for tests."""
+"""A model that answers from a script: for stepping without a key, and for tests."""
 
 import asyncio
 import json
@@ -34,32 +34,32 @@ from studio.core.wire.reply import (
 )
 
 DEFAULT_CHUNK = 16
-"""Characters of a delta; small enough that the streaming of a short reply is seen."""
+"""Characters per delta; small enough to make the streaming of a short reply visible."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptedTurn:
-    """One reply of a script, with the ways in which real models misbehave."""
+    """One reply of a script, including the failures of real models."""
 
     reply: Reply
-    """Reply of the model; without a finish reason, its content suggests one."""
+    """Reply of the model; without a finish reason, one is chosen by its content."""
 
     error: ModelError | None = None
     """Error raised after all of `reply`: a stream that breaks off."""
 
     delay: float | None = None
-    """Seconds before each delta; `None` takes the model's own."""
+    """Seconds before each delta; None for the model's own delay."""
 
     hangs: bool = False
-    """Whether the model says `reply` and then never ends; only cancelling helps."""
+    """Whether the model never ends after `reply`; the task must be canceled."""
 
 
 ScriptedReply: TypeAlias = ScriptedTurn | Reply | ModelError | str
-"""A turn; a reply; an error raised at once; or the plain text of a reply."""
+"""A turn, a reply, an error to raise at once, or the text of a reply."""
 
 
 class ScriptedModel:
-    """Answers with the replies of a script, one per call, in order."""
+    """A model that returns the replies of a script in order, one per call."""
 
     def __init__(
         self,
@@ -72,23 +72,23 @@ class ScriptedModel:
         """Take a script.
 
         Args:
-            replies: one for each call.
+            replies: one reply for each call.
             chunk: characters per delta, at least 1.
-            label: the model's name for people.
-            repeat: start again at the end of the script instead of failing.
+            label: the model's name for the user.
+            repeat: whether to start again at the end of the script instead of failing.
         """
         self._turns = tuple(_turn(reply) for reply in replies)
         self._chunk = max(1, chunk)
         self.label = label
-        """The model's name for people."""
+        """The model's name for the user."""
         self.capabilities = Capabilities()
-        """Abilities that the model claims."""
+        """Abilities of the model."""
         self._repeat = repeat
         self._requests: list[ModelRequest] = []
 
     @property
     def requests(self) -> tuple[ModelRequest, ...]:
-        """Every request so far, in order."""
+        """All requests so far, in order."""
         return tuple(self._requests)
 
     def request_body(self, request: ModelRequest) -> JsonObject:
@@ -96,14 +96,14 @@ class ScriptedModel:
         return request_body(request, model_id="scripted", capabilities=self.capabilities)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
-        """Say the next reply of the script.
+        """Yield the next reply of the script.
 
         Raises:
-            ModelError: the script says so, or has no more replies ("script-ended").
+            ModelError: the script contains an error, or no more replies ("script-ended").
         """
         turn = self._next(request)
         for delta in deltas_of(turn.reply, self._chunk):
-            # Also without a delay: a stream gives others their turn between two deltas.
+            # Even without a delay: other tasks get a turn between two deltas.
             await asyncio.sleep(turn.delay or 0)
             yield delta
         if turn.error is not None:
@@ -131,10 +131,10 @@ class ScriptedModel:
 
 
 def deltas_of(reply: Reply, chunk: int = DEFAULT_CHUNK) -> Iterator[ReplyDelta]:
-    """Return the pieces in which a reply streams, all but `Finished`.
+    """Yield the deltas of a reply, without `Finished`.
 
     Args:
-        reply: what is said in the end; folding the pieces with `accumulate` gives it again.
+        reply: the complete reply; `accumulate` restores it from the deltas.
         chunk: characters per delta.
     """
     for text in reply.notices:
@@ -177,7 +177,7 @@ def suggested_reason(reply: Reply) -> FinishReason:
     return "refusal" if reply.refusal else "stop"
 
 
-# Scripts of replies as files that people write: JSON, one reply for each call.
+# Script files, written by users: JSON with one reply for each call.
 
 _HINT = "A script is a JSON list; each item is a reply's text, or an object with `text`, "
 _HINT += "`tool_calls`, `refusal`, `finish_reason`, `error` or `delay`."
@@ -186,7 +186,7 @@ _HINT += "`tool_calls`, `refusal`, `finish_reason`, `error` or `delay`."
 def read_script(path: Path) -> tuple[ScriptedReply, ...]:
     """Read the replies of a script file.
 
-    Each item of its list is a text, or an object with any of `text`, `reasoning`, `refusal`,
+    Each item of its list is a text, or an object with some of `text`, `reasoning`, `refusal`,
     `tool_calls` (a list of `{"name", "arguments"}`), `finish_reason`, `error` (`{"kind",
     "message"}`) and `delay` (seconds before each piece).
 
@@ -258,7 +258,7 @@ def _text(item: JsonObject, key: str) -> str:
     return text_of(item.get(key))
 
 
-# Record what a model answers, and answer the same again without it.
+# Record the replies of a model, and replay them without it.
 
 _KINDS: Mapping[str, type] = {
     "text": TextDelta,
@@ -278,7 +278,7 @@ class RecordedRequest:
     """One call of a recording."""
 
     request: JsonObject
-    """The request, as `comparable` makes it."""
+    """The request, normalized by `comparable`."""
 
     deltas: tuple[ReplyDelta, ...]
     """Deltas of the reply, in order."""
@@ -293,25 +293,25 @@ def comparable(request: ModelRequest) -> JsonObject:
 
 
 class RecordingModel(WrappingModel[ChatModel]):
-    """Answers by another model and writes down every call that it ended."""
+    """A model that forwards to another one and records every completed call."""
 
     def __init__(self, model: ChatModel, path: Path, masker: Masker | None = None) -> None:
-        """Take the model that answers, and the file; new calls are added at its end.
+        """Take the model and the file; calls are appended to it.
 
         Args:
-            model: what answers.
+            model: the model that answers.
             path: the file.
-            masker: knows the secrets that are not written into it.
+            masker: masks secrets before they are written.
         """
         self._masker = masker if masker is not None else Masker()
         super().__init__(model)
         self._path = path
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
-        """Answer; a call that was cancelled leaves no record.
+        """Yield the inner model's reply; a canceled call is not recorded.
 
         Raises:
-            ModelError: as the answering model does; recorded too.
+            ModelError: the inner model raises it; it is recorded too.
         """
         deltas: list[ReplyDelta] = []
         mask = ReplyMask(self._masker)
@@ -328,7 +328,7 @@ class RecordingModel(WrappingModel[ChatModel]):
         self._write(request, deltas, None)
 
     async def close(self) -> None:
-        """Let go of the answering model."""
+        """Close the inner model."""
         await self._inner.close()
 
     def _write(
@@ -355,30 +355,30 @@ class RecordingModel(WrappingModel[ChatModel]):
 
 
 class ReplayModel:
-    """Answers from a recording. Equal requests get their answers in the recorded order."""
+    """A model that answers from a recording. Equal requests get their replies in order."""
 
     def __init__(self, path: Path) -> None:
-        """Take the recording; it is read at the first request."""
+        """Take the path of the recording, which is read at the first request."""
         self._path = path
         self._calls: tuple[RecordedRequest, ...] | None = None
         self._given: Counter[str] = Counter()
 
     @property
     def label(self) -> str:
-        """The model's name for people."""
+        """The model's name for the user."""
         return f"Replay of {self._path.name}"
 
     @property
     def capabilities(self) -> Capabilities:
-        """Return all abilities that a recording can have."""
+        """All abilities, since a recording can use any."""
         return Capabilities(vision=True)
 
     def request_body(self, request: ModelRequest) -> JsonObject:
-        """Return the request that is looked up in the recording."""
+        """Return the request in the form in which the recording is searched."""
         return comparable(request)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
-        """Answer as recorded.
+        """Yield the recorded reply.
 
         Raises:
             ModelError: "no-recording", or the error that was recorded.
@@ -399,7 +399,7 @@ class ReplayModel:
         same = [call for call in self._calls if _key(call.request) == wanted]
         if not same:
             raise self._miss(request, self._calls)
-        # Past the last one the last is given again: asking more often is not another request.
+        # After the last recorded reply it is repeated: a further equal call is no new request.
         index = min(self._given[wanted], len(same) - 1)
         self._given[wanted] += 1
         return same[index]
@@ -459,7 +459,7 @@ def _key(request: JsonObject) -> str:
 
 
 def _likeness(ours: JsonObject, theirs: JsonObject) -> float:
-    # The ends of long conversations tell them apart; the beginnings are the same prompt.
+    # Compared from the end, since long conversations begin with the same prompt.
     first, second = (_key(each)[-_COMPARED:] for each in (ours, theirs))
     return min(0.99, SequenceMatcher(None, first, second, autojunk=False).quick_ratio())
 

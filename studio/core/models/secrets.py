@@ -1,7 +1,7 @@
-"""Keys from the environment, the system's keyring, or this session's memory; nowhere else.
+"""Keys from the environment, the system's keyring, or this session's memory.
 
-A key is a `Secret`, which shows itself to nobody, and is opened only where a client is built. What
-a connection holds, and what is written to files, is a reference that says where the key is.
+A key is a `Secret`, which is never printed, and is revealed only to build a client. Connections and
+files contain only a reference to the place of the key.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ SecretPlace: TypeAlias = Literal["environment", "keyring", "session", "none"]
 """Place of a key."""
 
 KEYRING = "keyring"
-"""Reference to the key that the system keeps under the connection's name, or else the session."""
+"""Reference to the key that the keyring, or else the session, has under the connection's name."""
 
 _SERVICE = "prompt-studio"
 _ENVIRONMENT = re.compile(r"\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -29,7 +29,7 @@ _KEYRING_SECONDS = 10.0
 
 
 class Secret:
-    """A key that no repr, log, format or pickle shows."""
+    """A key that repr, log, format and pickle do not show."""
 
     __slots__ = ("_value",)
 
@@ -66,7 +66,7 @@ class SecretLookup:
     """The result of looking up a reference."""
 
     secret: Secret | None
-    """The key; `None` where there is none."""
+    """The key; None if there is none."""
 
     place: SecretPlace
     """Place where it was found."""
@@ -76,7 +76,7 @@ class SecretLookup:
 
 
 class SecretStore:
-    """Reads and keeps keys by reference."""
+    """A store that reads and keeps keys by reference."""
 
     def __init__(
         self,
@@ -85,25 +85,25 @@ class SecretStore:
         use_keyring: bool = True,
         masker: Masker | None = None,
     ) -> None:
-        """Take where to look.
+        """Store where keys are looked up.
 
         Args:
             environment: variables; the process's own by default.
             use_keyring: `False` keeps keys for this session only.
-            masker: is told every key that is read or kept.
+            masker: receives every key that is read or stored.
         """
         self._environment = os.environ if environment is None else environment
         self._use_keyring = use_keyring
         self._session: dict[str, Secret] = {}
         self.masker = masker if masker is not None else Masker()
-        """Masker of every key that this store has returned, and of other registered texts."""
+        """Masker with every key that this store has returned, and other registered secrets."""
 
     async def read(self, reference: str, owner: str) -> SecretLookup:
-        """Read the key behind a reference.
+        """Look up the key for a reference.
 
         Args:
             reference: `${env:NAME}`, `keyring`, or empty for none.
-            owner: name of the connection it belongs to.
+            owner: name of its connection.
         """
         found = await self._read(reference, owner)
         if found.secret:
@@ -113,12 +113,12 @@ class SecretStore:
         return found
 
     async def keep(self, owner: str, secret: Secret, *, only_session: bool = False) -> SecretLookup:
-        """Keep a key for a connection: in the keyring, or for this session where that fails.
+        """Store a key for a connection in the keyring, or for this session if that fails.
 
         Args:
-            owner: name of the connection it belongs to.
+            owner: name of its connection.
             secret: the key.
-            only_session: never ask the keyring; what it holds for the connection stays there.
+            only_session: whether to leave the keyring unchanged.
         """
         self._note(owner, secret)
         if only_session:
@@ -136,7 +136,7 @@ class SecretStore:
         return SecretLookup(secret, "session", reason)
 
     async def let_go(self, owner: str) -> None:
-        """Remove a connection's key from this session; what the keyring holds stays there."""
+        """Remove a connection's key from this session, but not from the keyring."""
         self._session.pop(owner, None)
 
     async def forget(self, owner: str) -> None:
@@ -146,7 +146,7 @@ class SecretStore:
             await _in_worker(lambda: _keyring_delete(owner))
 
     def mask(self, text: str) -> str:
-        """Return a text without any secret that is known here; for what servers say."""
+        """Return a text with every known secret masked, for messages of servers."""
         return self.masker.mask(text)
 
     def _note(self, owner: str, secret: Secret) -> None:
@@ -172,12 +172,12 @@ class SecretStore:
 
 
 def secret_store() -> SecretStore:
-    """Return the key store of a studio, with a masker that knows the secrets of the environment."""
+    """Return the studio's key store, whose masker knows the secrets of the environment."""
     return SecretStore(masker=Masker(os.environ))
 
 
 def environment_name(reference: str) -> str | None:
-    """Return the variable that `${env:NAME}` names; `None` for any other reference."""
+    """Return the variable in `${env:NAME}`; None for any other reference."""
     match = _ENVIRONMENT.fullmatch(reference)
     return match[1] if match else None
 
@@ -218,10 +218,10 @@ def _keyring_delete(owner: str) -> str:
 
 
 def _guarded(work: Callable[[], None]) -> str:
-    """Return why work with the keyring failed; empty if it did not.
+    """Return why an operation on the keyring failed; empty if it succeeded.
 
-    Backends raise what they like (no Secret Service, locked, denied, D-Bus errors), and their texts
-    may hold what was passed to them: only the error's type is told.
+    Backends raise any exception (no Secret Service, locked, denied, D-Bus errors), whose text may
+    contain the key: only the error's type is returned.
     """
     try:
         work()
@@ -231,10 +231,10 @@ def _guarded(work: Callable[[], None]) -> str:
 
 
 async def _in_worker(work: Callable[[], Result]) -> Result | None:
-    """Run blocking work in a daemon thread; `None` when it takes too long.
+    """Run a blocking function in a daemon thread; None if it takes too long.
 
-    Not the loop's own executor: a keyring that waits for a password dialog would keep the studio
-    from ending.
+    It is not the loop's own executor, because a keyring that waits for a password dialog would keep
+    the studio from ending.
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Result] = loop.create_future()
@@ -245,7 +245,7 @@ async def _in_worker(work: Callable[[], Result]) -> Result | None:
 
     def run() -> None:
         result = work()
-        with suppress(RuntimeError):  # the loop has ended meanwhile: nobody waits any more
+        with suppress(RuntimeError):  # the loop has ended meanwhile: nothing awaits the result
             loop.call_soon_threadsafe(settle, result)
 
     threading.Thread(target=run, name="studio-keyring", daemon=True).start()

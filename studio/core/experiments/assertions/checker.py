@@ -1,6 +1,6 @@
-"""The child process that runs the code of assertions: Python as it is, JavaScript shut in.
+"""The child process that runs the code of assertions: Python directly, JavaScript in a sandbox.
 
-Speaks lines of JSON on the standard streams. Started by `child.AssertionChild`, with an
+Exchanges lines of JSON over the standard streams. Started by `child.AssertionChild`, with an
 environment without keys; Python only for experiments in trusted folders.
 """
 
@@ -21,21 +21,21 @@ from typing import Any
 from studio.core.text.files import read_text
 
 JAVASCRIPT_SECONDS = 1.0
-"""The longest time of one JavaScript assertion."""
+"""Maximum time of one JavaScript assertion, in seconds."""
 
 _NODE_START_SECONDS = 15.0
-"""The longest time until Node.js begins, on a busy machine too; a call ends after 20 seconds."""
+"""Maximum time for Node.js to start on a busy machine, in seconds; a call ends after 20."""
 
 JAVASCRIPT_BYTES = 64 * 1024 * 1024
-"""The most memory of one."""
+"""Maximum memory of one JavaScript assertion, in bytes."""
 
 _LONGEST_REASON = 2000
 
 
 def main() -> int:
-    """Answer line by line, until there are no more."""
+    """Answer each line of input until its end; return the exit code."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what the user's code prints is no answer
+    os.dup2(2, 1)  # output of the user's code is not an answer
     sys.dont_write_bytecode = True
     _bound_memory()
     for line in sys.stdin.buffer:
@@ -73,7 +73,7 @@ def _bound_memory() -> None:
 
 
 def _told(error: BaseException) -> str:
-    """Return an error in one line, with the line of the user's code."""
+    """Return an error as one line, with the line number in the user's code."""
     frames = [
         each for each in traceback.extract_tb(error.__traceback__) if each.filename != __file__
     ]
@@ -97,7 +97,7 @@ def _javascript(asked: dict[str, Any]) -> object:
         if node is None:
             raise
         return _by_node(node, code, values)
-    # A runtime of its own for each: nothing is handed on from one answer to the next.
+    # A new runtime for each: no state is carried over from one answer to the next.
     runtime = jsbox.Runtime(memory_limit=JAVASCRIPT_BYTES)
     body = code
     for each in _bodies(code):
@@ -112,7 +112,7 @@ def _javascript(asked: dict[str, Any]) -> object:
 
 
 def _bodies(code: str) -> tuple[str, ...]:
-    """Return the possible forms of the code: an expression (also with `;`) or statements."""
+    """Return the possible forms of the code: an expression (also with `;`), then statements."""
     is_line = "\n" not in code.strip() and "return" not in code
     line = (f"return {code.strip()}",) if is_line else ()
     return (f"return (\n{code}\n);", *line, code)
@@ -134,7 +134,7 @@ Promise.resolve(script.runInNewContext({console}, {timeout: SECONDS}))
 
 
 def _by_node(node: str, code: str, values: str) -> object:
-    """Return the same by Node.js, a process each: no sandbox, so the folder must be trusted."""
+    """Run the code with Node.js, one process each: no sandbox, so the folder must be trusted."""
     script = _NODE.replace("SECONDS", str(int(JAVASCRIPT_SECONDS * 1000)))
     most = f"--max-old-space-size={JAVASCRIPT_BYTES // 1024**2}"
     given = json.dumps({"bodies": _bodies(code), "values": values})
@@ -160,7 +160,7 @@ def _by_node(node: str, code: str, values: str) -> object:
 
 
 def _module(path: Path, function: str) -> str:
-    """Return the code of a file as an expression that calls what it exports."""
+    """Return code that loads a file as an expression and calls the function it exports."""
     text = read_text(path)
     if "export default" in text:
         text = text.replace("export default", "module.exports =", 1)
@@ -200,7 +200,7 @@ def _inline(code: str, output: object, context: object) -> object:
 
 
 def _settled(value: Any) -> Any:  # noqa: ANN401
-    """Return the value of a function; await that of an `async` one."""
+    """Return the value of a function; await it if the function is `async`."""
     if hasattr(value, "__await__"):
         import asyncio
 

@@ -1,4 +1,4 @@
-"""Runs the code of assertions in a child process that is kept, and ended when it hangs."""
+"""A child process that runs the code of assertions; it is reused, and ended when it hangs."""
 
 import asyncio
 import itertools
@@ -14,14 +14,14 @@ from studio.core.text.values import Json, JsonDict, JsonObject
 from studio.core.tools.mcp.child import ChildProcess
 from studio.core.tools.python.interpreter import server_environment
 
-# What the code of a `python` or `javascript` assertion gave, as a verdict.
+# Turns the value of a `python` or `javascript` assertion into a verdict.
 
 CodeLanguage: TypeAlias = Literal["python", "javascript"]
 """Language of an assertion's code."""
 
 
 class CodeRunner(Protocol):
-    """Runs the code of assertions; `child.AssertionChild` is one."""
+    """An object that runs the code of assertions, such as `child.AssertionChild`."""
 
     async def run(
         self, language: CodeLanguage, code: str, file: str, output: Json, context: JsonObject
@@ -29,24 +29,24 @@ class CodeRunner(Protocol):
         """Run the code on an answer and return its value.
 
         Args:
-            language: of the code.
-            code: the code; of a file, the name of its function or empty.
-            file: the file; empty for code that stands in the assertion.
+            language: language of the code.
+            code: the code; for a file, the name of its function or empty.
+            file: the file; empty for code in the assertion.
             output: the answer.
             context: `vars`, `prompt` and the assertion's own `config`.
 
         Raises:
-            UndecidedError: it failed.
-            NotRunError: nothing here runs it.
+            UndecidedError: the code failed.
+            NotRunError: there is no runner for it.
         """
         ...
 
 
 def verdict_of_code(spec: AssertionSpec, value: Json) -> Verdict:
-    """Return a verdict of what the code gave: true or false, a score, or {pass, score, reason}.
+    """Return the verdict for the code's value: true or false, a score, or {pass, score, reason}.
 
     Raises:
-        UndecidedError: it gave anything else.
+        UndecidedError: the value is anything else.
     """
     if isinstance(value, bool):
         return Verdict(value, "The code says so." if value else "The code says no.")
@@ -80,28 +80,28 @@ def verdict_of_code(spec: AssertionSpec, value: Json) -> Verdict:
 
 
 CALL_SECONDS = 20.0
-"""The longest time of one call."""
+"""Maximum time of one call, in seconds."""
 
 UNTRUSTED = "Python runs only for experiments in folders that you trust."
 
 
 def checker_command() -> list[str]:
-    """Return the command of the child; in a frozen app the program is it itself."""
+    """Return the command that starts the child; a frozen app starts itself."""
     if getattr(sys, "frozen", False):
         return [sys.executable, "experiment", "check-answers"]
     return [sys.executable, "-P", "-m", "studio.core.experiments.assertions.checker"]
 
 
 class AssertionChild:
-    """One child for an experiment; calls wait for each other."""
+    """One child process for an experiment; only one call runs at a time."""
 
     def __init__(self, folder: Path, *, trusted: bool, seconds: float = CALL_SECONDS) -> None:
-        """Start nothing yet.
+        """Create the object; the process starts with the first call.
 
         Args:
-            folder: where the code finds its files.
+            folder: folder of the code's files.
             trusted: whether Python may run.
-            seconds: the longest time of one call.
+            seconds: maximum time of one call.
         """
         self._folder = folder
         self._trusted = trusted
@@ -142,7 +142,7 @@ class AssertionChild:
         return answer.get("value")
 
     async def close(self) -> None:
-        """End the child."""
+        """End the child process."""
         child, self._child = self._child, None
         if child is not None:
             await child.close()
@@ -160,7 +160,7 @@ class AssertionChild:
             await self._end(child)
             raise UndecidedError(f"The code did not end in {self._seconds:g} s.") from None
         except asyncio.CancelledError:
-            await asyncio.shield(self._end(child))  # its answer would be taken for the next one
+            await asyncio.shield(self._end(child))  # its answer would go to the next call
             raise
         if line is None:
             log = child.take_log().strip().splitlines()

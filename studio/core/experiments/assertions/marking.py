@@ -1,4 +1,4 @@
-"""Marking an answer: every assertion, then the score and verdict of the cell."""
+"""Mark an answer: decide every assertion, then the score and verdict of the cell."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from studio.core.text.source import Severity, Span
 from studio.core.text.values import Json, JsonDict, JsonObject, parse_json, text_or_json
 
 JUDGED = ("llm-rubric", "factuality", "model-graded-factuality", "g-eval", "model-graded-closedqa")
-"""Types that a judge decides: a prompt, run by a model."""
+"""Types of assertions that a judge decides: a prompt, run by a model."""
 
 BY_MODEL = (*JUDGED, "similar")
-"""Types that ask a model."""
+"""Types of assertions that need a model."""
 
 _CODE: Mapping[str, CodeLanguage] = {"python": "python", "javascript": "javascript"}
 _BY_ANSWER: Mapping[str, TextDecision] = {
@@ -42,14 +42,14 @@ _BY_ANSWER: Mapping[str, TextDecision] = {
     "is-json": decide_json,
     "contains-json": decide_json,
 }
-"""Function that decides each type that reads the answer alone."""
+"""Function for each type of assertion that needs only the answer."""
 
 _DUMP = re.compile(r"\|\s*dump\b")
 _FILE = re.compile(r"^(?P<path>.+?\.(?:py|js|mjs|cjs|ts))(?::(?P<function>\w+))?$")
 
 
 class Judge(Protocol):
-    """Decides by a model; `application.experiments.judge` is one."""
+    """A judge that uses a model, such as `application.experiments.judge`."""
 
     async def grade(
         self, spec: AssertionSpec, value: Json, answer: CellAnswer, context: AssertionContext
@@ -57,36 +57,38 @@ class Judge(Protocol):
         """Return whether an answer meets a rubric.
 
         Raises:
-            UndecidedError: the judge failed, or answered nonsense.
+            UndecidedError: the judge failed, or its answer cannot be read.
             NotRunError: there is no judge.
         """
         ...
 
     async def similarity(self, spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-        """Return the similarity in meaning of an answer to a text.
+        """Return how similar in meaning an answer is to a text.
 
         Raises:
             UndecidedError: the embeddings failed.
-            NotRunError: there is nobody to make them.
+            NotRunError: there is no embedding model.
         """
         ...
 
 
 @dataclass(frozen=True)
 class Markers:
-    """The services for assertions that are no pure functions."""
+    """The services for assertions that need more than the answer."""
 
     read: Callable[[str], str]
-    """Reads a file beside the experiment; raises `UndecidedError` where it cannot."""
+    """Function that reads a file beside the experiment; raises `UndecidedError` if it cannot."""
 
     find: Callable[[str], str]
-    """The path of a file beside the experiment; raises `UndecidedError` where there is none."""
+    """Function that returns the path of a file beside the experiment; raises `UndecidedError` if
+    there is none.
+    """
 
     code: CodeRunner | None = None
-    """Runs Python and JavaScript."""
+    """Runs Python and JavaScript; None if there is no runner."""
 
     judge: Judge | None = None
-    """Decides by a model."""
+    """Judge that uses a model; None if there is none."""
 
 
 @dataclass(frozen=True)
@@ -97,21 +99,22 @@ class CellMarks:
     """Whether the cell passes."""
 
     score: float
-    """The weighted mean."""
+    """Weighted mean of the scores."""
 
     results: tuple[AssertionResult, ...] = ()
-    """In the order of the file."""
+    """Results in the order of the file."""
 
     is_undecided: bool = False
-    """Whether an assertion could not be decided or was not run, so that the cell neither passes
-    nor fails by itself."""
+    """Whether an assertion could not be decided or was not run, so that the cell has neither passed
+    nor failed.
+    """
 
     metrics: Mapping[str, float] = field(default_factory=dict)
-    """Scores by the names that assertions give."""
+    """Scores by the metric names of the assertions."""
 
     @property
     def cost(self) -> float:
-        """Return the cost of the judges, in US dollars."""
+        """Cost of the judges, in US dollars."""
         return sum(each.cost for each in self.results)
 
 
@@ -123,15 +126,15 @@ async def mark_answer(
     markers: Markers,
     transform: str = "",
 ) -> CellMarks:
-    """Decide every assertion of a cell. Never raises for their contents.
+    """Decide every assertion of a cell. Raises no errors for faults in assertions.
 
     Args:
-        assertions: of the row, defaults included.
-        threshold: the score from which the cell passes; None asks for every assertion.
-        answer: what came.
+        assertions: assertions of the row, including defaults.
+        threshold: minimum score to pass; None requires every assertion.
+        answer: the answer.
         context: the row.
-        markers: what runs code and judges.
-        transform: the code that changes the answer before all of them; empty for none.
+        markers: runs code and judges.
+        transform: code that changes the answer first; empty for none.
     """
     marking = _Marking(answer, context, markers)
     try:
@@ -152,7 +155,7 @@ async def mark_answer(
 
 
 def _summed(results: Sequence[AssertionResult], threshold: float | None) -> tuple[bool, float]:
-    """Return the verdict and the score; an assertion of weight 0 only measures."""
+    """Return the verdict and the score; an assertion of weight 0 affects only metrics."""
     weight = sum(each.weight for each in results)
     score = sum(each.score * each.weight for each in results) / weight if weight else 1.0
     if threshold is not None and results:
@@ -186,7 +189,7 @@ def _result(spec: AssertionSpec, label: str, verdict: Verdict) -> AssertionResul
 
 
 def judged_by(specs: Sequence[AssertionSpec], options: JsonObject) -> tuple[AssertionSpec, ...]:
-    """Return assertions with the judge that their test names (`options`), where they name none."""
+    """Return the assertions; those without a judge get that of their test (`options`)."""
     provider, rubric = options.get("provider"), options.get("rubricPrompt")
     if not provider and not rubric:
         return tuple(specs)
@@ -202,7 +205,7 @@ def judged_by(specs: Sequence[AssertionSpec], options: JsonObject) -> tuple[Asse
 
 
 def reads_prompt(specs: Sequence[AssertionSpec]) -> bool:
-    """Return whether an assertion looks at the text that was sent: code and judges do."""
+    """Return whether an assertion needs the sent prompt, as code and judges do."""
     return any(
         each.type in _CODE or each.type in JUDGED or each.transform or reads_prompt(each.nested)
         for each in specs
@@ -210,7 +213,7 @@ def reads_prompt(specs: Sequence[AssertionSpec]) -> bool:
 
 
 def lacks_judge(specs: Sequence[AssertionSpec]) -> str:
-    """Return the type of an assertion that a model decides and that names none; empty for none."""
+    """Return the type of an assertion that needs a model but names none; empty if there is none."""
     for each in specs:
         if each.type in BY_MODEL and not each.provider:
             return each.type
@@ -221,14 +224,14 @@ def lacks_judge(specs: Sequence[AssertionSpec]) -> str:
 
 @dataclass(frozen=True)
 class _Marking:
-    """Marks one answer of a row."""
+    """The marking of one answer of a row."""
 
     answer: CellAnswer
     context: AssertionContext
     markers: Markers
 
     async def mark(self, spec: AssertionSpec) -> AssertionResult:
-        """Decide an assertion, or say why it is undecided."""
+        """Decide an assertion; the result says why if it is undecided."""
         if spec.type == "assert-set":
             return await self._set(spec)
         try:
@@ -241,7 +244,7 @@ class _Marking:
         return _result(spec, label, verdict)
 
     async def after(self, code: str) -> _Marking:
-        """Mark the answer as a `transform` changes it: JavaScript of `output`, or a function.
+        """Return the marking of the answer after `transform`: JavaScript of `output`, or a file.
 
         Raises:
             UndecidedError: the code failed.
@@ -271,7 +274,7 @@ class _Marking:
         )
 
     async def decide(self, spec: AssertionSpec, value: Json) -> Verdict:
-        """Decide by the type of an assertion, its value filled in."""
+        """Decide an assertion by its type, with its rendered value."""
         kind, judge = spec.type, self.markers.judge
         if kind in _CODE:
             if not isinstance(value, str):
@@ -314,10 +317,10 @@ class _Marking:
 
 
 def rendered_value(value: Json, context: AssertionContext) -> Json:
-    """Return a value with the row's variables put in; in a list and a mapping, each text of it.
+    """Return a value with the row's variables inserted, in every text of lists and mappings.
 
     Raises:
-        UndecidedError: a text is a template that cannot be read.
+        UndecidedError: a template in it cannot be read.
     """
     if isinstance(value, list):
         return [rendered_value(each, context) for each in value]
@@ -325,7 +328,7 @@ def rendered_value(value: Json, context: AssertionContext) -> Json:
         return {key: rendered_value(item, context) for key, item in value.items()}
     if not isinstance(value, str) or ("{{" not in value and "{%" not in value):
         return value
-    text = _DUMP.sub("| tojson", value)  # Nunjucks' name
+    text = _DUMP.sub("| tojson", value)  # Nunjucks' name of the filter
     rendering = render_template(text, context.variables, format="jinja2")
     wrong = next((each for each in rendering.problems if each.severity is Severity.ERROR), None)
     if wrong is not None:
@@ -334,12 +337,12 @@ def rendered_value(value: Json, context: AssertionContext) -> Json:
 
 
 def results_as_json(results: Sequence[AssertionResult]) -> str:
-    """Return results as they are kept."""
+    """Return results as JSON for storage."""
     return json.dumps([_as_json(each) for each in results], ensure_ascii=False)
 
 
 def results_of_json(text: str) -> tuple[AssertionResult, ...]:
-    """Read kept results."""
+    """Read stored results."""
     return tuple(_of_json(each) for each in json.loads(text))
 
 

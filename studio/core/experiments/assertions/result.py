@@ -9,7 +9,9 @@ from studio.core.text.source import Span
 from studio.core.text.values import JsonObject
 
 AssertionState: TypeAlias = Literal["passed", "failed", "error", "not_run"]
-"""`error`: it could not be decided. `not_run`: nothing here decides it. Neither passes."""
+"""State of an assertion. `error`: could not be decided. `not_run`: cannot be decided here. Both
+count neither as passed nor as failed.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,30 +19,30 @@ class MadeCall:
     """A tool call that a run made."""
 
     tool: str
-    """The tool."""
+    """Name of the tool."""
 
     arguments: JsonObject
-    """As the model gave them."""
+    """Arguments as the model wrote them."""
 
     is_error: bool = False
-    """Whether it failed."""
+    """Whether the call failed."""
 
     is_valid: bool = True
-    """Whether its name and arguments were those of a tool."""
+    """Whether the name is that of a tool and the arguments match its schema."""
 
 
 @dataclass(frozen=True)
 class CellAnswer:
-    """The result of one cell, as assertions see it."""
+    """The result of one cell, as input of assertions."""
 
     text: str
     """The answer."""
 
     latency_ms: float = 0.0
-    """Duration of the request in milliseconds, when it was asked."""
+    """Duration of the request in milliseconds, when it was sent."""
 
     cost: float | None = None
-    """US dollars; None where the price is not known."""
+    """Cost in US dollars; None if the price is not known."""
 
     input_tokens: int = 0
     """Tokens of all requests."""
@@ -49,7 +51,7 @@ class CellAnswer:
     """Tokens of all replies."""
 
     steps: int = 1
-    """Model calls."""
+    """Number of model calls."""
 
     calls: tuple[MadeCall, ...] = ()
     """Tool calls, in order."""
@@ -61,13 +63,13 @@ class CellAnswer:
     """Whether the model declined."""
 
     errors: int = 0
-    """Format errors and failed calls on the way."""
+    """Number of format errors and failed calls of the run."""
 
     left_out: tuple[str, ...] = ()
-    """Options that were not sent, because the server refuses them."""
+    """Options that were not sent because the server rejects them."""
 
     is_timed: bool = True
-    """Whether `latency_ms` is the time of the model; False where it was asked in a batch."""
+    """Whether `latency_ms` is the time of the model; False for answers from a batch."""
 
 
 @dataclass(frozen=True)
@@ -75,35 +77,35 @@ class AssertionResult:
     """The result of one assertion."""
 
     label: str
-    """The assertion, for people."""
+    """The assertion, for the user."""
 
     state: AssertionState
-    """Whether it holds."""
+    """State of the assertion."""
 
     score: float
-    """From 0 to 1."""
+    """Score from 0 to 1."""
 
     reason: str
-    """Reason, in a sentence."""
+    """Reason, one sentence."""
 
     weight: float = 1.0
-    """Its part in the cell's score."""
+    """Weight in the cell's score."""
 
     metric: str = ""
-    """The name under which it is added up."""
+    """Name of the metric that it counts toward; empty for none."""
 
     span: Span | None = None
-    """The place in the answer that it is about, where there is one."""
+    """Span in the answer that decided it; None if there is none."""
 
     nested: tuple[AssertionResult, ...] = ()
-    """The results of a set."""
+    """Results of the assertions of a set."""
 
     cost: float = 0.0
     """Cost of the judge, in US dollars."""
 
     @property
     def passed(self) -> bool:
-        """Whether it holds."""
+        """Whether the assertion passed."""
         return self.state == "passed"
 
 
@@ -112,44 +114,44 @@ class Verdict:
     """The decision on one assertion, before negation and weight."""
 
     passed: bool
-    """Whether it holds."""
+    """Whether the assertion passes."""
 
     reason: str
-    """Reason, in a sentence."""
+    """Reason, one sentence."""
 
     score: float | None = None
-    """From 0 to 1; None means 1 where it holds, else 0."""
+    """Score from 0 to 1; None for 1 if it passes, else 0."""
 
     span: Span | None = None
-    """The place in the answer."""
+    """Span in the answer that decided it."""
 
     cost: float = 0.0
     """Cost of the decision, in US dollars."""
 
     is_final: bool = False
-    """Whether the score stays as it is where the assertion is negated, as promptfoo has it."""
+    """Whether negation leaves the score unchanged, as in promptfoo."""
 
 
 class UndecidedError(Exception):
-    """An assertion that could not be decided; the text says why."""
+    """Raised when an assertion cannot be decided; the text says why."""
 
 
 class NotRunError(Exception):
-    """An assertion that nothing here decides; the text says what to do."""
+    """Raised when an assertion cannot be decided here; the text says what to do."""
 
 
 @dataclass(frozen=True)
 class AssertionContext:
-    """The context of assertions besides the answer."""
+    """The input of assertions besides the answer."""
 
     variables: JsonObject = field(default_factory=dict)
-    """The row's values, `expected` among them."""
+    """The row's values, including `expected`."""
 
     prompt: str = ""
-    """The text that was sent."""
+    """The prompt that was sent."""
 
     tools: tuple[str, ...] = ()
     """Names of the tools that the model was offered."""
 
     is_json: bool = False
-    """Whether code gets the value of the answer's JSON, and not its text."""
+    """Whether code gets the answer's JSON value instead of its text."""

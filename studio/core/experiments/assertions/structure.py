@@ -1,4 +1,4 @@
-"""Assertions on JSON in an answer."""
+"""Assertions on JSON, XML and HTML in an answer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_OBJECTS = 200
 
 
 def decide_json(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """Check that the answer is or contains JSON (`is-json`, `contains-json`) of a schema."""
+    """Check that the answer is or contains JSON (`is-json`, `contains-json`) that fits a schema."""
     schema = _schema(value)
     if spec.type == "is-json":
         try:
@@ -44,7 +44,7 @@ def decide_json(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict
 
 
 def objects_in(text: str) -> Iterator[tuple[Json, Span]]:
-    """Yield every outermost JSON object and list of a text."""
+    """Yield every outermost JSON object and list in a text."""
     decoder = json.JSONDecoder()
     at = tries = 0
     while tries < _MOST_OBJECTS:
@@ -96,10 +96,10 @@ def _validator(text: str) -> Any:  # noqa: ANN401 - a class that jsonschema choo
     schema = json.loads(text)
     kind: Any = with_bounded_patterns(validator_for(schema, default=Draft202012Validator))
     try:
-        kind.check_schema(schema, FormatChecker(formats=()))  # `regex` asks `re`
+        kind.check_schema(schema, FormatChecker(formats=()))  # the `regex` format uses `re`
     except SchemaError as error:
         raise UndecidedError(f"The schema is none: {error.message}") from error
-    # Nothing is fetched: an empty registry knows no schema but this one.
+    # Nothing is downloaded: an empty registry knows no schema but this one.
     return kind(schema, registry=Registry(), format_checker=kind.FORMAT_CHECKER)
 
 
@@ -108,22 +108,22 @@ def _validator(text: str) -> Any:  # noqa: ANN401 - a class that jsonschema choo
 
 @dataclass(slots=True)
 class XmlElement:
-    """An element as far as a path of names looks at it."""
+    """An XML element with its child elements by name."""
 
     children: dict[str, list[XmlElement]] = field(default_factory=dict)
-    """By name; attributes are among them, as `@_name`."""
+    """Children by name, including attributes as `@_name`."""
 
     has_text: bool = False
-    """Whether it contains words."""
+    """Whether it contains text."""
 
     def add(self, name: str) -> XmlElement:
-        """Add a new element to it."""
+        """Add a child element."""
         made = XmlElement()
         self.children.setdefault(name, []).append(made)
         return made
 
     def has(self, path: Sequence[str]) -> bool:
-        """Return whether there is such an element: `a.b`, or `a.0.b` if there are several `a`."""
+        """Return whether the path leads to an element: `a.b`, or `a.0.b` if there are many `a`."""
         found = [self]
         for name in path:
             if len(found) > 1:
@@ -142,7 +142,7 @@ class XmlElement:
 
 
 def decide_xml(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """Check that the answer is or contains XML (`is-xml`, `contains-xml`) with some elements."""
+    """Check that the answer is or contains XML (`is-xml`, `contains-xml`) with given elements."""
     wanted = _wanted(value)
     if spec.type == "is-xml":
         return _whole(answer.text, wanted)
@@ -170,7 +170,7 @@ def _wanted(value: Json) -> list[str]:
 
 
 class _OwnDeclarationsError(Exception):
-    """The document declares entities or elements of its own."""
+    """Raised when the document declares entities or elements."""
 
 
 def _whole(text: str, wanted: Sequence[str]) -> Verdict:
@@ -213,12 +213,12 @@ def _whole(text: str, wanted: Sequence[str]) -> Verdict:
 
 
 def _written(name: str) -> str:
-    """Return a name with its written prefix; expat gives `namespace name prefix`."""
+    """Return a name with its prefix as written; expat gives `namespace name prefix`."""
     parts = name.split(" ")
     return f"{parts[2]}:{parts[1]}" if len(parts) == 3 else parts[-1]
 
 
-# In any text --------------------------------------------------------------------------------------
+# XML in any text ----------------------------------------------------------------------------------
 
 _TAG = regex.compile(
     r"<!--(?:(?!-->).)*+(?:-->)?|<!\[CDATA\[(?:(?!\]\]>).)*+(?:\]\]>)?|<\?(?:(?!\?>).)*+(?:\?>)?"
@@ -238,7 +238,7 @@ class _OpenTag:
     start: int
     element: XmlElement
     closed: list[tuple[str, XmlElement, Span]] = field(default_factory=list)
-    """The elements in it, with their names."""
+    """The closed elements in it: name, element and span."""
 
 
 def xml_parts(text: str) -> Iterator[tuple[XmlElement, Span]]:
@@ -253,7 +253,7 @@ def xml_parts(text: str) -> Iterator[tuple[XmlElement, Span]]:
         if found["closes"]:
             if len(stack) > 1 and stack[-1].name == name:
                 _close(stack, found.end())
-            else:  # a stray tag: what is open before it is never closed
+            else:  # a stray closing tag: the tags open before it are never closed
                 parts += [each.closed for each in stack[1:]]
                 del stack[1:]
             continue
@@ -284,7 +284,7 @@ _LONGEST_HTML = 10_485_760
 _OPENING = regex.compile(r"<[a-zA-Z][a-zA-Z0-9\-]*+(?:\s[^>]*+)?+>")
 _CLOSING = regex.compile(r"</[a-zA-Z][a-zA-Z0-9\-]*+\s*+>")
 _EMPTY = regex.compile(r"<[a-zA-Z][a-zA-Z0-9\-]*+(?:/\Z|\s)")
-"""In a piece of text that ends with `/` before a `>`: a tag that closes itself."""
+"""Matches a tag that closes itself, in a piece of text that ends with `/` before a `>`."""
 
 _SIGNS: tuple[tuple[int, regex.Pattern[str]], ...] = (
     (1, regex.compile(r"&(?:[a-zA-Z]++|#[0-9]++|#x[0-9a-fA-F]++);")),
@@ -303,11 +303,11 @@ _SIGNS: tuple[tuple[int, regex.Pattern[str]], ...] = (
 
 
 def decide_contains_html(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """Check that the answer contains HTML: two signs of it, or one that is clear."""
+    """Check that the answer contains HTML: two weak signs, or one clear one."""
     text = answer.text
     if len(text) > _LONGEST_HTML:
         return Verdict(False, "The answer is too long to look for HTML in it.")
-    # Up to the last `>` alone: each `<a ` without one would be looked through to the text's end.
+    # Only up to the last `>`: each `<a ` without one would be searched to the text's end.
     tags = [_OPENING.search(text, 0, text.rfind(">") + 1), _CLOSING.search(text)]
     found = sum(tag is not None for tag in tags)
     pieces = text.split(">")[:-1]
@@ -325,4 +325,4 @@ MARKUP: Mapping[str, TextDecision] = {
     "contains-xml": decide_xml,
     "is-xml": decide_xml,
 }
-"""Function that decides each type."""
+"""Function for each type of assertion."""

@@ -1,6 +1,6 @@
 """Assertions on the text of an answer, and on the words that it shares with a reference.
 
-Meaning, formulas, tokens and thresholds are promptfoo's: scores are the same to the last digit.
+Rules, formulas, tokens and thresholds are promptfoo's: scores are equal to the last digit.
 """
 
 import csv
@@ -37,7 +37,7 @@ TextDecision = Callable[[AssertionSpec, Json, CellAnswer], Verdict]
 
 
 def decide_equals(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """Check that the whole answer is the text, or the same JSON."""
+    """Check that the whole answer equals the text, or is the same JSON."""
     if isinstance(value, Mapping | list):
         try:
             found = parse_json(answer.text)
@@ -59,7 +59,7 @@ def decide_equals(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdi
 
 
 def decide_contains(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """Decide whether the answer contains the text."""
+    """Check that the answer contains the text."""
     wanted = as_text(value)
     found = _find(answer.text, wanted, ignores_case=spec.type == "icontains")
     if found is None:
@@ -68,7 +68,7 @@ def decide_contains(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Ver
 
 
 def decide_contains_any(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """Decide whether the answer contains one of the texts."""
+    """Check that the answer contains one of the texts."""
     wanted = as_texts(value)
     for text in wanted:
         found = _find(answer.text, text, ignores_case=spec.type.startswith("i"))
@@ -78,7 +78,7 @@ def decide_contains_any(spec: AssertionSpec, value: Json, answer: CellAnswer) ->
 
 
 def decide_contains_all(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """Decide whether the answer contains all of the texts."""
+    """Check that the answer contains all of the texts."""
     wanted = as_texts(value)
     ignores = spec.type.startswith("i")
     missing = [each for each in wanted if _find(answer.text, each, ignores_case=ignores) is None]
@@ -88,7 +88,7 @@ def decide_contains_all(spec: AssertionSpec, value: Json, answer: CellAnswer) ->
 
 
 def decide_starts_with(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """Check that the answer begins, or ends, with the text."""
+    """Check that the answer begins or ends with the text."""
     wanted = as_text(value)
     if spec.type == "ends-with":
         size = len(answer.text)
@@ -105,7 +105,7 @@ def decide_starts_with(spec: AssertionSpec, value: Json, answer: CellAnswer) -> 
 
 
 def decide_regex(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """Check that the pattern is found in the answer; it means what JavaScript's means."""
+    """Check that the answer matches the pattern, which has JavaScript's syntax."""
     written = as_text(value)
     try:
         pattern = schema_pattern(_as_javascript(written))
@@ -129,7 +129,7 @@ _ASCII = {"w": "A-Za-z0-9_", "d": "0-9"}
 def _as_javascript(pattern: str) -> str:
     """Return a pattern with the meaning that it has in JavaScript without flags.
 
-    There `$` is the end only, and the classes of letters and digits are those of ASCII.
+    There `$` matches only at the end, and the classes of letters and digits only ASCII.
     """
     made: list[str] = []
     in_class = escaped = False
@@ -157,7 +157,7 @@ def _as_javascript(pattern: str) -> str:
 
 
 def decide_levenshtein(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """Check that few edits lead from the answer to the text."""
+    """Check that few edits turn the answer into the text."""
     wanted = as_text(value)
     most = _USUAL_DISTANCE if spec.threshold is None else spec.threshold
     if len(wanted) * len(answer.text) > _LONGEST_DISTANCE:
@@ -171,7 +171,7 @@ def decide_levenshtein(spec: AssertionSpec, value: Json, answer: CellAnswer) -> 
 
 
 def levenshtein(one: str, other: str) -> int:
-    """Return the number of letters to insert, delete or replace."""
+    """Return the number of characters to insert, delete or replace."""
     before = list(range(len(other) + 1))
     for row, letter in enumerate(one, 1):
         now = [row]
@@ -182,7 +182,7 @@ def levenshtein(one: str, other: str) -> int:
 
 
 def decide_refusal(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """Check that the model declined: it says so, the answer reads so, or there is none."""
+    """Check that the model declined: by its refusal, by the wording, or by an empty answer."""
     if answer.is_refusal or not answer.text.strip():
         return Verdict(True, "The model declined to answer.")
     found = _REFUSAL.search(answer.text[:2000])
@@ -192,7 +192,7 @@ def decide_refusal(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verd
 
 
 def decide_word_count(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """Check that the answer has as many words as wanted: exactly, or between `min` and `max`."""
+    """Check the number of words in the answer: exact, or between `min` and `max`."""
     count = len(javascript_words(answer.text))
     low, high = 0.0, math.inf
     if isinstance(value, Mapping):
@@ -217,11 +217,11 @@ TEXT_DECISIONS: Mapping[str, TextDecision] = {
     "is-refusal": decide_refusal,
     "word-count": decide_word_count,
 }
-"""Function that decides each type."""
+"""Function for each type of assertion."""
 
 
 def as_text(value: Json) -> str:
-    """Return a value as promptfoo compares it."""
+    """Return a value as the text that promptfoo compares."""
     if isinstance(value, str):
         return value
     if isinstance(value, float) and value.is_integer():
@@ -230,7 +230,7 @@ def as_text(value: Json) -> str:
 
 
 def as_texts(value: Json) -> list[str]:
-    """Return a list of texts; one text is split at its commas, quotes kept together."""
+    """Return a list of texts; a single text is split at commas outside quotes."""
     if isinstance(value, list | tuple):
         return [as_text(each) for each in value]
     row = next(csv.reader(StringIO(as_text(value)), skipinitialspace=True), [])
@@ -238,15 +238,15 @@ def as_texts(value: Json) -> list[str]:
 
 
 def javascript_words(text: str) -> list[str]:
-    """Return the words between what JavaScript takes for space."""
+    """Return the words of a text, split at JavaScript's whitespace."""
     return _WORD.findall(text)
 
 
 def as_number(value: Json) -> float:
-    """Return a number.
+    """Return a value as a number.
 
     Raises:
-        UndecidedError: it is none.
+        UndecidedError: the value is no number.
     """
     try:
         return float(str(value))
@@ -259,7 +259,7 @@ def _find(text: str, wanted: str, *, ignores_case: bool) -> Span | None:
         at = text.find(wanted)
         return Span(at, at + len(wanted)) if at >= 0 else None
     at = text.lower().find(wanted.lower())
-    # Lower-casing a few letters changes their number; the place is exact for all others.
+    # Lowercase changes the length of a few letters; the span is exact for all others.
     return Span(at, min(at + len(wanted), len(text))) if at >= 0 else None
 
 
@@ -272,7 +272,7 @@ def _tail(text: str) -> str:
 
 
 _LONGEST = 4
-"""Words of the longest sequences that are compared."""
+"""Maximum number of words in a compared sequence."""
 
 _NO_PRECISION = 1e-7
 
@@ -280,17 +280,17 @@ Words = Sequence[str]
 
 
 def decide_bleu(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """Decide by the words and sequences of the answer that no reference contains."""
+    """Check by BLEU: which words and sequences of the answer the references contain."""
     return _scored(spec, "BLEU", bleu(answer.text, _references(spec, value)), 0.5)
 
 
 def decide_gleu(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """Check that the answer and a reference share most of their words and sequences."""
+    """Check that the answer and a reference share most words and sequences."""
     return _scored(spec, "GLEU", gleu(answer.text, _references(spec, value)), 0.5)
 
 
 def decide_rouge(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """Check that the answer and the reference share most of their words."""
+    """Check that the answer and the reference share most words."""
     if not isinstance(value, str):
         raise UndecidedError("The value is the text that the answer is compared with.")
     return _scored(spec, "ROUGE", rouge(answer.text, value), 0.75)
@@ -328,7 +328,7 @@ def bleu(candidate: str, references: Sequence[str]) -> float:
 
 
 def gleu(candidate: str, references: Sequence[str]) -> float:
-    """Return Google's BLEU: the smaller of precision and recall, of the best reference."""
+    """Return Google's BLEU: the smaller of precision and recall, for the best reference."""
     words = _without_dots(candidate)
     return max(_gleu(words, _without_dots(each)) for each in references) if words else 0.0
 
@@ -346,7 +346,7 @@ def _gleu(words: Words, reference: Words) -> float:
 
 
 def rouge(candidate: str, reference: str) -> float:
-    """Return ROUGE-1: the F-measure of common tokens, each counted as often as both have it."""
+    """Return ROUGE-1: the F-measure of common tokens, counted as often as both have them."""
     mine, other = (Counter(treebank_tokens(each.lower())) for each in (candidate, reference))
     shared = (mine & other).total()
     if not shared:
@@ -417,7 +417,7 @@ _ENDINGS: tuple[tuple[regex.Pattern[str], str], ...] = (
 
 
 def treebank_tokens(text: str) -> list[str]:
-    """Return the words and signs of a sentence as the Penn Treebank splits them."""
+    """Split a sentence into words and punctuation as the Penn Treebank does."""
     text = " ".join(text.replace("\x85", " ").split())
     if not text:
         return []
@@ -431,7 +431,7 @@ def treebank_tokens(text: str) -> list[str]:
 
 
 def _quotes_marked(text: str) -> str:
-    """Return the text with double quotes as two signs: opening ones and closing ones."""
+    """Return the text with opening and closing double quotes replaced by different marks."""
     is_inside = False
 
     def mark(found: regex.Match[str]) -> str:
@@ -443,7 +443,7 @@ def _quotes_marked(text: str) -> str:
 
 
 def _opens(text: str, found: regex.Match[str]) -> bool:
-    """Return whether a quote outside of quotes opens some."""
+    """Return whether a quotation mark outside quotes opens a quotation."""
     at, before = found.start(), text[found.start() - 1 : found.start()]
     if at and (before in ".!?" or not _BEFORE_OPENING.match(before)):
         return False
@@ -461,4 +461,4 @@ OVERLAP: Mapping[str, TextDecision] = {
     "gleu": decide_gleu,
     "rouge-n": decide_rouge,
 }
-"""Function that decides each type."""
+"""Function for each type of assertion."""

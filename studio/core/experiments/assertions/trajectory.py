@@ -1,4 +1,4 @@
-"""Assertions on how a run went: its way, read from its journal, its time, money and tokens."""
+"""Assertions on a run: its steps and calls from the journal, its time, cost and tokens."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ def decide_tool_used(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Ve
 
 
 def decide_tool_sequence(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """Check that the tools were called in this order; `exact` allows no others between."""
+    """Check that the tools were called in this order; `exact` allows no others in between."""
     mode = "in_order"
     steps = value
     if isinstance(value, Mapping):
@@ -46,7 +46,7 @@ def decide_tool_sequence(spec: AssertionSpec, value: Json, answer: CellAnswer) -
 
 
 def decide_tool_arguments(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """Check that a call of the tool has these arguments; in mode `partial` also among others."""
+    """Check that a call has these arguments; `partial` allows further ones."""
     if not isinstance(value, Mapping):
         raise UndecidedError("The value is {name: …, args: {…}, mode: partial or exact}.")
     name = as_text(value.get("name", value.get("tool", "")))
@@ -63,7 +63,7 @@ def decide_tool_arguments(spec: AssertionSpec, value: Json, answer: CellAnswer) 
 
 
 def decide_step_count(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """Check the number of steps: at most a number, or `{min, max, type, pattern}`."""
+    """Check the number of steps: a maximum, or `{min, max, type, pattern}`."""
     count, what = answer.steps, "model calls"
     low, high = 0.0, float("inf")
     if isinstance(value, Mapping):
@@ -80,7 +80,7 @@ def decide_step_count(spec: AssertionSpec, value: Json, answer: CellAnswer) -> V
 
 
 def decide_tool_f1(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """Check that the called tools are the expected ones, as the F1 of both sets."""
+    """Check that the called tools match the expected ones, by the F1 score of both sets."""
     wanted, called = set(as_texts(value)), {each.tool for each in answer.calls}
     both = len(wanted & called)
     score = 1.0 if not wanted and not called else 2 * both / max(1, len(wanted) + len(called))
@@ -89,7 +89,7 @@ def decide_tool_f1(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verd
 
 
 def decide_valid_calls(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """Check that there is a call, and that each names a tool and has arguments that fit it."""
+    """Check that there are calls, and that each names a tool and has valid arguments."""
     if not answer.calls:
         return Verdict(False, "The model called no tool.")
     bad: Sequence[MadeCall] = [each for each in answer.calls if not each.is_valid]
@@ -107,7 +107,7 @@ def _list(value: Json) -> list[Json]:
 
 
 def _holds(given: Json, wanted: Json) -> bool:
-    """Return whether all that is wanted is there; more may be."""
+    """Return whether `given` contains everything in `wanted`; it may contain more."""
     if isinstance(wanted, Mapping):
         return isinstance(given, Mapping) and all(
             key in given and _holds(given[key], item) for key, item in wanted.items()
@@ -120,7 +120,7 @@ def _called(tools: Sequence[str]) -> str:
 
 
 def decide_latency(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """Check that the answer came in time."""
+    """Check the time of the answer."""
     if not answer.is_timed:
         raise UndecidedError("The answer came in a batch, which has no latency.")
     most = _most(spec, value, "latency", "milliseconds")
@@ -130,7 +130,7 @@ def decide_latency(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verd
 
 
 def decide_cost(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """Check that the answer was cheap enough."""
+    """Check the cost of the answer."""
     if answer.cost is None:
         raise UndecidedError("The price of the model is not known.")
     if spec.threshold is None and value is None:
@@ -142,7 +142,7 @@ def decide_cost(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict
 
 
 def decide_tokens(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """Check that the run used few tokens: all, or `{input: …, output: …}`."""
+    """Check the number of tokens of the run: in total, or `{input: …, output: …}`."""
     total = answer.input_tokens + answer.output_tokens
     if isinstance(value, Mapping):
         for name, used in (
@@ -165,14 +165,14 @@ def decide_tokens(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdi
 
 
 def decide_no_error(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """Check that the run met no format error and no failed call."""
+    """Check that the run had no format error and no failed call."""
     if answer.errors:
         return Verdict(False, f"The run met {counted(answer.errors, 'error')} on its way.")
     return Verdict(True, "The run met no error.")
 
 
 def decide_trace_errors(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """Check the number of errors on the way: `max_count`, or a share (`max_percentage`)."""
+    """Check the number of errors in the run: `max_count`, or a share (`max_percentage`)."""
     most = 0.0
     if isinstance(value, Mapping):
         if "max_percentage" in value:
@@ -186,7 +186,7 @@ def decide_trace_errors(spec: AssertionSpec, value: Json, answer: CellAnswer) ->
 
 
 def decide_finish(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """Check that the last reply ended for the reason."""
+    """Check the finish reason of the last reply."""
     wanted = as_text(value)
     return Verdict(
         answer.finish_reason == wanted,
@@ -195,7 +195,7 @@ def decide_finish(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdi
 
 
 def decide_final_answer(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-    """Check that there is an answer; with a value, that it contains the value."""
+    """Check that there is an answer and, with a value, that the answer contains it."""
     if not answer.text.strip():
         return Verdict(False, "The run gave no answer.")
     if value is None:

@@ -1,6 +1,6 @@
-"""Cases as an experiment file states them: inline, scenarios, and references to datasets.
+"""The cases of an experiment file: inline, scenarios, and references to datasets.
 
-Rows come of them: defaults added, lists spread, and a key that the row keeps.
+They are expanded to rows: defaults added, lists spread, and a stable key for each row.
 """
 
 import hashlib
@@ -29,13 +29,13 @@ from studio.core.text.naming import nearest
 from studio.core.text.source import Fix, SourceText, TextEdit
 from studio.core.text.values import Json, JsonDict, JsonObject, parse_json
 
-# Assertions as an experiment file states them.
+# Assertions in an experiment file.
 
 ASSERTION_HELP = resource_table("words", "assertions.txt")["assertions"]
 """Description of each type of assertion."""
 
 TYPES = tuple(ASSERTION_HELP)
-"""Types that are decided here."""
+"""The supported types of assertions."""
 
 _KEYS = tuple(
     """
@@ -60,7 +60,7 @@ def read_assertions(
     Args:
         node: the list, or one assertion.
         templates: `assertionTemplates`, by name.
-        depth: how many sets are around it.
+        depth: number of enclosing sets.
     """
     if node.value is not None and not isinstance(node.value, list | Mapping):
         node.wrong("assert is a list of assertions, each with a `type`.")
@@ -74,7 +74,7 @@ def read_assertions(
 
 
 def _referenced(item: YamlNode, templates: Mapping[str, YamlNode]) -> YamlNode | None:
-    """Return the assertion itself, or the template that its `$ref` names."""
+    """Return the assertion itself, or the template that its `$ref` names; None if there is none."""
     reference = item.get("$ref").value
     if not isinstance(reference, str):
         return item
@@ -144,7 +144,7 @@ def _assertion(
 
 
 def _needs_no_value(name: str, item: YamlNode) -> bool:
-    """Return whether an assertion needs no `value`, as a rubric whose prompt says it all."""
+    """Return whether an assertion needs no `value`, such as a rubric with its own prompt."""
     if name == "llm-rubric":
         return any("rubricPrompt" in path for path in item.places)
     return name in _WITHOUT_VALUE
@@ -160,12 +160,12 @@ def _unknown_type(kind: YamlNode, name: str, *, negated: bool) -> None:
 
 
 def assertion_of_column(text: str) -> AssertionSpec:
-    """Return an assertion as a CSV cell states it: `contains: Paris`, `is-json`, or a text.
+    """Read an assertion in a CSV cell: `contains: Paris`, `is-json`, or a text.
 
     Source: promptfoo, "Test case configuration": a text without a type means `equals`.
 
     Raises:
-        ValueError: it is of a type that is not run here.
+        ValueError: its type is not supported.
     """
     written = text.strip()
     negated = written.startswith("not-")
@@ -205,13 +205,13 @@ def assertion_of_column(text: str) -> AssertionSpec:
 
 
 def expected_assertion(text: str) -> AssertionSpec | None:
-    """Return what the `expected` of a row checks: None if it is empty.
+    """Read the assertion in the `expected` of a row; None if it is empty.
 
-    An assertion as in `__expected`, the fields of a JSON object, or a text that the answer
-    contains. A text is not rendered: a row is data.
+    It is an assertion as in `__expected`, the fields of a JSON object, or a text that the answer
+    must contain. The text is not rendered: a row is data.
 
     Raises:
-        ValueError: it is of a type that is not run here.
+        ValueError: its type is not supported.
     """
     written = text.strip()
     if not written:
@@ -228,7 +228,7 @@ def expected_assertion(text: str) -> AssertionSpec | None:
 
 
 def plain_expected(text: str) -> str:
-    """Return the `expected` by which an answer contains a text, also one that reads as a check."""
+    """Return the `expected` that requires a text in the answer, even one like an assertion."""
     with suppress(ValueError):
         spec = expected_assertion(text)
         if spec is None or spec.value == "{{ expected }}" or isinstance(spec.value, Mapping):
@@ -237,7 +237,7 @@ def plain_expected(text: str) -> str:
 
 
 def _with_expected(specs: tuple[AssertionSpec, ...], text: str) -> Iterator[AssertionSpec]:
-    """Yield assertions with the row's own for `expected`; one that is not run holds its reason."""
+    """Yield assertions with the row's own for `expected`; an unsupported one carries its reason."""
     for each in specs:
         if each.nested:
             nested = tuple(_with_expected(each.nested, text))
@@ -255,7 +255,7 @@ def _with_expected(specs: tuple[AssertionSpec, ...], text: str) -> Iterator[Asse
 
 
 def unread_expected(case: ExperimentCase) -> str:
-    """Return why the `expected` of a row is no check; empty where it is one."""
+    """Return why the `expected` of a row cannot be read; empty if it can."""
     wrong = (str(each.value) for each in case.assertions if each.type == "expected")
     return next(wrong, "")
 
@@ -267,7 +267,7 @@ def _number(text: str) -> float | None:
         return None
 
 
-# The keys of an experiment file: the one definition behind completion, hover and the schema.
+# The keys of an experiment file: the single source of completion, hover and the schema.
 
 SHAPES = read_shapes(
     "experiment.keys",
@@ -275,16 +275,16 @@ SHAPES = read_shapes(
     protocols=get_args(ProtocolName),
     assertions=(*TYPES, *(f"not-{each}" for each in TYPES if each != "assert-set")),
 )
-"""Every mapping of an experiment file with its keys."""
+"""The keys of each mapping of an experiment file, by the name of its shape."""
 
 
 def key_names(shape: str) -> tuple[str, ...]:
-    """Return the keys of a mapping, by the name of its shape."""
+    """Return the keys of the mapping with that shape."""
     return tuple(key.name for key in SHAPES[shape])
 
 
 def main(arguments: list[str]) -> int:
-    """Write the schema to the named file, or to `resources/schema/experiment.schema.json`."""
+    """Write the schema to the given file, or to `resources/schema/experiment.schema.json`."""
     from studio.core.paths import resource
 
     target = Path(arguments[0]) if arguments else resource("schema", "experiment.schema.json")
@@ -299,12 +299,12 @@ if __name__ == "__main__":
 
 _DATASET_KEYS = ("path", "take", "seed", "where", "columns", "config")
 DATA_SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".yaml", ".yml")
-"""Files that rows are read from."""
+"""Suffixes of files of rows."""
 
 CaseEntry = ExperimentCase | DatasetReference | Literal["samples"]
 
 _MOST_OF_ONE = 10_000
-"""Rows that the lists of one case are spread to at most."""
+"""Maximum number of rows that the lists of one case are expanded to."""
 
 
 def read_cases(
@@ -332,7 +332,7 @@ def read_cases(
 def read_case(
     node: YamlNode, templates: Mapping[str, YamlNode], source: SourceText
 ) -> ExperimentCase:
-    """Return one case; also `defaultTest`."""
+    """Read one case; also used for `defaultTest`."""
     node.check_keys((*key_names("case"), *FOREIGN_KEYS["test"]), "A test")
     node.check_foreign("test")
     _check_options(node.get("options"))
@@ -360,7 +360,7 @@ def read_case(
 
 
 def _check_options(node: YamlNode) -> None:
-    """Refuse options that promptfoo sends with the request, or that change a verdict."""
+    """Refuse promptfoo's options that change the request or the verdict."""
     node.check_foreign("options")
     for name, child in node.fields():
         if name not in (*key_names("case_options"), *FOREIGN_KEYS["options"]):
@@ -371,7 +371,7 @@ def _check_options(node: YamlNode) -> None:
 def read_scenarios(
     node: YamlNode, templates: Mapping[str, YamlNode], source: SourceText
 ) -> Iterator[ExperimentCase]:
-    """Yield every test of a scenario with every one of its configurations."""
+    """Yield every test of a scenario combined with each of its configurations."""
     for scenario in node.items():
         if not isinstance(scenario.value, Mapping):
             scenario.wrong("A scenario is a mapping with `config` and `tests`.")
@@ -388,7 +388,7 @@ def read_scenarios(
 
 
 def merged_case(outer: ExperimentCase, inner: ExperimentCase) -> ExperimentCase:
-    """Return a case with what holds around it; its own values count."""
+    """Return a case with the defaults around it; its own values take precedence."""
     drops = inner.options.get("disableDefaultAsserts") is True
     asserted = outer.assertions if not inner.assertions else (*outer.assertions, *inner.assertions)
     return replace(
@@ -408,17 +408,17 @@ def merged_case(outer: ExperimentCase, inner: ExperimentCase) -> ExperimentCase:
 
 
 def _references(node: YamlNode, what: str) -> tuple[str, ...] | None:
-    """Read the prompts or providers of a test; None if it names none."""
+    """Read the prompts or providers of a test; None if it has none."""
     return node.texts(what) if node.value is not None else None
 
 
 def file_reference(node: YamlNode, what: str) -> FileReference:
-    """Return the file that a text names, `file://` or not."""
+    """Return the file that a text names, with or without `file://`."""
     return FileReference(node.text(what).removeprefix("file://"), node.span)
 
 
 def _over(outer: JsonObject, inner: JsonObject) -> JsonObject:
-    """Return both, inner ones first; not copied for each of many rows when one is empty."""
+    """Return both mappings merged, inner keys first; copies only if both have keys."""
     return {**outer, **inner} if outer and inner else inner or outer
 
 
@@ -458,8 +458,8 @@ def expand_rows(
     """Return every row of an experiment.
 
     Args:
-        cases: of the file and its datasets, in order.
-        default: holds for each.
+        cases: cases of the file and its datasets, in order.
+        default: defaults for each case.
         whole: names whose lists are one value (inputs of the kinds `array` and `thread`).
     """
     rows: list[ExperimentRow] = []
@@ -478,7 +478,7 @@ def expand_rows(
 
 
 def _spread(case: ExperimentCase, whole: frozenset[str]) -> Iterator[ExperimentCase]:
-    """Yield a case for each combination of the values that are lists, whose first item is a text.
+    """Yield a case for each combination of its list values whose first item is a text.
 
     Source: promptfoo 0.123, `generateVarCombinations`: any other list is one value.
     """
@@ -498,9 +498,9 @@ def _spread(case: ExperimentCase, whole: frozenset[str]) -> Iterator[ExperimentC
 
 
 def row_hash(variables: JsonObject) -> str:
-    """Return a short name of values, which does not depend on the expected answer.
+    """Return a short hash of the values, which does not depend on the expected answer.
 
-    So a row is the same one before and after its answer is accepted as the expected one.
+    So a row keeps its key when its answer is accepted as the expected one.
     """
     asked = {name: value for name, value in variables.items() if name != "expected"}
     text = json.dumps(asked or variables, sort_keys=True, ensure_ascii=False, default=str)

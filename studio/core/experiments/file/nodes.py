@@ -1,4 +1,4 @@
-"""YAML values with their places, read key by key; what is wrong is collected on the way."""
+"""YAML values with their places, read key by key; problems are collected."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from studio.core.text.naming import nearest
 from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
 from studio.core.text.values import Json, JsonObject, KeyPath
 
-# What promptfoo has and nothing here does: named where it stands, so that nothing is sent
-# without.
+# Features of promptfoo that are not supported here: reported at their place, so that no request is
+# sent without them.
 
 ForeignPlace: TypeAlias = Literal[
     "experiment", "test", "options", "running", "prompt", "provider", "config"
 ]
-"""Mapping that contains a key."""
+"""Kind of mapping that contains a key."""
 
 FOREIGN_KEYS = resource_table("words", "promptfoo.txt")
-"""Foreign keys by their mapping, each with advice."""
+"""Unsupported keys by kind of mapping, each with advice."""
 
 FOREIGN_TYPES = tuple(
     """
@@ -35,7 +35,7 @@ FOREIGN_TYPES = tuple(
     video-rubric webhook
 """.split()
 )
-"""Types of assertions that are not decided here."""
+"""Unsupported types of assertions."""
 
 FOREIGN_PROVIDERS = tuple(
     """
@@ -43,7 +43,7 @@ FOREIGN_PROVIDERS = tuple(
     mcp: sequence
 """.split()
 )
-"""Prefixes of providers that run code of their own."""
+"""Prefixes of providers that run their own code."""
 
 _REDTEAM = "promptfoo:redteam:"
 _FOREIGN_PROMPT = re.compile(
@@ -54,13 +54,13 @@ _FOREIGN_CODE = re.compile(r"file://.+\.(?:ts|mts|cts|rb|go)(?::\w+)?\s*")
 
 
 def foreign_words(place: ForeignPlace, name: str) -> str:
-    """Return the refusal of a key, with what to do."""
+    """Return the message that refuses a key, with what to do."""
     where = f"{place}.{name}" if place in ("options", "config") else name
     return f"`{where}` is not followed here: {FOREIGN_KEYS[place][name]}."
 
 
 def foreign_type(name: str) -> str:
-    """Return the refusal of an assertion type that only promptfoo has; else empty."""
+    """Return the message that refuses a type known only to promptfoo; empty for other types."""
     if name not in FOREIGN_TYPES and not name.startswith(_REDTEAM):
         return ""
     return (
@@ -70,7 +70,7 @@ def foreign_type(name: str) -> str:
 
 
 def foreign_prompt(written: str) -> str:
-    """Return the refusal of a prompt made by a program or service; empty for others."""
+    """Return the message that refuses a prompt made by a program or service; empty for others."""
     if _FOREIGN_PROMPT.fullmatch(written.strip()) is None:
         return ""
     return (
@@ -80,7 +80,7 @@ def foreign_prompt(written: str) -> str:
 
 
 def foreign_code(value: object) -> str:
-    """Return the refusal of assertion code in a language that is not run; else empty."""
+    """Return the message that refuses code in an unsupported language; empty for other code."""
     if not isinstance(value, str) or _FOREIGN_CODE.fullmatch(value) is None:
         return ""
     return f"{value!r} is not run here: write it as JavaScript or Python."
@@ -94,36 +94,36 @@ class ExperimentFindings:
     """The problems of one file."""
 
     problems: list[Problem] = field(default_factory=list)
-    """In the order found."""
+    """Problems in the order found."""
 
     def error(self, code: str, message: str, span: Span, *fixes: Fix) -> None:
-        """Add what keeps the experiment from running."""
+        """Add a problem that keeps the experiment from running."""
         self.problems.append(Problem(code, Severity.ERROR, message, span, fixes))
 
     def warning(self, code: str, message: str, span: Span, *fixes: Fix) -> None:
-        """Add what works and probably not as intended."""
+        """Add a problem that does not, but is probably not intended."""
         self.problems.append(Problem(code, Severity.WARNING, message, span, fixes))
 
 
 @dataclass(frozen=True)
 class YamlNode:
-    """A value of the file, with its place and those of what it holds."""
+    """A value of the file, with its place and the places inside it."""
 
     value: Json
-    """The plain value; None where the key is missing."""
+    """The plain value; None if the key is missing."""
 
     path: KeyPath
-    """Keys from the root."""
+    """Keys from the root to the value."""
 
     places: Mapping[KeyPath, FrontMatterEntry]
-    """Every place of the file."""
+    """All places in the file."""
 
     findings: ExperimentFindings
-    """Collector of problems."""
+    """Collects the problems."""
 
     @property
     def span(self) -> Span:
-        """The value as written; the key's place for an empty one."""
+        """Span of the value; for an empty one, of its key."""
         entry = self.places.get(self.path)
         if entry is None:
             return self.parent_span
@@ -131,13 +131,13 @@ class YamlNode:
 
     @property
     def key_span(self) -> Span:
-        """The key."""
+        """Span of the key."""
         entry = self.places.get(self.path)
         return entry.key if entry is not None else self.parent_span
 
     @property
     def parent_span(self) -> Span:
-        """The nearest place around it."""
+        """Span of the nearest enclosing value."""
         path = self.path
         while path:
             path = path[:-1]
@@ -149,7 +149,7 @@ class YamlNode:
         return isinstance(self.value, Mapping) and key in self.value
 
     def get(self, key: str | int) -> YamlNode:
-        """Return the node under a key or an index; a node without a value if there is none."""
+        """Return the node under a key or an index; a node without a value if it is missing."""
         value: Json = None
         if isinstance(self.value, Mapping) and isinstance(key, str):
             value = self.value.get(key)
@@ -170,11 +170,11 @@ class YamlNode:
             yield from ((str(key), self.get(str(key))) for key in self.value)
 
     def wrong(self, message: str, code: str = "experiment-value") -> None:
-        """Say what is wrong with the value."""
+        """Add a problem with the value."""
         self.findings.error(code, message, self.span)
 
     def text(self, what: str) -> str:
-        """Return a text; empty where there is none. Numbers count as written."""
+        """Return a text; empty if it is missing. Numbers are returned as written."""
         if self.value is None:
             return ""
         if isinstance(self.value, str):
@@ -185,7 +185,7 @@ class YamlNode:
         return ""
 
     def number(self, what: str, least: float = -LARGEST, most: float = LARGEST) -> float | None:
-        """Return a number within bounds; None where there is none."""
+        """Return a number within bounds; None if it is missing."""
         if self.value is None:
             return None
         if isinstance(self.value, int | float) and not isinstance(self.value, bool):
@@ -199,7 +199,7 @@ class YamlNode:
         return None
 
     def whole(self, what: str, least: int = 0, most: int = LARGEST) -> int | None:
-        """Return a whole number within bounds; None where there is none."""
+        """Return a whole number within bounds; None if it is missing."""
         found = self.number(what, least, most)
         if found is None:
             return None
@@ -209,7 +209,7 @@ class YamlNode:
         return int(found)
 
     def object(self, what: str) -> JsonObject:
-        """Return a mapping; empty where there is none."""
+        """Return a mapping; empty if it is missing."""
         if self.value is None:
             return {}
         if isinstance(self.value, Mapping):
@@ -218,20 +218,20 @@ class YamlNode:
         return {}
 
     def texts(self, what: str) -> tuple[str, ...]:
-        """Return a list of texts; one text counts as a list, split at commas."""
+        """Return a list of texts; a single text is split at commas."""
         if isinstance(self.value, str):
             return tuple(each.strip() for each in self.value.split(",") if each.strip())
         return tuple(filter(None, (item.text(what) for item in self.items())))
 
     def check_foreign(self, place: ForeignPlace) -> None:
-        """Refuse what promptfoo has here and nothing follows."""
+        """Refuse promptfoo's keys that are not supported here."""
         for name in FOREIGN_KEYS[place]:
             if name in self and self.get(name).value not in (None, [], {}):
                 message, span = foreign_words(place, name), self.get(name).key_span
                 self.findings.error("experiment-unsupported", message, span)
 
     def check_keys(self, known: KeyNames, what: str) -> None:
-        """Report unknown keys, with the nearest known word."""
+        """Report unknown keys, with the nearest known one."""
         for key, child in self.fields():
             if key in known or key.startswith(("$", "x-")):
                 continue
@@ -247,7 +247,7 @@ def _it_is(number: float) -> str:
 
 
 def read_nodes(text: str, findings: ExperimentFindings) -> YamlNode:
-    """Read the root of a YAML text; syntax errors go to `findings`."""
+    """Read the root of a YAML text; add syntax errors to `findings`."""
     reading = read_yaml(text)
     findings.problems += reading.problems
     places = {entry.path: entry for entry in reading.entries}

@@ -1,4 +1,4 @@
-"""An experiment file, read: YAML with promptfoo's names, and a few of its own.
+"""Read an experiment file: YAML with promptfoo's names, and a few of its own.
 
 Source: promptfoo's configuration reference (prompts, providers, tests, defaultTest, scenarios,
 assertionTemplates, evaluateOptions); a configuration of that subset is an experiment file.
@@ -45,10 +45,10 @@ from studio.core.text.naming import unique_names
 from studio.core.text.source import SourceText
 from studio.core.text.values import JsonObject
 
-# The columns of an experiment: prompts × providers, or `variants` by name.
+# The variants (columns) of an experiment: prompts × providers, or `variants` by name.
 
 PROMPT_SUFFIXES = (".prompty", ".txt", ".md", ".json", ".yaml", ".yml", ".j2", ".prompt")
-"""Files that prompts are read from."""
+"""Suffixes of files that can contain a prompt."""
 
 _PROMPT_KEYS = ("id", "label", "raw", "edit", "protocol", "config", "function")
 _PROVIDER_KEYS = (
@@ -65,7 +65,7 @@ _REVISION = re.compile(r"^(?P<path>.+\.prompty)@(?P<revision>[\w./~^@{}-]+)$")
 
 
 def read_variants(root: YamlNode) -> tuple[VariantEntry, ...]:
-    """Read every column, in order; their names are unique."""
+    """Read every variant, in order; their names are made unique."""
     found = _named(root.get("variants")) if "variants" in root else _product(root)
     return tuple(_unique(list(found)))
 
@@ -99,7 +99,7 @@ def _name(
     prompts: list[PromptEntry],
     providers: list[tuple[ProviderEntry, tuple[str, ...]]],
 ) -> str:
-    """Return the shorter of prompt and model, if only one of them differs."""
+    """Return the name of a variant; only prompt or model if only one of them differs."""
     model = provider.label or provider.id
     if len(providers) == 1:
         return prompt.label
@@ -210,7 +210,7 @@ def _prompt_of(node: YamlNode, written: str, label: str) -> PromptEntry:
 
 
 def _provider(node: YamlNode) -> Iterator[tuple[ProviderEntry, tuple[str, ...]]]:
-    """Yield a provider, with the prompts that it is for (none: all)."""
+    """Yield a provider with the prompts that it is for (None for all)."""
     if isinstance(node.value, str):
         yield from _provider_of(node, node.value, "", {}, ())
         return
@@ -248,12 +248,12 @@ def _provider_of(
 
 
 def is_provider_file(name: str) -> bool:
-    """Return whether a provider is defined in a file of its own: `file://small.yaml`."""
+    """Return whether a provider is defined in its own file: `file://small.yaml`."""
     return name.startswith("file://") and name.lower().endswith((".yaml", ".yml", ".json"))
 
 
 def read_providers(root: YamlNode) -> tuple[ProviderEntry, ...]:
-    """Read the providers of such a file: one, or a list."""
+    """Read the providers of such a file: one or a list."""
     return tuple(entry for item in root.items() for entry, _ in _provider(item))
 
 
@@ -264,7 +264,7 @@ def _unique(variants: list[VariantEntry]) -> Iterator[VariantEntry]:
 
 
 KEYS = key_names("root")
-"""Known keys of a file."""
+"""Known keys of the root."""
 
 _IGNORED = (
     "tracing",
@@ -279,7 +279,7 @@ _IGNORED_OPTIONS = ("showProgressBar", "interactiveProviders", "generateSuggesti
 
 
 def read_experiment(text: str, path: Path | None = None) -> ExperimentFile:
-    """Read a file. Never raises; what is wrong is in its `problems`."""
+    """Read a file. Never raises; problems are in the value's `problems`."""
     source = SourceText(text, path)
     findings = ExperimentFindings()
     root = read_nodes(text, findings)
@@ -296,7 +296,7 @@ def read_experiment(text: str, path: Path | None = None) -> ExperimentFile:
     cases += read_scenarios(root.get("scenarios"), templates, source)
     variants = read_variants(root)
     if not cases:
-        cases.append(ExperimentCase(line=1))  # promptfoo asks once without values
+        cases.append(ExperimentCase(line=1))  # promptfoo sends one request without values
     return ExperimentFile(
         source,
         description=root.get("description").text("The description"),
@@ -327,7 +327,7 @@ def _default(
 
 
 def _tags(node: YamlNode) -> tuple[str, ...]:
-    if isinstance(node.value, Mapping):  # promptfoo: names with values
+    if isinstance(node.value, Mapping):  # promptfoo's form: names with values
         return tuple(f"{key}={value}" for key, value in node.value.items())
     return node.texts("A tag")
 
@@ -390,7 +390,7 @@ def _gates(node: YamlNode) -> Gates:
 
 
 def _slice_gates(node: YamlNode) -> Gates:
-    """Read the gates of a slice: the share of its rows that pass, which has two names."""
+    """Read the gates of a slice: the share of its rows that pass, under either of two names."""
     for key, item in node.fields():
         if key in key_names("gates") and key not in ("pass_rate", "row_pass_rate"):
             item.wrong(f"{key} is no gate of a slice; write pass_rate, of its rows.")

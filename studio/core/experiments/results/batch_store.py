@@ -1,8 +1,8 @@
-"""Batches of a result: which requests were sent in which, and their responses.
+"""Stored batches of a result: which requests were sent in each, and their responses.
 
-Every step is written before the next one is taken, in the ledger's own file, so that a process that
-is killed at any of them asks nothing twice. A cell that is over takes its requests with it, in the
-transaction that finishes it.
+Every step is written to the ledger's file before the next one begins, so that a process killed at
+any point sends nothing twice. The requests of a finished cell are deleted in the transaction that
+finishes it.
 """
 
 import sqlite3
@@ -14,38 +14,38 @@ from studio.core.experiments.results.cells import CellKey
 from studio.core.experiments.results.database import LedgerDatabase, packed, unpacked
 
 HASH_BYTES = 16
-"""Length of the hash of a request."""
+"""Length of a request's hash, in bytes."""
 
 _COLUMNS = "id, connection, model, mark, noted, file, remote, state, requests"
 
 
 @dataclass(frozen=True, slots=True)
 class KeptBatch:
-    """One batch."""
+    """A stored batch."""
 
     id: int
-    """Its number in the ledger."""
+    """Number in the ledger."""
 
     connection: str
-    """The name of the connection that it goes to."""
+    """Name of the connection that it is sent to."""
 
     model: str
-    """The model that answers it."""
+    """Model that answers it."""
 
     mark: str
-    """Its hash."""
+    """Hash of the batch."""
 
     noted: float
-    """When it was noted, in seconds since 1970."""
+    """Time at which it was stored, in seconds since 1970."""
 
     file: str
-    """The file of requests at the provider; empty where none was sent (yet)."""
+    """The provider's id of the file of requests; empty if none was sent (yet)."""
 
     remote: str
-    """Identifier at the provider; empty while it is unknown whether it was sent."""
+    """The provider's id of the batch; empty while it is unknown whether it was sent."""
 
     is_over: bool
-    """Whether all that came back was read."""
+    """Whether all results were read."""
 
     requests: int
     """Number of requests."""
@@ -53,27 +53,28 @@ class KeptBatch:
 
 @dataclass(frozen=True, slots=True)
 class KeptRequest:
-    """One request of a cell."""
+    """A stored request of a cell."""
 
     asked: bytes
-    """Hash of the request with what its server was found not to take."""
+    """Hash of the request with the options that its server was found to reject."""
 
     sent: bytes
-    """Hash of the line that was sent; empty where an older version sent it."""
+    """Hash of the line that was sent; empty if an older version sent it."""
 
     batch: KeptBatch
-    """Batch of the request."""
+    """Batch that contains the request."""
 
     line: str | None
-    """Line of the results, without secrets; None if there is none (yet). An older version kept only
-    the response in it."""
+    """Line of the results, without secrets; None if there is none (yet). Older versions stored only
+    its response.
+    """
 
 
 class BatchStore:
     """The batches in one ledger."""
 
     def __init__(self, database: LedgerDatabase) -> None:
-        """Take the open file."""
+        """Use the open database."""
         self._database = database
 
     def note(
@@ -84,7 +85,7 @@ class BatchStore:
         mark: str,
         requests: Sequence[tuple[CellKey, str, bytes]],
     ) -> KeptBatch:
-        """Note a batch that will be sent now, with cell, name and both hashes of each request."""
+        """Store a batch about to be sent, with cell, name and both hashes of each request."""
         now = time.time()
         with self._database.transaction() as run:
             cursor = run.execute(
@@ -103,15 +104,15 @@ class BatchStore:
         return KeptBatch(number, connection, model, mark, now, "", "", False, len(requests))
 
     def note_file(self, batch: int, file: str) -> None:
-        """Note the file of requests at the provider."""
+        """Store the provider's id of the file of requests."""
         self._set(batch, "file", file)
 
     def note_sent(self, batch: int, remote: str) -> None:
-        """Note the identifier at the provider: it was sent."""
+        """Store the provider's id of the batch, which marks it as sent."""
         self._set(batch, "remote", remote)
 
     def note_over(self, batch: int) -> None:
-        """Note that all that came back was read, or that it was never sent."""
+        """Mark a batch as finished: all results were read, or it was never sent."""
         self._set(batch, "state", "over")
 
     def _set(self, batch: int, column: str, value: str) -> None:
@@ -121,7 +122,7 @@ class BatchStore:
     def keep(
         self, experiment: int, replies: Iterable[tuple[CellKey, str, str]], batch: int
     ) -> None:
-        """Keep the lines that came back; of a cell that is over already nothing is kept."""
+        """Store result lines, except those of finished cells."""
         with self._database.transaction() as run:
             run.executemany(
                 "UPDATE batch_request SET response = ? WHERE experiment = ? AND repeat = ?"
@@ -133,7 +134,7 @@ class BatchStore:
             )
 
     def request(self, experiment: int, key: CellKey, name: str) -> KeptRequest | None:
-        """Return the state of a cell's request; None if it was never sent."""
+        """Return a cell's stored request; None if it was never sent."""
         found = self._database.read(
             f"SELECT r.hash, r.response, {', '.join(f'b.{each}' for each in _COLUMNS.split(', '))}"
             " FROM batch_request r JOIN batch b ON b.id = r.batch WHERE r.experiment = ?"
@@ -158,7 +159,7 @@ class BatchStore:
         return [_batch(*each) for each in found]
 
     def under_way(self, experiment: int) -> list[KeptBatch]:
-        """Return a result's batches that may still be answered, or were not read to their end."""
+        """Return a result's batches that may still be answered, or were not fully read."""
         return [each for each in self.batches(experiment) if not each.is_over]
 
     def remotes(self) -> set[str]:
@@ -167,7 +168,7 @@ class BatchStore:
         return {remote for (remote,) in found}
 
     def members(self, batch: int) -> list[tuple[bytes, CellKey, str]]:
-        """Return identity, cell and name of a batch's requests whose cells are not over."""
+        """Return hash, cell and name of a batch's requests whose cells are not finished."""
         return [
             (bytes(identity), CellKey(repeat, row, variant), name)
             for identity, repeat, row, variant, name in self._database.read(
@@ -181,9 +182,9 @@ class BatchStore:
 def forget_requests(
     run: sqlite3.Connection, where: tuple[int, int, int, int], *, is_error: bool
 ) -> None:
-    """Forget the requests of a cell that is over, within the transaction that finishes it.
+    """Delete the requests of a finished cell, within the transaction that finishes it.
 
-    Those of a cell without an answer stay while a batch may still answer one of them.
+    Those of a cell without an answer stay while a batch may still answer one.
     """
     if (
         is_error

@@ -1,6 +1,6 @@
-"""Cells of a result: where each is, what came of it, and queries over all of them.
+"""The cells of a result: their states and outcomes, and queries over all of them.
 
-An answer and its marks become a kept cell, and come back from one.
+An answer with its marks is stored as an outcome, and can be restored from one.
 """
 
 import hashlib
@@ -20,36 +20,36 @@ from studio.core.text.values import Json, JsonDict, JsonObject, object_of, objec
 
 
 class CellState(IntEnum):
-    """The state of a cell; the numbers are those of the file."""
+    """The state of a cell; the numbers are stored in the file."""
 
     PENDING = 0
-    """Not begun."""
+    """Not started."""
 
     LEASED = 1
-    """It is under way."""
+    """Reserved by a process."""
 
     DONE = 2
-    """It has an answer, and marks."""
+    """Has an answer and marks."""
 
     ERROR = 3
-    """It has no answer: the model or a tool could not be used. Never "failed"."""
+    """Has no answer because the model or a tool could not be used. Never means "failed"."""
 
     CANCELLED = 4
-    """It was given up."""
+    """Was given up."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class CellKey:
-    """One cell of a result."""
+    """The key of a cell within a result."""
 
     repeat: int
-    """From 1."""
+    """Number of the repeat, from 1."""
 
     row: int
-    """From 1."""
+    """Number of the row, from 1."""
 
     variant: int
-    """From 0."""
+    """Index of the variant, from 0."""
 
 
 @dataclass(frozen=True)
@@ -63,13 +63,13 @@ class CellOutcome:
     """The answer."""
 
     passed: bool | None = None
-    """Whether it passes; None where an assertion could not be decided."""
+    """Whether it passes; None if an assertion could not be decided."""
 
     score: float = 0.0
-    """From 0 to 1."""
+    """Score from 0 to 1."""
 
     cost: float | None = None
-    """US dollars, judges included; None where the price is not known."""
+    """Cost in US dollars, including judges; None if the price is not known."""
 
     input_tokens: int = 0
     """Tokens of all requests."""
@@ -78,96 +78,97 @@ class CellOutcome:
     """Tokens of all replies."""
 
     ms: float = 0.0
-    """Duration of the request in milliseconds, when it was asked."""
+    """Duration of the request in milliseconds, when it was sent."""
 
     steps: int = 0
-    """Model calls."""
+    """Number of model calls."""
 
     error: str = ""
-    """Reason why there is no answer, one sentence."""
+    """Reason why there is no answer, one sentence; empty if there is one."""
 
     is_cached: bool = False
-    """Whether it was taken from an earlier result."""
+    """Whether it was copied from an earlier result."""
 
     results: tuple[AssertionResult, ...] = ()
     """Results of its assertions."""
 
     facts: JsonObject = field(default_factory=dict)
-    """Facts for judging it again: calls, finish reason, errors, the first price, options that
-    were not sent."""
+    """Data for judging it again: calls, finish reason, errors, the first price, options that were
+    not sent.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class RowTotal:
-    """The repeats of one row and variant, added up."""
+    """The totals of one row and variant over its repeats."""
 
     row: int
-    """From 1."""
+    """Number of the row, from 1."""
 
     variant: int
-    """From 0."""
+    """Index of the variant, from 0."""
 
     done: int
-    """Repeats with an answer."""
+    """Number of repeats with an answer."""
 
     passed: int
-    """Repeats that pass."""
+    """Number of repeats that pass."""
 
     score: float
-    """Mean score of those with an answer."""
+    """Mean score of the repeats with an answer."""
 
     errors: int
-    """Repeats without an answer."""
+    """Number of repeats without an answer."""
 
     undecided: int = 0
-    """Repeats of which an assertion could not be decided."""
+    """Number of repeats with an undecided assertion."""
 
     ms: float = 0.0
-    """Mean time."""
+    """Mean time in milliseconds."""
 
     @property
     def is_flaky(self) -> bool:
-        """Whether some repeats pass and others do not."""
+        """Whether some repeats pass and others fail."""
         return 0 < self.passed < self.done
 
 
 @dataclass(frozen=True, slots=True)
 class VariantTotal:
-    """All cells of one variant, added up."""
+    """The totals of one variant over all its cells."""
 
     variant: int
-    """From 0."""
+    """Index of the variant, from 0."""
 
     cells: int
-    """All."""
+    """Number of cells."""
 
     done: int
-    """With an answer."""
+    """Number of cells with an answer."""
 
     passed: int
-    """That pass."""
+    """Number of cells that pass."""
 
     errors: int
-    """Without an answer."""
+    """Number of cells without an answer."""
 
     undecided: int
-    """Of which an assertion could not be decided."""
+    """Number of cells with an undecided assertion."""
 
     cached: int
-    """Taken from earlier results."""
+    """Number of cells copied from earlier results."""
 
     cost: float
-    """US dollars of what was asked now."""
+    """Cost of the cells that were not copied, in US dollars."""
 
     tokens: int
-    """Of what was asked now."""
+    """Tokens of the cells that were not copied."""
 
     unpriced: int = 0
-    """Cells whose price is not known."""
+    """Number of cells whose price is not known."""
 
 
 def facts_of(calls: tuple[MadeCall, ...], **others: Json) -> JsonDict:
-    """Return the facts for judging again, as they are stored."""
+    """Return the data for judging again, for storage."""
     made: JsonDict = {name: value for name, value in others.items() if value}
     if calls:
         made["calls"] = [asdict(each) for each in calls]
@@ -175,7 +176,7 @@ def facts_of(calls: tuple[MadeCall, ...], **others: Json) -> JsonDict:
 
 
 def calls_of(facts: JsonObject) -> tuple[MadeCall, ...]:
-    """Return the kept tool calls."""
+    """Return the stored tool calls."""
     return tuple(
         MadeCall(
             str(each.get("tool", "")),
@@ -190,7 +191,7 @@ def calls_of(facts: JsonObject) -> tuple[MadeCall, ...]:
 def done_outcome(
     answer: CellAnswer, marks: CellMarks, cost: float | None, *, is_cached: bool = False
 ) -> CellOutcome:
-    """Return a cell with an answer and its marks; the judges' cost is added to its own."""
+    """Build the outcome of a cell with an answer and marks; its cost includes the judges."""
     undecided = marks.is_undecided and not _is_lost_anyway(marks)
     whole = cost
     if not is_cached and marks.cost:
@@ -220,12 +221,12 @@ def done_outcome(
 
 
 def _is_lost_anyway(marks: CellMarks) -> bool:
-    """Return whether an assertion that can be decided fails the cell already."""
+    """Return whether a decided assertion already fails the cell."""
     return any(each.state == "failed" and each.weight > 0 for each in marks.results)
 
 
 def answer_of(outcome: CellOutcome) -> CellAnswer:
-    """Return the kept answer, to be marked again."""
+    """Return the stored answer, to be marked again."""
     facts = outcome.facts
     errors, cost = facts.get("errors"), facts.get("asked_cost", outcome.cost)
     return CellAnswer(
@@ -245,13 +246,13 @@ def answer_of(outcome: CellOutcome) -> CellAnswer:
 
 
 def left_out_of(outcome: CellOutcome) -> tuple[str, ...]:
-    """Return the options that were not sent, because the server refuses them."""
+    """Return the options that were not sent because the server rejects them."""
     names = outcome.facts.get("left_out")
     return tuple(map(str, names)) if isinstance(names, list) else ()
 
 
 def row_facts(row: ExperimentRow, mask: Callable[[str], str]) -> JsonDict:
-    """Return the stored facts of a row, with secrets among its values masked."""
+    """Return a row's data for storage, with secrets in its values masked."""
     case = row.case
     others: JsonDict = {
         "tags": list(case.tags),
@@ -276,53 +277,55 @@ def _masked(value: Json, mask: Callable[[str], str]) -> Json:
     return [_masked(each, mask) for each in value] if isinstance(value, list) else value
 
 
-# Results as values: the head of one, its rows, and what a new one begins with.
+# Results as values: the head of one, its rows, and the data of a new one.
 
 
 @dataclass(frozen=True, slots=True)
 class ResultHead:
-    """One result in the list of results."""
+    """The head of a result, for the list of results."""
 
     id: int
-    """Its number in the ledger."""
+    """Number in the ledger."""
 
     name: str
-    """The experiment's."""
+    """Name of the experiment."""
 
     file: str
     """The experiment file."""
 
     started: float
-    """When, in seconds since the epoch."""
+    """Start time, in seconds since 1970."""
 
     finished: float | None
-    """When it ended; None while it has not."""
+    """End time, in seconds since 1970; None before the end."""
 
     state: str
-    """`running`, `done`, `paused`, `cancelled`, or `interrupted`: its process was killed."""
+    """State: `running`, `done`, `paused`, `cancelled`, or `interrupted` if its process was
+    killed.
+    """
 
     repeats: int
-    """Repeats of each row."""
+    """Number of repeats of each row."""
 
     spec: JsonObject
-    """Pass rule, baseline, seed: what reading the result needs."""
+    """Settings needed to read the result: pass rule, baseline, seed."""
 
     is_accepted: bool = False
-    """Whether it was blessed as the baseline."""
+    """Whether the user accepted it as the baseline."""
 
     label: str = ""
-    """A name that was given to it."""
+    """Name given by the user; may be empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
-    """A row as the result keeps it."""
+    """A row as stored in the result."""
 
     number: int
-    """From 1."""
+    """Number of the row, from 1."""
 
     key: str
-    """The same in other results of the same case."""
+    """Key, which is the same in other results of the same case."""
 
     facts: JsonObject
     """`vars`, `tags`, `description`, `metadata`, `expected`, `file`, `line`, `threshold`."""
@@ -330,31 +333,31 @@ class ResultRow:
 
 @dataclass(frozen=True)
 class NewResult:
-    """The head of a new result."""
+    """The data of a new result."""
 
     name: str
-    """The experiment's."""
+    """Name of the experiment."""
 
     file: str
     """The experiment file."""
 
     spec: JsonObject
-    """Facts for reading the result."""
+    """Settings needed to read the result."""
 
     variants: Sequence[str]
-    """Names of the columns."""
+    """Names of the variants."""
 
     rows: Sequence[ResultRow]
-    """In order."""
+    """The rows, in order."""
 
     repeats: int
-    """Repeats of each row."""
+    """Number of repeats of each row."""
 
     cells: Iterable[tuple[CellKey, bytes]] = field(default=())
     """Every cell with its identity."""
 
 
-# Totals of each variant, kept beside the cells: a summary of a million cells adds nothing up.
+# Stored totals of each variant: the summary of a million cells needs no addition.
 
 TOTALS = """
 SELECT variant, count(*), sum(state = 2), coalesce(sum(state = 2 AND passed = 1), 0),
@@ -365,17 +368,17 @@ SELECT variant, count(*), sum(state = 2), coalesce(sum(state = 2 AND passed = 1)
   sum(state = 2 AND cost IS NULL)
 FROM cell WHERE experiment = ? GROUP BY variant ORDER BY variant
 """
-"""Adds up the cells of a result, in the order of the fields of `VariantTotal`."""
+"""Query that adds up the cells of a result, in the order of `VariantTotal`'s fields."""
 
 KEPT = """
 SELECT variant, cells, done, passed, errors, undecided, cached, cost, tokens, unpriced
 FROM total WHERE experiment = ? ORDER BY variant
 """
-"""The same from what is kept."""
+"""Query for the same from the stored totals."""
 
 
 def begin_totals(run: sqlite3.Connection, experiment: int, cells: Sequence[int]) -> None:
-    """Begin with cells that wait, so many of each variant."""
+    """Create the totals for pending cells, given their number for each variant."""
     run.executemany(
         "INSERT INTO total (experiment, variant, cells) VALUES (?, ?, ?)",
         [(experiment, at, count) for at, count in enumerate(cells)],
@@ -383,7 +386,7 @@ def begin_totals(run: sqlite3.Connection, experiment: int, cells: Sequence[int])
 
 
 def sum_up(run: sqlite3.Connection, experiment: int) -> None:
-    """Add all cells up anew: what was over waits again."""
+    """Compute the totals again after finished cells became pending."""
     found = run.execute(TOTALS, (experiment,)).fetchall()
     run.execute("DELETE FROM total WHERE experiment = ?", (experiment,))
     run.executemany(
@@ -394,7 +397,7 @@ def sum_up(run: sqlite3.Connection, experiment: int) -> None:
 def add_outcome(
     run: sqlite3.Connection, experiment: int, variant: int, outcome: CellOutcome
 ) -> None:
-    """Count a cell that has just come over; to be called in the transaction that keeps it."""
+    """Add a finished cell to the totals, within the transaction that stores it."""
     is_done = outcome.state is CellState.DONE
     is_asked = not outcome.is_cached
     run.execute(
@@ -420,7 +423,7 @@ CellStanding: TypeAlias = tuple[int, int, int, int, int | None, float | None]
 """Repeat, row, variant, state, whether it passed, and score of a cell."""
 
 WAITS, PASSED, FAILED, LACKS_ANSWER, UNDECIDED = "w", "p", "f", "e", "u"
-"""Letters for the states of a cell; an upper-case letter has the score 1."""
+"""Letters for the states of a cell; an upper-case letter means score 1."""
 
 _STANDING = (
     "CASE WHEN state < 2 THEN 'w' WHEN state > 2 THEN 'e' WHEN passed IS NULL THEN"
@@ -431,13 +434,13 @@ _STANDING = (
 
 
 class LedgerScans:
-    """Reads of a ledger that grow with the result."""
+    """Queries of a ledger whose time grows with the result."""
 
     def __init__(self, database: LedgerDatabase) -> None:
         self._read, self._scan = database.read, database.scan
 
     def states(self, experiment: int) -> list[CellStanding]:
-        """Return the state of every cell, in the order of repeats, rows and variants."""
+        """Return the state of every cell, ordered by repeat, row and variant."""
         return self._scan(
             "SELECT repeat, row, variant, state, passed, score FROM cell WHERE experiment = ?",
             experiment,
@@ -456,9 +459,9 @@ class LedgerScans:
         return made
 
     def standings(self, experiment: int) -> dict[int, str]:
-        """Return the states by repeat: a letter for each row and variant, in order.
+        """Return the states by repeat: one letter for each row and variant, in order.
 
-        One text for each repeat: a million rows of a cursor take seconds, and so does sorting them.
+        One text per repeat, since fetching or sorting a million rows takes seconds.
         """
         found = (
             (
@@ -475,7 +478,7 @@ class LedgerScans:
         return {repeat: text for repeat, text in found if text}
 
     def shares(self, experiment: int) -> list[tuple[CellKey, float]]:
-        """Return the scores of cells that are neither 0 nor 1."""
+        """Return the cells whose score is neither 0 nor 1, with the score."""
         found = self._scan(
             "SELECT repeat, row, variant, score FROM cell WHERE experiment = ?"
             " AND score > 0 AND score <> 1",
@@ -484,7 +487,7 @@ class LedgerScans:
         return [(CellKey(*where), score) for *where, score in found]
 
     def row_totals(self, experiment: int) -> list[RowTotal]:
-        """Return the repeats of each row and variant, added up."""
+        """Return the totals of each row and variant."""
         return [
             RowTotal(row, variant, done, passed or 0, score or 0.0, errors, undecided, ms or 0.0)
             for row, variant, done, passed, score, errors, undecided, ms in self._scan(
@@ -497,12 +500,12 @@ class LedgerScans:
         ]
 
     def variant_totals(self, experiment: int) -> list[VariantTotal]:
-        """Return all cells of each variant, added up."""
+        """Return the totals of each variant."""
         found = self._read(KEPT, experiment) or self._scan(TOTALS, experiment)
         return [VariantTotal(*each) for each in found]
 
     def rows_over(self, experiment: int, variant: int, ms: float) -> list[int]:
-        """Return the rows with a cell of a variant that took longer."""
+        """Return the rows with a cell of a variant that took longer than `ms`."""
         rows = self._scan(
             "SELECT DISTINCT row FROM cell WHERE experiment = ? AND variant = ? AND state = 2"
             " AND ms > ?",
@@ -513,7 +516,7 @@ class LedgerScans:
         return [int(row) for (row,) in rows]
 
     def marks(self, experiment: int) -> Iterator[tuple[CellKey, tuple[AssertionResult, ...]]]:
-        """Return the results of every assertion of every cell."""
+        """Yield the assertion results of every cell."""
         found = self._scan(
             "SELECT repeat, row, variant, results FROM mark WHERE experiment = ?"
             " ORDER BY repeat, row, variant",
@@ -523,7 +526,7 @@ class LedgerScans:
             yield CellKey(*where), tuple(results_of_json(unpacked(results)))
 
     def times(self, experiment: int, variant: int) -> list[float]:
-        """Return the times of a variant's answered cells, in milliseconds."""
+        """Return the times of a variant's cells with an answer, in milliseconds."""
         rows = self._scan(
             "SELECT ms FROM cell WHERE experiment = ? AND variant = ? AND state = 2",
             experiment,
@@ -532,7 +535,7 @@ class LedgerScans:
         return [float(ms or 0.0) for (ms,) in rows]
 
     def left_out(self, experiment: int) -> dict[int, tuple[str, ...]]:
-        """Return the options that servers refused, which were therefore not sent, by variant."""
+        """Return the options that servers reject and that were not sent, by variant."""
         found = self._scan(
             "SELECT DISTINCT variant, json_extract(facts, '$.left_out') FROM cell"
             " WHERE experiment = ? AND facts LIKE '%\"left_out\"%'",
@@ -544,7 +547,7 @@ class LedgerScans:
         return {variant: tuple(names) for variant, names in made.items() if names}
 
     def same_variants(self, experiment: int) -> dict[int, int]:
-        """Return the variants whose cells all send what an earlier one sends, with that one."""
+        """Return the variants whose requests all equal those of an earlier one, with that one."""
         digests: defaultdict[int, Any] = defaultdict(hashlib.sha256)
         cells = self._scan(
             "SELECT variant, row, repeat, identity FROM cell WHERE experiment = ?"

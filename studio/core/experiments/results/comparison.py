@@ -1,4 +1,4 @@
-"""Which rows a variant wins and loses against a baseline, and whether that may be chance."""
+"""Compare a variant with a baseline: rows won and lost, and whether chance explains it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,30 +11,30 @@ from studio.core.text.amounts import counted
 
 @dataclass(frozen=True, slots=True)
 class RowVerdict:
-    """One row of one variant."""
+    """The verdict on one row of a variant."""
 
     key: str
-    """The row's, the same in other results."""
+    """Key of the row, which is the same in other results."""
 
     passed: bool
-    """Whether it passes by the rule of the experiment."""
+    """Whether it passes by the experiment's rule."""
 
     is_flaky: bool
-    """Whether some repeats pass and others do not."""
+    """Whether some repeats pass and others fail."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairedComparison:
-    """A variant beside a baseline, over the rows that both have."""
+    """The comparison of a variant with a baseline, over the rows that both have."""
 
     rows: int
-    """Rows that both have."""
+    """Number of rows that both have."""
 
     passed: int
-    """That the variant passes."""
+    """Number of rows that the variant passes."""
 
     baseline_passed: int
-    """That the baseline passes."""
+    """Number of rows that the baseline passes."""
 
     won: tuple[str, ...]
     """Keys of rows that only the variant passes."""
@@ -43,38 +43,38 @@ class PairedComparison:
     """Keys of rows that only the baseline passes."""
 
     flaky_in_both: int
-    """Rows whose repeats differ in both; those are no news."""
+    """Number of rows whose repeats differ in both."""
 
     missing: int
-    """Rows that only one side has: a gap, no loss."""
+    """Number of rows that only one side has, which count as neither won nor lost."""
 
     p_value: float
-    """Exact McNemar, two-sided."""
+    """Two-sided p-value of McNemar's exact test."""
 
     corrected: float
-    """The same by Holm, where several variants are compared with one baseline."""
+    """The p-value corrected by Holm for several variants compared with one baseline."""
 
     enough_for: int
-    """Rows that 5 points would need at this much change."""
+    """Number of rows needed to show 5 points of difference at this rate of change."""
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Wilson's interval of the variant's share of rows."""
+        """Wilson interval of the variant's pass rate."""
         return wilson(self.passed, self.rows)
 
     @property
     def is_clear(self) -> bool:
-        """Whether chance is an unlikely reason."""
+        """Whether the difference is unlikely to be chance."""
         return self.corrected < 0.05 and bool(self.won or self.lost)
 
 
 def row_passes(total: RowTotal, rule: PassRule, threshold: float | None = None) -> bool:
-    """Return whether a row passes with its repeats.
+    """Return whether a row passes, given its repeats.
 
     Args:
-        total: its repeats; those without an answer do not count.
-        rule: of the experiment.
-        threshold: of the row, for the mean.
+        total: totals of its repeats; those without an answer do not count.
+        rule: rule of the experiment.
+        threshold: threshold of the row for the mean score.
     """
     if not total.done:
         return False
@@ -84,7 +84,7 @@ def row_passes(total: RowTotal, rule: PassRule, threshold: float | None = None) 
         return total.passed == total.done
     if rule == "mean":
         if total.done == 1 or threshold is None:
-            # Without a threshold a repeat passes only as a whole: most of them decide.
+            # Without a threshold, a repeat passes or fails as a whole: the majority decides.
             return total.passed * 2 > total.done
         return total.score >= threshold
     assert isinstance(rule, float)
@@ -97,7 +97,7 @@ def row_verdicts(
     rule: PassRule,
     thresholds: Mapping[int, float | None],
 ) -> dict[int, dict[str, RowVerdict]]:
-    """Return each row's verdict by variant and the row's key; rows without answers are left out."""
+    """Return each row's verdict by variant and row key, without rows that have no answers."""
     made: dict[int, dict[str, RowVerdict]] = {}
     for total in totals:
         if not total.done or total.undecided == total.done:
@@ -111,7 +111,7 @@ def row_verdicts(
 def compare(
     variant: Mapping[str, RowVerdict], baseline: Mapping[str, RowVerdict]
 ) -> PairedComparison:
-    """Return a variant beside a baseline; `corrected` is the p-value itself."""
+    """Compare a variant with a baseline; `corrected` is set to the p-value."""
     both = [key for key in variant if key in baseline]
     won = tuple(key for key in both if variant[key].passed and not baseline[key].passed)
     lost = tuple(key for key in both if baseline[key].passed and not variant[key].passed)
@@ -132,41 +132,41 @@ def compare(
 
 
 def corrected(comparisons: Sequence[PairedComparison]) -> list[PairedComparison]:
-    """Return several comparisons with one baseline, their p-values corrected by Holm."""
+    """Return comparisons with one baseline, their p-values corrected by Holm."""
     from dataclasses import replace
 
     values = holm([each.p_value for each in comparisons])
     return [replace(each, corrected=value) for each, value in zip(comparisons, values, strict=True)]
 
 
-# The gates of an experiment: what must hold of a result, told one by one.
+# The gates of an experiment: conditions on a result, each checked separately.
 
 
 @dataclass(frozen=True, slots=True)
 class GateCheck:
-    """One gate of one variant."""
+    """The check of one gate for one variant."""
 
     name: str
-    """The key in the file: `pass_rate`, `slices.language=de.pass_rate`."""
+    """Key in the file: `pass_rate`, `slices.language=de.pass_rate`."""
 
     variant: str
-    """Whose it is."""
+    """Name of the variant."""
 
     held: bool
-    """Whether it holds."""
+    """Whether the condition is met."""
 
     measured: float | None
-    """Measured value; None for a gate that could not be checked, which does not hold."""
+    """Measured value; None if it could not be measured, so that the gate fails."""
 
     wanted: float
-    """The bound."""
+    """Bound of the gate."""
 
     is_least: bool = True
-    """Whether the bound is the least that is allowed; else the most."""
+    """Whether the bound is a minimum; else a maximum."""
 
     @property
     def words(self) -> str:
-        """The measured value, and the bound in brackets."""
+        """The measured value, and the bound in parentheses."""
         bound = f"{'at least' if self.is_least else 'at most'} {self.wanted:g}"
         if self.measured is None:
             return f"could not be checked ({bound})"
@@ -175,32 +175,32 @@ class GateCheck:
 
 @dataclass(frozen=True)
 class GateSubject:
-    """One variant, as gates look at it."""
+    """A variant with the data that gates check."""
 
     name: str
-    """The variant."""
+    """Name of the variant."""
 
     total: VariantTotal
-    """All of its cells."""
+    """Totals of its cells."""
 
     rows: Sequence[RowTotal]
-    """Its rows."""
+    """Totals of its rows."""
 
     verdicts: Mapping[str, RowVerdict]
-    """Whether its rows pass."""
+    """Verdicts on its rows."""
 
     times: Sequence[float]
-    """Milliseconds of its cells."""
+    """Times of its cells in milliseconds."""
 
     comparison: PairedComparison | None
-    """Beside the baseline, where there is one."""
+    """Comparison with the baseline; None without one."""
 
     slices: Mapping[str, Mapping[str, frozenset[str]]]
     """Keys of rows by the value of each metadata key: `{language: {de: {…}}}`."""
 
 
 def check_gates(gates: Gates, subject: GateSubject) -> list[GateCheck]:
-    """Return every gate of a variant, in the order of the file."""
+    """Check every gate for a variant, in the order of the file."""
     total, name = subject.total, subject.name
     made: list[GateCheck] = []
     if gates.pass_rate is not None:
@@ -231,7 +231,7 @@ def _compared(gates: Gates, subject: GateSubject) -> Iterator[GateCheck]:
         lost = len(found.lost) if found is not None else None
         yield _most("lost_rows", subject.name, lost, gates.lost_rows)
     if gates.p_value is not None:
-        # A guard against loss: how many other candidates stand beside is no reason to pass.
+        # The gate guards against a loss, so it does not depend on the number of variants.
         p_value = found.p_value if found is not None else None
         if found is not None and len(found.lost) <= len(found.won):
             p_value = 1.0
@@ -265,11 +265,10 @@ def _row_rate(verdicts: Mapping[str, RowVerdict]) -> float | None:
     return sum(each.passed for each in verdicts.values()) / len(verdicts) if verdicts else None
 
 
-# The statistics of experiments, in the standard library; the unit is the row.
-#
-# Sources: Wilson (1927), interval of a share; Chen et al. (2021), pass@k; Yao et al. (2024),
-# pass^k; McNemar (1947), exact form; Holm (1979); Connor (1987), rows of a paired comparison;
-# Fleiss (1981), their correction for continuity.
+# The statistics of experiments, with the standard library only; the unit is the row. Sources:
+# Wilson (1927), interval of a share; Chen et al. (2021), pass@k; Yao et al. (2024), pass^k; McNemar
+# (1947), exact form; Holm (1979); Connor (1987), rows of a paired comparison; Fleiss (1981), their
+# correction for continuity.
 
 
 _Z = 1.959963984540054
@@ -277,7 +276,7 @@ _POWER = 0.8416212335729143
 
 
 def wilson(passed: int, count: int) -> tuple[float, float]:
-    """Return the interval of a share that holds the true one with 95 %."""
+    """Return the 95 % Wilson interval of a share."""
     if not count:
         return 0.0, 1.0
     share, whole = passed / count, 1 + _Z * _Z / count
@@ -294,7 +293,7 @@ def pass_hat(count: int, passed: int, k: int) -> float:
 
 
 def mcnemar(lost: int, won: int) -> float:
-    """Return the two-sided exact p-value of rows that changed their verdict."""
+    """Return the two-sided p-value of McNemar's exact test for rows that changed."""
     count = lost + won
     if not count:
         return 1.0
@@ -307,12 +306,12 @@ def mcnemar(lost: int, won: int) -> float:
 
 
 def shown_p(value: float) -> str:
-    """Return a p-value as shown, which is never 0."""
+    """Return a p-value as text; never "0"."""
     return f"p = {value:.3f}" if value >= 0.001 else "p < 0.001"
 
 
 def holm(values: Sequence[float]) -> list[float]:
-    """Return the P-values of comparisons with one baseline, corrected for their number."""
+    """Return p-values of comparisons with one baseline, corrected by Holm for their number."""
     order = sorted(range(len(values)), key=values.__getitem__)
     made, highest = [0.0] * len(values), 0.0
     for rank, at in enumerate(order):
@@ -322,21 +321,21 @@ def holm(values: Sequence[float]) -> list[float]:
 
 
 def rows_needed(difference: float, flips: float) -> int:
-    """Return the rows that show a difference with 5 % error and 80 % power.
+    """Return how many rows show a difference with 5 % error and 80 % power.
 
     Args:
-        difference: of the pass rates, above 0.
-        flips: share of rows whose verdict differs either way.
+        difference: difference of the pass rates, above 0.
+        flips: share of rows whose verdict differs in either direction.
     """
     share = max(flips, difference)
     root = _Z * sqrt(share) + _POWER * sqrt(max(0.0, share - difference * difference))
     rows = root**2 / difference**2
-    exact = (1 + sqrt(1 + 2 / (rows * difference))) ** 2 / 4  # the exact test finds a little less
+    exact = (1 + sqrt(1 + 2 / (rows * difference))) ** 2 / 4  # the exact test has less power
     return int(rows * exact) + 1
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """Return the value below which a share of them lies, interpolated linearly; 0 for none."""
+    """Return the quantile of the values at `share`, interpolated linearly; 0 if empty."""
     ordered = sorted(values)
     if not ordered:
         return 0.0

@@ -1,4 +1,4 @@
-"""The SQLite file of results: its tables, transactions, and reading beside a writer."""
+"""The SQLite file of results: its tables, transactions, and reads during writes."""
 
 import hashlib
 import json
@@ -20,24 +20,24 @@ _BUSY_MS = 5000
 
 
 class LedgerError(Exception):
-    """A ledger that cannot be used; the text says what to do."""
+    """Raised when a ledger cannot be used; the text says what to do."""
 
 
 class LedgerDatabase:
     """The open file. May be used from several threads; several processes may share it."""
 
     def __init__(self, path: Path) -> None:
-        """Open the file, or make it.
+        """Open the file, or create it.
 
         Raises:
-            LedgerError: it is no ledger, of a newer studio, or cannot be made.
+            LedgerError: it is no ledger, is from a newer studio, or cannot be created.
         """
         self.path = path
-        """The file."""
+        """Path of the file."""
         try:
             private_file(path)
             self.connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-            """To be used inside of `transaction` alone."""
+            """Connection to use only inside `transaction`."""
         except (OSError, sqlite3.Error) as error:
             raise LedgerError(f"{path} cannot be opened: {explain_fault(error, path)}") from error
         self._mutex = threading.RLock()
@@ -65,16 +65,16 @@ class LedgerDatabase:
         run(f"PRAGMA user_version = {VERSION}")
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         with self._mutex:
             self.connection.close()
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Run the block in one transaction: all or nothing.
+        """Run the block in one transaction.
 
         Raises:
-            LedgerError: it cannot be written; nothing of it is.
+            LedgerError: the file cannot be written; nothing is changed.
         """
         with self._mutex:
             try:
@@ -82,7 +82,7 @@ class LedgerDatabase:
                 try:
                     yield self.connection
                 except BaseException:
-                    if self.connection.in_transaction:  # a full disk has rolled back by itself
+                    if self.connection.in_transaction:  # not after "disk full": it has rolled back
                         self.connection.execute("ROLLBACK")
                     raise
                 self.connection.execute("COMMIT")
@@ -93,13 +93,13 @@ class LedgerDatabase:
                 ) from error
 
     def read(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        """Read a few rows, by the connection that writes."""
+        """Read a few rows with the writing connection."""
         with self.reading() as run:
             return run.execute(sql, values).fetchall()
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """Lend the writing connection for reading alone.
+        """Give the writing connection for reading only.
 
         Raises:
             LedgerError: the file cannot be read, or was closed.
@@ -113,7 +113,7 @@ class LedgerDatabase:
                 ) from error
 
     def scan(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        """Read many rows by a connection of its own: a run goes on writing meanwhile.
+        """Read many rows with a separate connection, so that a run can write meanwhile.
 
         Raises:
             LedgerError: the file cannot be read.
@@ -128,7 +128,7 @@ class LedgerDatabase:
             ) from error
 
 
-# Answers and runs as they are kept: packed, equal answers once, runs beside a sibling's.
+# Storage of answers and runs: compressed, equal answers once, runs relative to a similar one.
 
 _SAMPLE = 32_768
 
@@ -137,22 +137,22 @@ Place = tuple[int, int, int, int]
 
 
 def as_text(value: JsonObject) -> str:
-    """Return a mapping as it is kept."""
+    """Return a mapping as JSON for storage."""
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def packed(text: str) -> bytes:
-    """Return a text as it is kept."""
+    """Return a text compressed for storage."""
     return zlib.compress(text.encode("utf-8", "surrogatepass"))
 
 
 def unpacked(data: bytes) -> str:
-    """Return a kept text."""
+    """Return a stored text."""
     return zlib.decompress(data).decode("utf-8", "surrogatepass")
 
 
 def keep_answer(run: sqlite3.Connection, text: str) -> int:
-    """Keep an answer; an equal one is kept once. Gives its number."""
+    """Store an answer, equal ones only once; return its number."""
     data = text.encode("utf-8", "surrogatepass")
     name = hashlib.sha256(data).digest()[:16]
     held = run.execute("SELECT id FROM blob WHERE hash = ?", (name,)).fetchone()
@@ -163,7 +163,7 @@ def keep_answer(run: sqlite3.Connection, text: str) -> int:
 
 
 def keep_journal(run: sqlite3.Connection, where: Place, journal: bytes) -> None:
-    """Keep a run. Those of one variant are alike: the first is the dictionary of the others."""
+    """Store a run. Runs of a variant are similar: the first is the dictionary for the others."""
     experiment, _, _, variant = where
     (facts,) = run.execute(
         "SELECT facts FROM variant WHERE experiment = ? AND ord = ?", (experiment, variant)
@@ -188,7 +188,7 @@ def keep_journal(run: sqlite3.Connection, where: Place, journal: bytes) -> None:
 
 
 def kept_journal(run: sqlite3.Connection, where: Place) -> bytes | None:
-    """Return a kept run; None where it was not kept."""
+    """Return a stored run; None if it was not stored."""
     found = run.execute(
         "SELECT dictionary, data FROM journal WHERE experiment = ? AND repeat = ? AND row = ?"
         " AND variant = ?",

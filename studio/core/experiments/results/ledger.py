@@ -1,8 +1,8 @@
 """The ledger of experiments: every cell of every result in one SQLite file of its own.
 
-A cell is leased before it is asked for and finished in one transaction with its answer and marks,
-so a process that is killed loses only what was under way. A lease holds while its owner lives: who
-starts again takes back those of the dead.
+A cell is leased before its request and finished in one transaction with its answer and marks, so a
+killed process loses only cells in progress. A lease is valid while its owner runs; the next start
+releases those of ended processes.
 """
 
 import json
@@ -44,7 +44,7 @@ JOIN journal j ON (j.experiment, j.repeat, j.row, j.variant)
 WHERE c.experiment = ? AND c.repeat = ? AND c.row = ? AND c.variant = ? AND c.cached = 1
 ORDER BY o.experiment LIMIT 1
 """
-"""Finds the cell with a kept run whose answer another one has."""
+"""Query for the cell with a stored run that has the same answer as another cell."""
 
 _TRY_SECONDS = 0.005
 
@@ -53,20 +53,20 @@ class ExperimentLedger:
     """The open file. May be used from several threads; several processes may share it."""
 
     def __init__(self, path: Path) -> None:
-        """Open the file, or make it.
+        """Open the file, or create it.
 
         Raises:
-            LedgerError: it is no ledger, of a newer studio, or cannot be made.
+            LedgerError: it is no ledger, is from a newer studio, or cannot be created.
         """
         self.path = path
-        """The file."""
+        """Path of the file."""
         self.owner = uuid.uuid4().hex[:12]
-        """The name under which this process leases."""
+        """Name under which this process leases cells."""
         self._database = database.LedgerDatabase(path)
         self.batches = BatchStore(self._database)
         """Store of the batches."""
         self.ratings = RatingStore(self._database)
-        """Store of people's ratings."""
+        """Store of the users' ratings."""
         self.scans = LedgerScans(self._database)
         """Queries over all cells of a result."""
         self._transaction = self._database.transaction
@@ -81,14 +81,14 @@ class ExperimentLedger:
         return self.path.with_name(f"{self.path.stem}-{owner}.lock")
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._database.close()
         self._lock.release()
 
     # Beginning and ending -------------------------------------------------------------------------
 
     def begin(self, new: NewResult) -> int:
-        """Begin a result; its cells wait. Gives its number."""
+        """Create a result with pending cells; return its number."""
         with self._transaction() as run:
             cursor = run.execute(
                 "INSERT INTO experiment (name, file, started, state, repeats, spec)"
@@ -125,7 +125,7 @@ class ExperimentLedger:
             )
 
     def accept(self, experiment: int, label: str = "") -> None:
-        """Bless a result as the baseline of its file; only one is."""
+        """Accept a result as the only baseline of its file."""
         with self._transaction() as run:
             run.execute(
                 "UPDATE experiment SET accepted = 0 WHERE file ="
@@ -139,7 +139,7 @@ class ExperimentLedger:
             )
 
     def delete(self, experiment: int) -> None:
-        """Forget a result."""
+        """Delete a result."""
         with self._transaction() as run:
             for table in tuple(
                 """
@@ -156,13 +156,13 @@ class ExperimentLedger:
 
     @contextmanager
     def hold(self, experiment: int) -> Iterator[None]:
-        """Let other processes see that this one runs a result, for as long as it lives."""
+        """Show other processes that this one runs a result, as long as it lives."""
         lock: LockFile | None = None
         for _ in range(_TRIES):
             try:
                 lock = LockFile(self._run_path(experiment))
             except OSError:
-                time.sleep(_TRY_SECONDS)  # one who looks holds it for a moment
+                time.sleep(_TRY_SECONDS)  # another process that checks it locks it for a moment
             else:
                 break
         try:
@@ -172,7 +172,7 @@ class ExperimentLedger:
                 lock.release()
 
     def is_run(self, experiment: int) -> bool:
-        """Return whether a live process runs a result, this one included."""
+        """Return whether a running process, this one included, runs a result."""
         return is_held(self._run_path(experiment))
 
     def _run_path(self, experiment: int) -> Path:
@@ -181,7 +181,7 @@ class ExperimentLedger:
     # Leases ---------------------------------------------------------------------------------------
 
     def take_back(self, experiment: int) -> int:
-        """Take back the leases of processes that are gone; gives how many."""
+        """Release the leases of processes that ended; return their number."""
         owners = self._read(
             "SELECT DISTINCT owner FROM cell INDEXED BY cell_open"
             " WHERE experiment = ? AND state = 1 AND state < 2",
@@ -206,7 +206,7 @@ class ExperimentLedger:
         return taken
 
     def lease(self, experiment: int, count: int) -> list[CellKey]:
-        """Lease cells that are not begun: row by row over the variants, repeats last."""
+        """Lease pending cells: row by row over the variants, repeats last."""
         with self._transaction() as run:
             found = run.execute(
                 "SELECT repeat, row, variant FROM cell WHERE experiment = ? AND state = 0"
@@ -221,7 +221,7 @@ class ExperimentLedger:
         return [CellKey(*each) for each in found]
 
     def give_back(self, experiment: int, keys: Iterable[CellKey]) -> None:
-        """Release cells that were leased and not asked for, so that they wait again."""
+        """Release leased cells that were not requested, so that they are pending again."""
         with self._transaction() as run:
             run.executemany(
                 "UPDATE cell SET state = 0, owner = NULL WHERE experiment = ? AND repeat = ?"
@@ -237,7 +237,7 @@ class ExperimentLedger:
         failed: bool = False,
         undecided: bool = False,
     ) -> int:
-        """Let cells wait again: without an answer, not passed, or with no decision on that."""
+        """Make cells pending again: those without an answer, failed, or undecided."""
         wanted = []
         if errors:
             wanted.append("state IN (3, 4)")
@@ -264,14 +264,14 @@ class ExperimentLedger:
         return int(count)
 
     def waiting_keys(self, experiment: int) -> list[CellKey]:
-        """Return the cells that are not over."""
+        """Return the cells that are not finished."""
         found = self._scan(
             "SELECT repeat, row, variant FROM cell WHERE experiment = ? AND state < 2", experiment
         )
         return [CellKey(*where) for where in found]
 
     def reasons(self, experiment: int) -> list[tuple[str, int]]:
-        """Return why cells have no answer, with the number of cells, the commonest first."""
+        """Return why cells have no answer, with the number of cells, most frequent first."""
         found = self._read(
             "SELECT error, count(*) FROM cell WHERE experiment = ? AND error IS NOT NULL"
             " GROUP BY error ORDER BY count(*) DESC, error LIMIT 3",
@@ -284,7 +284,7 @@ class ExperimentLedger:
     def finish(
         self, experiment: int, key: CellKey, outcome: CellOutcome, journal: bytes | None = None
     ) -> None:
-        """Keep what came of a cell; when this returns it is safe."""
+        """Store the outcome of a cell; it is safe on disk when this returns."""
         where = (experiment, key.repeat, key.row, key.variant)
         with self._transaction() as run:
             (before,) = run.execute(
@@ -322,13 +322,13 @@ class ExperimentLedger:
             if journal is not None:
                 database.keep_journal(run, where, journal)
             forget_requests(run, where, is_error=outcome.state is CellState.ERROR)
-            if before >= CellState.DONE:  # somebody else finished it too
+            if before >= CellState.DONE:  # another process finished it as well
                 sum_up(run, experiment)
             else:
                 add_outcome(run, experiment, key.variant, outcome)
 
     def journal(self, experiment: int, key: CellKey) -> bytes | None:
-        """Return the kept run of a cell, or of the equal one that it has its answer of."""
+        """Return the stored run of a cell, or of the cell with the same answer."""
         where = (experiment, key.repeat, key.row, key.variant)
         with self._database.reading() as run:
             found = database.kept_journal(run, where)
@@ -371,7 +371,7 @@ class ExperimentLedger:
         )
 
     def known(self, identities: Sequence[bytes]) -> dict[bytes, tuple[int, CellKey]]:
-        """Return which identities have an answer in any result, and where."""
+        """Return where each identity that has an answer is found, in any result."""
         made: dict[bytes, tuple[int, CellKey]] = {}
         for at in range(0, len(identities), _AT_ONCE):
             part = identities[at : at + _AT_ONCE]
@@ -392,7 +392,7 @@ class ExperimentLedger:
         return {CellKey(*where): bytes(identity) for *where, identity in found}
 
     def rename_cells(self, experiment: int, identities: Mapping[CellKey, bytes]) -> None:
-        """Give the cells of a result the identities of what they send now."""
+        """Change the identities of a result's cells to those of their current requests."""
         kept = self.identities(experiment)
         changed = [
             (identity, experiment, key.repeat, key.row, key.variant)
@@ -406,10 +406,10 @@ class ExperimentLedger:
                 changed,
             )
 
-    # Looking --------------------------------------------------------------------------------------
+    # Queries --------------------------------------------------------------------------------------
 
     def results(self, file: str = "") -> list[ResultHead]:
-        """Return the results, the newest first."""
+        """Return the results, newest first."""
         rows = self._read(
             "SELECT id, name, file, started, finished, state, repeats, spec, accepted, label"
             " FROM experiment WHERE ? IN ('', file) ORDER BY id DESC",
@@ -435,10 +435,10 @@ class ExperimentLedger:
         )
 
     def result(self, experiment: int) -> ResultHead:
-        """Return one result.
+        """Return the head of one result.
 
         Raises:
-            LedgerError: there is none of that number.
+            LedgerError: there is no result with that number.
         """
         found = next((each for each in self.results() if each.id == experiment), None)
         if found is None:
@@ -446,14 +446,14 @@ class ExperimentLedger:
         return found
 
     def variants(self, experiment: int) -> list[str]:
-        """Return the names of the columns."""
+        """Return the names of the variants."""
         rows = self._read("SELECT name FROM variant WHERE experiment = ? ORDER BY ord", experiment)
         return [name for (name,) in rows]
 
     def rows(
         self, experiment: int, first: int = 1, last: int = 2**31, *, with_values: bool = True
     ) -> list[ResultRow]:
-        """Return the rows of a range; without their values where only the rest is looked at."""
+        """Return the rows of a range, optionally without their values."""
         found = self._read(
             "SELECT ord, key, facts FROM row WHERE experiment = ? AND ord BETWEEN ? AND ?"
             " ORDER BY ord",
@@ -468,7 +468,7 @@ class ExperimentLedger:
 
 
 def _facts(kept: bytes, *, with_values: bool) -> JsonDict:
-    """Return the stored facts of a row; its values are released at once."""
+    """Return the stored data of a row; its values are freed at once."""
     facts: JsonDict = json.loads(database.unpacked(kept))
     if not with_values:
         facts.pop("vars", None)
@@ -478,7 +478,7 @@ def _facts(kept: bytes, *, with_values: bool) -> JsonDict:
 def _cells(
     experiment: int, cells: Iterable[tuple[CellKey, bytes]], counts: Counter[int]
 ) -> Iterator[tuple[int, int, int, int, bytes]]:
-    """Yield the rows of cells, counted by variant on the way."""
+    """Yield the database rows of cells, and count them by variant."""
     for key, identity in cells:
         counts[key.variant] += 1
         yield experiment, key.repeat, key.row, key.variant, identity

@@ -1,4 +1,4 @@
-"""Ratings of answers by people, and the agreement of judges with them."""
+"""Ratings of answers by users, and the agreement of judges with them."""
 
 import time
 from collections.abc import Iterable, Mapping
@@ -10,30 +10,30 @@ from studio.core.experiments.results.cells import CellKey
 from studio.core.experiments.results.database import LedgerDatabase
 
 _GOOD, _BAD = 4, 2
-"""Points from which the user passes an answer, and down to which the user does not."""
+"""Points from which an answer counts as passed, and up to which it counts as failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """One mark of one answer by the user."""
+    """The user's rating of an answer."""
 
     points: int | None = None
-    """From 1 to 5; None where none are given."""
+    """Points from 1 to 5; None if not given."""
 
     passed: bool | None = None
-    """Pass or fail, if given; it overrides the points."""
+    """Pass or fail, which overrides the points; None if not given."""
 
     note: str = ""
-    """Comment of the rater."""
+    """Comment of the user."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether it says nothing."""
+        """Whether it contains nothing."""
         return self == Rating()
 
     @property
     def verdict(self) -> bool | None:
-        """Return whether the answer passes; None for the middle and for no rating."""
+        """Whether the answer passes; None for a middle rating and for none."""
         if self.passed is not None or self.points is None:
             return self.passed
         return True if self.points >= _GOOD else False if self.points <= _BAD else None
@@ -41,30 +41,31 @@ class Rating:
 
 @dataclass(frozen=True, slots=True)
 class JudgeAgreement:
-    """The agreement of one judged assertion with people."""
+    """The agreement of one judged assertion with the users' ratings."""
 
     name: str
     """The assertion's metric, or its label."""
 
     agreed: int
-    """Answers on which both say the same."""
+    """Number of answers with the same verdict from both."""
 
     of: int
-    """Answers that both decided."""
+    """Number of answers with a verdict from both."""
 
     kappa: float | None
-    """Cohen's kappa: 1 is full agreement, 0 is what chance gives; None where one of them always
-    says the same."""
+    """Cohen's kappa: 1 is full agreement, 0 is chance; None if one of them always gives the same
+    verdict.
+    """
 
 
 def judge_agreements(
     ratings: Mapping[CellKey, Rating], results: Mapping[CellKey, Iterable[AssertionResult]]
 ) -> tuple[JudgeAgreement, ...]:
-    """Return the agreement of each judge with people, on the answers that people rated.
+    """Return the agreement of each judge with the users, on the rated answers.
 
     Args:
-        ratings: of people.
-        results: of all assertions, by cell.
+        ratings: the users' ratings, by cell.
+        results: results of all assertions, by cell.
     """
     pairs: dict[str, list[tuple[bool, bool]]] = {}
     for key, rating in ratings.items():
@@ -102,13 +103,13 @@ def _kappa(pairs: list[tuple[bool, bool]]) -> float | None:
 
 
 class RatingStore:
-    """Marks of answers, and which of two was found better."""
+    """The users' ratings of answers, and their preferences between two variants."""
 
     def __init__(self, database: LedgerDatabase) -> None:
         self._transaction, self._read = database.transaction, database.read
 
     def rate(self, experiment: int, key: CellKey, rating: Rating) -> None:
-        """Keep the rating of an answer; an empty rating takes it back."""
+        """Store the rating of an answer; an empty rating deletes it."""
         where = (experiment, key.repeat, key.row, key.variant)
         with self._transaction() as run:
             run.execute(
@@ -136,7 +137,7 @@ class RatingStore:
         }
 
     def prefer(self, experiment: int, row: int, pair: tuple[int, int], winner: int | None) -> None:
-        """Keep which of two variants the user found better, without their names; None: neither."""
+        """Store which of two variants the user preferred in a blind comparison, or None."""
         with self._transaction() as run:
             run.execute(
                 "INSERT OR REPLACE INTO preference VALUES (?,?,?,?,?,?)",
@@ -144,7 +145,7 @@ class RatingStore:
             )
 
     def preferences(self, experiment: int) -> list[tuple[int, int, int, int | None]]:
-        """Return each row with both variants and which was better."""
+        """Return each row with both variants and the preferred one."""
         return self._read(
             "SELECT row, one, other, winner FROM preference WHERE experiment = ?"
             " ORDER BY row, one, other",

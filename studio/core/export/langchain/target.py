@@ -1,9 +1,9 @@
 """A Python file with a LangChain `ChatPromptTemplate`.
 
-Python, and not the JSON of `dumps`: the JSON names classes of one version and needs `loads`, which
-LangChain calls unsafe for files of others; ten lines of Python are read, reviewed and imported.
+It is Python instead of the JSON of `dumps`: the JSON names classes of one version and needs
+`loads`, which LangChain calls unsafe for untrusted files; ten lines of Python are easy to review.
 
-The model of a LangChain file: its class, and the arguments that make the studio's request.
+Also the file's model: its class, and the arguments that produce the studio's request.
 """
 
 import re
@@ -74,23 +74,23 @@ class ModelSettings:
     """The model settings of a LangChain file."""
 
     connection: Connection
-    """Connection of its requests, references as written."""
+    """Connection of its requests, with references as written."""
 
     arguments: JsonObject
-    """Arguments of the class."""
+    """Arguments of the model class."""
 
     @property
     def is_anthropic(self) -> bool:
-        """Whether the class is that of Anthropic's API."""
+        """Whether the class is the one for Anthropic's API."""
         return self.connection.kind == "anthropic"
 
     @property
     def package(self) -> str:
-        """Package with the class."""
+        """Package that contains the class."""
         return "langchain-anthropic" if self.is_anthropic else "langchain-openai"
 
     def lines(self, *, has_tools: bool) -> Iterator[str]:
-        """Yield the lines of the file that make the model."""
+        """Yield the lines of the file that create the model."""
         name = "ChatAnthropic" if self.is_anthropic else "ChatOpenAI"
         tools = ".bind_tools(TOOLS)" if has_tools else ""
         yield f"OPTIONS = {python_expression(self.arguments)}"
@@ -107,7 +107,7 @@ class ModelSettings:
         provider = provider_at(self.connection)
         usual = request_of(source, provider, messages).body
         own = {key: usual[key] for key in _OF_THE_PROMPT if key in usual}
-        if provider == "openai-responses":  # it sends system messages as the others
+        if provider == "openai-responses":  # sends system messages as the others do
             own.pop("instructions", None)
             own["input"] = list(chat_messages(messages)[0])
         options = {key: self.arguments[key] for key in self.arguments if key in usual}
@@ -115,7 +115,7 @@ class ModelSettings:
         address = address_of(self.connection).rstrip("/") + endpoint_of(provider).path
         expected = sent_by_studio(source)
         headers = dict(expected.headers)
-        if self.is_anthropic:  # Anthropic's package names the version that it was made for
+        if self.is_anthropic:  # Anthropic's package sends its own API version
             headers["anthropic-version"] = "that of the package anthropic"
         body: JsonObject = {**own, **options, **further}
         if not self.is_anthropic:
@@ -124,7 +124,7 @@ class ModelSettings:
 
 
 def _for_reasoning(body: JsonObject) -> JsonObject:
-    """Return a body as langchain-openai changes it for OpenAI's reasoning models (base.py, 1.7)."""
+    """Return a body as langchain-openai changes it for reasoning models (base.py, 1.7)."""
     model = str(body.get("model", "")).lower()
     if model.startswith("o1"):
         body = {"temperature": 1, **body}
@@ -141,7 +141,7 @@ def _for_reasoning(body: JsonObject) -> JsonObject:
 
 
 def model_settings(source: ExportSource) -> ModelSettings:
-    """Return the class and arguments for the model that a prompt names."""
+    """Return the class and arguments for the prompt's model."""
     connection = named_connection(source)
     if provider_at(connection) in ("ollama", "gemini"):
         connection = openai_connection(connection)
@@ -176,14 +176,14 @@ def langchain_round_trips(
     partial: JsonObject,
     model: ModelSettings,
 ) -> tuple[RoundTrip, ...]:
-    """Read the list of messages out of the file, and make the request of them that LangChain makes.
+    """Read the messages from the file, and build LangChain's request with them.
 
     Args:
         source: The prompt.
         text: The file.
         form: Template language of the messages.
-        partial: Values that the file holds.
-        model: What the file says of the model.
+        partial: Values set in the file.
+        model: Model settings of the file.
     """
     rows = tuple(read_rows(text))
     render = langchain_renderer(form)
@@ -220,7 +220,7 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
 def langchain_prompt(source: ExportSource) -> ExportResult:
-    """Return the file; the proof reads its templates again and renders them."""
+    """Return the file, verified by reading its templates again and rendering them."""
     losses = tuple(model_losses(source))
     source = with_model(source)
     template = as_format_strings(chat_template(source))
@@ -236,7 +236,7 @@ def langchain_prompt(source: ExportSource) -> ExportResult:
 
 
 class _LangChain:
-    """Messages as LangChain writes them, and what that leaves out."""
+    """The messages in LangChain's form, and their losses."""
 
     def __init__(self, source: ExportSource, template: ChatTemplate) -> None:
         self.source = source
@@ -296,12 +296,12 @@ class _LangChain:
         return "\n".join(lines) + "\n"
 
     def _packages(self) -> str:
-        """Return the packages that pip installs."""
+        """Return the packages to install with pip."""
         needs = ["jinja2"] if self.format == "jinja2" else []
         return " ".join(["langchain-core", self.model.package, *needs])
 
     def defaults(self) -> JsonDict:
-        """Return the defaults of inputs, so that only what has none must be given."""
+        """Return the defaults of inputs, so that only inputs without one must be given."""
         used = used_inputs(self.document)
         threads = {item.name for item in self.document.inputs if item.kind == "thread"}
         return {
@@ -341,7 +341,7 @@ class _LangChain:
         return {key: value for key, value in item.items() if key != "name"}
 
     def _trimmed(self, content: Json) -> Json:
-        """Trim line ends at a message's ends, also those around Jinja2 statements."""
+        """Strip line breaks at a message's ends, also around Jinja2 statements."""
         is_jinja = self.format == "jinja2" and not self.is_plain and isinstance(content, str)
         if not is_jinja or not isinstance(content, str):
             return content
@@ -371,7 +371,7 @@ class _LangChain:
         return blocks
 
     def _message(self, role: str, item: JsonObject) -> str:
-        """Return a message object: LangChain renders nothing in it."""
+        """Return a message object, which LangChain does not render."""
         name = CLASSES.get(role, "HumanMessage")
         if not self.is_plain and any(
             find_variables(text, self.format)[0] for text in texts_in([item])
@@ -408,7 +408,7 @@ class _LangChain:
 
 
 def _calls(value: Json) -> list[Json]:
-    """Return tool calls with their arguments as objects."""
+    """Return tool calls with arguments as objects."""
     made: list[Json] = []
     for call in value if isinstance(value, list) else []:
         inner = call.get("function") if isinstance(call, Mapping) else None
@@ -431,7 +431,7 @@ def _braces(value: Json) -> Json:
 
 
 def _local_files(block: Json) -> Iterator[str]:
-    """Yield the pictures that are files: LangChain sends the path, and reads nothing."""
+    """Yield the images that are local files: LangChain sends their paths instead of the content."""
     inner = block.get("image_url") if isinstance(block, Mapping) else None
     yield from _local_file("image", inner.get("url") if isinstance(inner, Mapping) else None)
 

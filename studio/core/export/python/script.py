@@ -1,9 +1,9 @@
 """A Python script that runs the prompt: messages, model, tools and the loop, one file.
 
-It speaks chat completions through the openai package, since every server that the studio knows
-does; what the prompt asks for beyond that is told as a loss.
+It uses chat completions through the openai package, which every server known to the studio
+supports; anything beyond that is reported as a loss.
 
-Settings of a prompt as expressions of a script: stop sequences, tools.
+Also the prompt's settings as expressions: stop sequences, tools.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from studio.core.wire.chat import function_definition
 from studio.core.wire.draft import is_sendable
 from studio.core.wire.request import to_request
 
-# The fixed parts of an exported script, as source: rendering, media, tools, its own options.
+# The fixed source parts of an exported script: rendering, media, tools, options.
 
 _STANDARD = tuple(
     """
@@ -71,7 +71,7 @@ _PACKAGES = (
 
 
 def script_part(name: str) -> str:
-    """Return a fixed part of an exported script, with an empty line before it."""
+    """Return a fixed part of an exported script, after an empty line."""
     return "\n" + resource_text("export", "python", f"{name}.py.txt")
 
 
@@ -99,7 +99,7 @@ RENDERERS: dict[TemplateFormat, tuple[str, str]] = {
     "mustache": ("chevron", _MUSTACHE),
     "fstring": ("", _FSTRING),
 }
-"""Package and source of `render`, by template language."""
+"""Package and source of the function `render`, by template language."""
 
 FILL = script_part("fill")
 
@@ -113,10 +113,10 @@ _NAMES = """\
 
 
 def build_source(*, has_names: bool) -> str:
-    """Build the function that makes the messages.
+    """Return the source of the function that builds the messages.
 
     Args:
-        has_names: whether a message may name who speaks.
+        has_names: whether a message can have a `name`.
     """
     end = "    return messages\n"
     return _BUILD.replace(end, f"{_NAMES}{end}", 1) if has_names else _BUILD
@@ -133,28 +133,28 @@ ASK = script_part("ask")
 MAIN = script_part("main")
 
 
-# The loops of an exported script, as source: how it asks until there is an answer.
+# The loops of an exported script, as source: model calls until there is an answer.
 
 
 def chat_tool(tool: ToolSpec) -> JsonObject:
-    """Return a tool as chat completions take it."""
+    """Return a tool in chat completions' form."""
     return {"type": "function", "function": function_definition(tool)}
 
 
 def stops(source: ExportSource, protocol: ProtocolName) -> tuple[str, ...]:
-    """Stop sequences: the prompt's own, otherwise the protocol's usual ones."""
+    """Return the stop sequences: the prompt's own, otherwise the protocol's default."""
     own = agent_settings(source.document).get("stop")
     given = own if isinstance(own, list) else [own] if own else PROTOCOLS[protocol].stops
     return tuple(item for item in given if isinstance(item, str))
 
 
 def quoted(text: str) -> str:
-    """Return a text as Python source."""
+    """Return a text as a Python literal."""
     return python_literal(text)
 
 
 def script_round_trips(script: _Script, text: str) -> tuple[RoundTrip, ...]:
-    """Read messages, options and tools out of the script, and make its first request of them."""
+    """Read messages, options and tools from the script, and build its first request."""
     found = _constants(text)
     render = script_renderer(script.form) if script.form else None
     options = dict(object_of(found.get("OPTIONS")))
@@ -168,8 +168,8 @@ def script_round_trips(script: _Script, text: str) -> tuple[RoundTrip, ...]:
         messages = list_of(found.get("MESSAGES"))
         got = fill_items(messages, render, each.prepared.inputs, drops=True)
         expected = sent_by_studio(each)
-        own = request_of(each, "openai-chat", got).body  # with the files that it reads as it runs
-        sent = {  # a parameter of the settings without a value is named apart
+        own = request_of(each, "openai-chat", got).body  # with the files that it reads
+        sent = {  # a parameter without a value is listed separately
             key: expected.body.get(key) if "${params:" in str(value) else value
             for key, value in options.items()
         }
@@ -180,7 +180,7 @@ def script_round_trips(script: _Script, text: str) -> tuple[RoundTrip, ...]:
 
 
 def _constants(text: str) -> JsonDict:
-    """Return the literals that a script sets at its top level."""
+    """Return the literals that a script assigns at its top level."""
     found: JsonDict = {}
     for node in ast.parse(text).body:
         target = node.targets[0] if isinstance(node, ast.Assign) else None
@@ -202,7 +202,7 @@ _SDK_OPTIONS = frozenset(
     store temperature tool_choice top_logprobs top_p user verbosity
 """.split()
 )
-"""Options that the SDK has arguments for; others go into `extra_body`."""
+"""Options with an SDK argument; others go into `extra_body`."""
 
 _TAKEN = frozenset(
     """
@@ -217,7 +217,7 @@ _LOOP_NAMES = ("history", "agent_scratchpad", "tools", "tool_names", "examples",
 
 
 def python_script(source: ExportSource) -> ExportResult:
-    """Return the script; the proof reads its messages and tools out of it again."""
+    """Return the script, verified by reading its messages and tools again."""
     document = source.document
     problems: list[Problem] = list(document.problems)
     if document.model.api_type in ("embedding", "image"):
@@ -264,15 +264,15 @@ class _Script:
 
     @property
     def form(self) -> TemplateFormat | None:
-        """The template language; None where there is nothing to render."""
+        """Template language; None if there is nothing to render."""
         return None if self.template.is_plain else self.template.format
 
     def _has_names(self) -> bool:
-        """Return whether a message may have a name; those of a conversation may."""
+        """Return whether a message can have a name; messages of a conversation can."""
         return any("name" in item or THREAD in item for item in self.items)
 
     def losses(self) -> Iterator[str]:
-        """Return what the script does not carry, or does differently."""
+        """Yield what the script does not carry, or does differently."""
         yield from self.model_losses
         yield from self.template.losses
         yield from self.fixed
@@ -332,7 +332,7 @@ class _Script:
             " server.",
         ]
         body = "\n".join(lines)
-        # Files of tools bring imports of their own.
+        # Files of tools have their own imports.
         hush = "# ruff: noqa: F811, I001\n\n" if self.tools.blocks else ""
         return f'#!/usr/bin/env python3\n"""{body}\n"""\n\n{hush}from __future__ import annotations'
 
@@ -377,7 +377,7 @@ class _Script:
         return "\n".join(lines)
 
     def _loop_settings(self) -> Iterator[str]:
-        # What is made of the question is made when the script runs, and of that run's question.
+        # Values that depend on the question are computed when the script runs.
         name = next((each for each in ("question", "input") if each in self._inputs()), "question")
         supplied = first_step_values(self.document, {name: _SENTINEL}, self.specs)
         own = {item.name for item in self.document.inputs}
@@ -412,7 +412,7 @@ class _Script:
         return f"{table}\n{_assigned('BINDINGS', bindings)}"
 
     def _inputs(self) -> JsonDict:
-        """Return the defaults, with the values of now; samples are no values."""
+        """Return the defaults with the current values; samples are not used."""
         prepared = self.source.prepared
         loop = _LOOP_NAMES if self.protocol != "native" else ()
         found = used_inputs(self.document, tuple(loop))
@@ -427,7 +427,7 @@ class _Script:
 
 
 def _assigned(name: str, value: Json) -> str:
-    """Return a constant of the script; an empty one states its type for type checkers."""
+    """Return the assignment of a constant; an empty one gets a type for type checkers."""
     kind = ""
     if value in ({}, []):
         kind = ": dict" if isinstance(value, Mapping) else ": list"

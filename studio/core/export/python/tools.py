@@ -19,16 +19,16 @@ class PythonTools:
     """The functions of a script."""
 
     blocks: list[str] = field(default_factory=list)
-    """Source to put into the script, one block a file."""
+    """Source blocks for the script, one per file."""
 
     loaded: list[str] = field(default_factory=list)
-    """Files that the script loads from beside itself."""
+    """Files beside the script that it loads."""
 
     functions: dict[str, str] = field(default_factory=dict)
-    """Tool name → the expression that is its function."""
+    """Expression of the function, by tool name."""
 
     stubs: list[ToolSpec] = field(default_factory=list)
-    """Tools without a source: the script has a stub for each."""
+    """Tools without source, for which the script has stubs."""
 
     remarks: list[str] = field(default_factory=list)
     """Remarks for a user who moves the script."""
@@ -37,11 +37,11 @@ class PythonTools:
 def python_tools(
     document: PromptDocument, tools: Sequence[ToolSpec], taken: frozenset[str]
 ) -> PythonTools:
-    """Find the functions of the tools in the files that the prompt names; none of them is run.
+    """Find the functions of the tools in the prompt's files, without running any.
 
     Args:
         document: The prompt.
-        tools: The tools that the model is informed of.
+        tools: The tools that the model gets.
         taken: Names that the script itself uses.
     """
     made = PythonTools()
@@ -79,7 +79,7 @@ def python_tools(
 
 
 def stub(tool: ToolSpec) -> str:
-    """Write a stub, whose answer informs the model and whose text informs the user."""
+    """Return the source of a stub, which informs the model and the user."""
     where = "no Python function" if tool.source == "document" else f"{tool.source}, not Python"
     words = f"{tool.name} has no implementation in this script yet."
     name = (
@@ -97,12 +97,12 @@ def stub(tool: ToolSpec) -> str:
 
 
 def stub_name(tool: ToolSpec) -> str:
-    """Return the name of a stub."""
+    """Return the name of a stub's function."""
     return "_stub_" + "".join(char if char.isalnum() else "_" for char in tool.name)
 
 
 def _read(path: Path) -> tuple[str, ast.Module] | str:
-    """Read the file's text and tree, or return why it cannot be used."""
+    """Read the file's text and syntax tree, or return why it cannot be used."""
     try:
         text = read_text(path, _MOST_BYTES, encoding="utf-8-sig")
         return text, ast.parse(text)
@@ -114,7 +114,7 @@ def _read(path: Path) -> tuple[str, ast.Module] | str:
 
 
 def _public(tree: ast.Module) -> list[str]:
-    """Return the functions that are tools: those of `__all__`, otherwise every public one."""
+    """Return the functions that are tools: those of `__all__`, else every public one."""
     functions = [
         node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
@@ -131,14 +131,14 @@ def _public(tree: ast.Module) -> list[str]:
 
 
 def _top_level(tree: ast.Module) -> set[str]:
-    """Return every name that the file makes."""
+    """Return every name that the file defines."""
     found: set[str] = set()
     for node in tree.body:
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 found.add(node.name)
             case ast.Import() | ast.ImportFrom():
-                continue  # the same name for the same module does no harm
+                continue  # the same name for the same module is harmless
             case _:
                 found |= {
                     each.id
@@ -149,7 +149,7 @@ def _top_level(tree: ast.Module) -> set[str]:
 
 
 def _must_stay_a_file(tree: ast.Module, folder: Path) -> bool:
-    """Return whether the file runs something as a program, or imports other files beside it."""
+    """Return whether the file runs as a program, or imports other files beside it."""
     for node in ast.walk(tree):
         if isinstance(node, ast.If) and "__name__" in ast.dump(node.test):
             return True
@@ -167,7 +167,7 @@ def _must_stay_a_file(tree: ast.Module, folder: Path) -> bool:
 
 def _inline(text: str, tree: ast.Module, name: str) -> str:
     """Return the file's source without its docstring, `__future__` imports and `__all__`."""
-    lines = re.split(r"\r\n|\r|\n", text)  # as Python counts them: a form feed ends no line
+    lines = re.split(r"\r\n|\r|\n", text)  # as Python counts lines: a form feed ends none
     dropped: set[int] = set()
     for index, node in enumerate(tree.body):
         is_doc = (
@@ -187,7 +187,7 @@ def _inline(text: str, tree: ast.Module, name: str) -> str:
 
 
 def _data_files(tree: ast.Module, folder: Path) -> list[str]:
-    """Return the files beside the tools that they name in a text."""
+    """Return the files beside the tools that their texts name."""
     found: list[str] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):

@@ -1,8 +1,8 @@
 """Batch APIs of each provider: requests that are answered within a day.
 
-OpenAI's, which other servers have too, are a file of requests and files of replies; Anthropic's
-have the requests in one body, and the replies line by line. Those of every server are listed in
-pages, and known by an id.
+A batch of OpenAI, or of a server with the same API, is a file of requests and files of replies; one
+of Anthropic has all requests in its body, and replies line by line. All servers list their batches
+in pages, and give each an id.
 """
 
 import json
@@ -21,32 +21,34 @@ from studio.core.models.remote.openai_client import OpenAIClient
 from studio.core.models.secrets import SecretStore
 from studio.core.text.values import Json, JsonObject, object_of, objects_of, parse_json
 
-# Batches of requests that a provider answers within a day, at half the price.
+# Batches of requests, which a provider answers within a day at half the price.
 
 PRICE_SHARE = 0.5
-"""Price of a request in a batch, as a share of its normal price: the same at all providers that
-have batches."""
+"""Price of a request in a batch, as a share of its normal price; the same at all providers with
+batches.
+"""
 
 _STREAMED = ("stream", "stream_options")
 """Options for a streamed reply, which no batch accepts."""
 
 BatchStatus: TypeAlias = Literal["going", "completed", "failed", "expired", "cancelled"]
 """State of a batch. `failed`: the provider accepted none of its requests; `expired` and
-`cancelled`: some can be answered, and are paid for."""
+`cancelled`: some requests may be answered, and cost money.
+"""
 
 Unanswered: TypeAlias = Literal["expired", "cancelled"]
-"""Reason why a request has neither an answer nor a fault of its own; it cost nothing."""
+"""Reason why a request has neither an answer nor an error of its own; it cost nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchRequest:
-    """One line of a batch."""
+    """One request (line) of a batch."""
 
     name: str
-    """Its `custom_id`: letters, digits and hyphens, at most 64."""
+    """`custom_id` of the request: letters, digits and hyphens, 64 characters at most."""
 
     line: bytes
-    """As it is sent, without the line's end."""
+    """The line as sent, without line break."""
 
     path: str
     """Path of the API that answers it."""
@@ -57,10 +59,10 @@ class BatchBounds:
     """The size limits of one batch."""
 
     requests: int
-    """Requests."""
+    """Maximum number of requests."""
 
     bytes: int
-    """Bytes of all of them."""
+    """Maximum size of all requests, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +70,10 @@ class BatchPart:
     """The requests of one batch."""
 
     mark: str
-    """Its hash, under which it is found again at the provider."""
+    """Hash by which the batch is found at the provider."""
 
     requests: tuple[BatchRequest, ...]
-    """At least one."""
+    """The requests, at least one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,29 +81,28 @@ class RemoteBatch:
     """A batch as its provider describes it."""
 
     id: str
-    """The provider's identifier."""
+    """The provider's id of the batch."""
 
     status: BatchStatus
     """State of the batch."""
 
     answered: int = 0
-    """Requests that are over."""
+    """Number of finished requests."""
 
     total: int = 0
-    """All of them; 0 where the provider does not say (yet)."""
+    """Number of all requests; 0 if the provider does not say (yet)."""
 
     results: tuple[str, ...] = ()
-    """Paths of what is to be read once it is over."""
+    """Paths of the results, to read when the batch has ended."""
 
     failure: str = ""
     """Error message of the provider."""
 
     is_guess: bool = False
-    """Whether only time and size say that it is the one that was looked for; once it is over its
-    names say so."""
+    """Whether it was identified only by time and size; when it has ended, its names confirm it."""
 
     is_full: bool = False
-    """Whether it failed because too much is waiting there already; later it may be taken."""
+    """Whether it failed because too many requests are waiting; it may be accepted later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,22 +110,22 @@ class BatchReply:
     """The result of one request."""
 
     name: str
-    """Its `custom_id`."""
+    """`custom_id` of the request."""
 
     response: JsonObject | None = None
-    """The whole response; None where there is none."""
+    """The whole response; None if there is none."""
 
     fault: ModelError | None = None
-    """Reason why there is none."""
+    """Error of the request; None if it has a response."""
 
     unanswered: Unanswered | None = None
-    """Reason why it was not even asked."""
+    """Reason why the request was not processed; None if it was."""
 
     line: str = ""
-    """The line of the results as it came; empty where there is none."""
+    """The unchanged line of the results; empty if there is none."""
 
     request: BatchRequest | None = None
-    """The request as it was sent; None until a cell gets the reply."""
+    """The request as sent; None until a cell receives the reply."""
 
     is_shared: bool = False
     """Whether an equal request of another cell was sent and paid for both."""
@@ -132,53 +133,53 @@ class BatchReply:
 
 @dataclass(frozen=True, slots=True)
 class NotedBatch:
-    """A batch of which it was noted that it would be sent, and not that it was."""
+    """A stored batch that was about to be sent, and for which sending is not confirmed."""
 
     mark: str
-    """Its hash."""
+    """Hash of the batch."""
 
     noted: float
-    """When, in seconds since 1970."""
+    """Time at which it was stored, in seconds since 1970."""
 
     requests: int
     """Number of requests."""
 
     holds: Callable[[str], bool]
-    """Whether a name is one of its requests."""
+    """Function that returns whether a name belongs to one of its requests."""
 
     known: Collection[str] = ()
-    """Identifiers at the provider of other batches."""
+    """The provider's ids of other batches."""
 
 
 class BatchApi(Protocol):
-    """The batches of one server."""
+    """The batch API of one server."""
 
     @property
     def bounds(self) -> BatchBounds:
-        """Return the size limits of one batch."""
+        """The size limits of one batch."""
         ...
 
     def request(self, name: str, body: JsonObject) -> BatchRequest:
-        """Return a request as a line of a batch."""
+        """Build one request of a batch."""
         ...
 
     async def send(self, part: BatchPart, uploaded: Callable[[str], None]) -> RemoteBatch:
         """Send a batch.
 
         Args:
-            part: its requests.
-            uploaded: told the file that was sent first, where the provider wants one.
+            part: requests of the batch.
+            uploaded: called with the id of the file that was sent first, if the provider needs one.
 
         Raises:
-            ModelError: it was not taken, or (`retryable`) perhaps it was.
+            ModelError: the batch was not accepted, or (`retryable`) possibly it was.
         """
         ...
 
     async def find(self, noted: NotedBatch) -> RemoteBatch | None:
-        """Find a batch that was sent but not noted; None if there is none.
+        """Find a batch that was sent without confirmation; None if there is none.
 
         Raises:
-            ModelError: the server cannot be asked.
+            ModelError: the request fails.
         """
         ...
 
@@ -186,27 +187,27 @@ class BatchApi(Protocol):
         """Return the state of a batch.
 
         Raises:
-            ModelError: the server cannot be asked, or knows no such batch.
+            ModelError: the request fails, or there is no such batch.
         """
         ...
 
     def replies(self, batch: RemoteBatch) -> AsyncGenerator[BatchReply, None]:
-        """Return the results of its requests, in any order; some can be missing.
+        """Yield the results of its requests, in any order; some can be missing.
 
         Raises:
-            ModelError: the results cannot be read; what came before was given.
+            ModelError: the results cannot be read; those before the error were yielded.
         """
         ...
 
     def read(self, line: str) -> BatchReply | None:
-        """Read a line of the results that was kept; None if it belongs to no request."""
+        """Read a stored line of results; None if it belongs to no request."""
         ...
 
     async def cancel(self, batch: str) -> None:
-        """Let the provider begin no more of its requests.
+        """Ask the provider not to begin further requests of a batch.
 
         Raises:
-            ModelError: the server cannot be asked.
+            ModelError: the request fails.
         """
         ...
 
@@ -216,19 +217,19 @@ class BatchApi(Protocol):
 
 
 def unstreamed(body: JsonObject) -> JsonObject:
-    """Return a body as a batch takes it: the same, but for the words that ask for a stream."""
+    """Return a body for a batch: the same, without the options for a stream."""
     return {key: value for key, value in body.items() if key not in _STREAMED}
 
 
 def as_line(value: Mapping[str, object]) -> bytes:
-    """Return JSON in one line of UTF-8."""
+    """Return a value as one line of JSON in UTF-8."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
 
 
 def parts_of(
     requests: Sequence[BatchRequest], bounds: BatchBounds
 ) -> Iterator[tuple[BatchRequest, ...]]:
-    """Split requests into batches, in order; a request that is too large is a batch of its own."""
+    """Split requests into batches, in order; a request that is too large gets its own batch."""
     part: list[BatchRequest] = []
     size = 0
     for each in requests:
@@ -247,13 +248,13 @@ _PAGE = 100
 
 @dataclass(frozen=True, slots=True)
 class BatchHost:
-    """The host of batches."""
+    """The clients for the batches of one server."""
 
     client: OpenAIClient
-    """Sends batches, and reads their state and results."""
+    """Client that sends batches, and reads their state and results."""
 
     downloads: OpenAIClient
-    """Reads the files of replies, which are larger than any reply."""
+    """Client that reads the files of replies, which are larger than any reply."""
 
     target: Endpoint
     """Names of server and model for messages."""
@@ -268,12 +269,12 @@ class RemoteBatches(ABC):
     """The batches of one server at one path."""
 
     def __init__(self, server: BatchHost, path: str, cursor: str) -> None:
-        """Take where; nothing is opened yet.
+        """Store the parameters; nothing is opened yet.
 
         Args:
-            server: closed by `close`.
-            path: where its batches are.
-            cursor: what the identifier is called after which a page of their list begins.
+            server: the clients, closed by `close`.
+            path: path of the batches.
+            cursor: name of the parameter with the id after which a page of their list begins.
         """
         self._server = server
         self._client = server.client
@@ -282,22 +283,22 @@ class RemoteBatches(ABC):
 
     @abstractmethod
     def _read(self, batch: JsonObject) -> RemoteBatch:
-        """Read a batch as the server describes it."""
+        """Read the server's description of a batch."""
 
     @abstractmethod
     def _reply(self, line: JsonObject) -> BatchReply | None:
-        """Read a line of the results; None if it belongs to no request."""
+        """Read one line of results; None if it belongs to no request."""
 
     async def look(self, batch: str) -> RemoteBatch:
         """Return the state of a batch; see `BatchApi`."""
         return self._read(await self._client.exchange("get", f"{self._path}/{batch}"))
 
     async def cancel(self, batch: str) -> None:
-        """Let the provider begin no more of its requests; see `BatchApi`."""
+        """Ask the provider not to begin further requests; see `BatchApi`."""
         await self._client.exchange("post", f"{self._path}/{batch}/cancel")
 
     async def replies(self, batch: RemoteBatch) -> AsyncGenerator[BatchReply, None]:
-        """Yield the lines of all results, whatever the batch ended by; see `BatchApi`."""
+        """Yield the results, however the batch ended; see `BatchApi`."""
         for path in batch.results:
             async with aclosing(self._server.downloads.lines(path)) as lines:
                 async for line, value in lines:
@@ -306,9 +307,9 @@ class RemoteBatches(ABC):
                         yield replace(reply, line=line)
 
     def read(self, line: str) -> BatchReply | None:
-        """Read a line of the results that was kept; see `BatchApi`."""
+        """Read a stored line of results; see `BatchApi`."""
         value = parse_json(line)
-        assert isinstance(value, Mapping)  # only such lines are kept
+        assert isinstance(value, Mapping)  # only such lines are stored
         reply = self._reply(value)
         return None if reply is None else replace(reply, line=line)
 
@@ -317,7 +318,7 @@ class RemoteBatches(ABC):
         await self._server.close()
 
     async def _listed(self) -> AsyncGenerator[list[JsonObject], None]:
-        """Yield the pages of the list of batches, newest first, while they are worth reading."""
+        """Yield the pages of the list of batches, newest first, as long as they can be relevant."""
         path = f"{self._path}?limit={_PAGE}"
         after = ""
         for _ in range(_MOST_PAGES):
@@ -339,13 +340,13 @@ BatchEndpoint = Literal["/v1/chat/completions", "/v1/responses", "/chat/completi
 """Path of each request in a batch; the last is Azure's name for it."""
 
 MARK = "prompt_studio"
-"""The key of a batch's `metadata` that holds its hash."""
+"""Key of a batch's `metadata` that contains its hash."""
 
 _OPENAI_BOUNDS = BatchBounds(50_000, 190 * 1024**2)
-"""OpenAI takes 50,000 requests and 200 MB in one file."""
+"""OpenAI accepts 50,000 requests and 200 MB in one file."""
 
 _OPENAI_CLOCKS_DIFFER = 3600.0
-"""Seconds by which the clocks of both sides may differ."""
+"""Maximum difference between the clocks of both sides, in seconds."""
 
 _STATUS: Mapping[str, BatchStatus] = {
     "completed": "completed",
@@ -361,7 +362,7 @@ _UNANSWERED: Mapping[str, Unanswered] = {
 _FULL = ("token_limit_exceeded", "token_limit", "request_limit_exceeded", "rate_limit_exceeded")
 
 _ANTHROPIC_BOUNDS = BatchBounds(100_000, 240 * 1024**2)
-"""Anthropic takes 100,000 requests and 256 MB in one batch."""
+"""Anthropic accepts 100,000 requests and 256 MB in one batch."""
 
 _ANTHROPIC_CLOCKS_DIFFER = 600.0
 _ANTHROPIC_PATH = "/messages/batches"
@@ -377,34 +378,34 @@ _ANTHROPIC_STATUS: Mapping[str, int] = {
     "api_error": 500,
     "overloaded_error": 529,
 }
-"""The kinds of errors in its results, by the status that they have elsewhere."""
+"""HTTP status for each kind of error in Anthropic's results."""
 
 
 class OpenAIBatches(RemoteBatches):
-    """The batches of OpenAI, or of one server that has them too, for one path."""
+    """The batches of OpenAI, or of a server with the same API, for one path."""
 
     def __init__(self, server: BatchHost, endpoint: BatchEndpoint) -> None:
-        """Take where; nothing is opened yet.
+        """Store the parameters; nothing is opened yet.
 
         Args:
-            server: closed by `close`.
-            endpoint: where each request of a batch would go.
+            server: the clients, closed by `close`.
+            endpoint: path of each request in a batch.
         """
         super().__init__(server, "/batches", "after")
         self._endpoint = endpoint
 
     @property
     def bounds(self) -> BatchBounds:
-        """Return the size limits of one batch."""
+        """The size limits of one batch."""
         return _OPENAI_BOUNDS
 
     def request(self, name: str, body: JsonObject) -> BatchRequest:
-        """Return a request as a line of a batch."""
+        """Build one request of a batch."""
         line = {"custom_id": name, "method": "POST", "url": self._endpoint, "body": body}
         return BatchRequest(name, as_line(line), self._endpoint)
 
     async def send(self, part: BatchPart, uploaded: Callable[[str], None]) -> RemoteBatch:
-        """Send the file, then begin a batch of it; see `BatchApi`."""
+        """Send the file, then begin a batch for it; see `BatchApi`."""
         data = b"\n".join(each.line for each in part.requests) + b"\n"
         name = f"prompt-studio-{part.mark[:16]}.jsonl"
         file = await self._client.upload("/files", {"purpose": "batch"}, name, data)
@@ -424,7 +425,7 @@ class OpenAIBatches(RemoteBatches):
                 },
             )
         except ModelError as error:
-            if not error.retryable:  # it was not taken: its file is of no use
+            if not error.retryable:  # the batch was rejected: its file is useless
                 await self._forget(found)
             raise
         return self._read(batch)
@@ -449,7 +450,8 @@ class OpenAIBatches(RemoteBatches):
 
     def _read(self, batch: JsonObject) -> RemoteBatch:
         count = object_of(batch.get("request_counts"))
-        # An id may be there and empty; expired and cancelled batches have answers too.
+        # An error file's id may be present and empty; expired and canceled batches have answers
+        # too.
         files = [batch.get("output_file_id"), batch.get("error_file_id")]
         errors = batch.get("errors")
         faults = objects_of(errors.get("data")) if isinstance(errors, Mapping) else []
@@ -491,32 +493,32 @@ class AnthropicBatches(RemoteBatches):
     """The batches of one account at Anthropic."""
 
     def __init__(self, server: BatchHost) -> None:
-        """Take where; nothing is opened yet.
+        """Store the parameters; nothing is opened yet.
 
         Args:
-            server: closed by `close`.
+            server: the clients, closed by `close`.
         """
         super().__init__(server, _ANTHROPIC_PATH, "after_id")
 
     @property
     def bounds(self) -> BatchBounds:
-        """Return the size limits of one batch."""
+        """The size limits of one batch."""
         return _ANTHROPIC_BOUNDS
 
     def request(self, name: str, body: JsonObject) -> BatchRequest:
-        """Return a request as one of a batch."""
+        """Build one request of a batch."""
         return BatchRequest(name, as_line({"custom_id": name, "params": body}), _ANTHROPIC_PATH)
 
     async def send(self, part: BatchPart, uploaded: Callable[[str], None]) -> RemoteBatch:
-        """Begin a batch; there is no file before it. See `BatchApi`."""
+        """Begin a batch, which needs no file; see `BatchApi`."""
         data = b'{"requests":[' + b",".join(each.line for each in part.requests) + b"]}"
         return self._read(await self._client.exchange("post", self._path, data))
 
     async def find(self, noted: NotedBatch) -> RemoteBatch | None:
-        """Look for a batch of that time and size that holds the names; see `BatchApi`.
+        """Look for a batch of that time and size with the names; see `BatchApi`.
 
-        A batch carries no mark here, and shows the names of its requests only when it is over: one
-        that goes on and may be it is taken for it, and looked at again then.
+        A batch has no hash here, and shows the names of its requests only when it has ended: a
+        running one that may be the batch is used, and checked when it has ended.
         """
         async with aclosing(self._listed()) as pages:
             async for batches in pages:
@@ -550,7 +552,7 @@ class AnthropicBatches(RemoteBatches):
                 status = "cancelled"
             elif numbers.get("expired"):
                 status = "expired"
-        # The address of the results is the server's; the path is the same and stays with its host.
+        # The results' address comes from the server; only its path is used, at the known host.
         return RemoteBatch(
             found, status, total - waiting, total, (f"{self._path}/{found}/results",)
         )
@@ -590,7 +592,7 @@ def _words(error: JsonObject) -> str:
 
 
 def _seconds(text: Json) -> float:
-    """Return a provider's time, in seconds since 1970; the current time if it cannot be read."""
+    """Return a provider's time, in seconds since 1970; the current time if it is unreadable."""
     try:
         return datetime.fromisoformat(str(text)).timestamp()
     except ValueError:
@@ -598,11 +600,11 @@ def _seconds(text: Json) -> float:
 
 
 _MEGABYTES = 8192.0
-"""The most that is read of a file of replies, which is read line by line."""
+"""Maximum size of a file of replies, which is read line by line."""
 
 
 def has_batches(connection: Connection) -> bool:
-    """Return whether a connection speaks an API of batches."""
+    """Return whether a connection's API has batches."""
     return connection.is_remote and provider_at(connection) in (
         "openai-chat",
         "openai-responses",
@@ -614,7 +616,7 @@ def open_batches(connection: Connection, secrets: SecretStore) -> BatchApi:
     """Return the batches of a connection; nothing is sent yet.
 
     Raises:
-        ModelError: it has none.
+        ModelError: the connection has no batches.
     """
     if not has_batches(connection):
         raise ModelError(

@@ -1,13 +1,12 @@
-"""The process that the embedded model runs in: llama.cpp's server, on this machine only.
+"""The process of the embedded model: llama.cpp's server, on this machine only.
 
-Run as a script (`python -P child.py`), so it imports nothing of the studio. It talks to its parent
-by two pipes: one JSON line of settings comes in on stdin, one JSON line goes out on stdout once it
-serves (`{"port": …}`) or cannot (`{"error": …}`). After that it waits for the end of stdin, which
-comes when the studio closes the pipe and also when the studio is killed, and leaves at once:
-llama.cpp's own shutdown would wait for a running request, up to 45 s
-(docs/design/embedded-model.md).
+It is run as a script (`python -P child.py`), so it imports nothing from the studio. It reads one
+JSON line of settings from stdin and writes one JSON line to stdout when it serves (`{"port": …}`)
+or fails (`{"error": …}`). Then it waits for the end of stdin, which comes when the studio closes
+the pipe or is killed, and exits at once: llama.cpp's own shutdown would wait for a running request,
+up to 45 s (docs/design/embedded-model.md).
 
-The key comes by the pipe as well: arguments are seen by every user of the machine.
+The key also comes through the pipe, since every user of the machine can see arguments.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ from typing import Any, TextIO
 
 def main() -> None:
     """Serve until stdin ends."""
-    # Ctrl+C in a terminal reaches the whole group; the studio decides when this process ends.
+    # Ctrl+C in a terminal signals the whole group; the studio decides when this process ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # llama.cpp writes on stdout too: keep the parent's pipe apart, and send the rest to stderr.
+    # llama.cpp writes to stdout too: keep the parent's pipe separate, and redirect it to stderr.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     settings = json.loads(sys.stdin.readline() or "null")
@@ -55,9 +54,9 @@ def _serve(settings: dict[str, Any]) -> Any:  # noqa: ANN401 - a type of xllamac
     params.port = 0
     params.api_keys = [settings["key"]]
     params.ui = False
-    params.cache_prompt = False  # with it, a second run differs from the first
+    params.cache_prompt = False  # a second run would differ from the first
     params.cache_ram_mib = 0
-    params.sse_ping_interval = 1  # how soon a request notices that its client has left
+    params.sse_ping_interval = 1  # seconds until a request notices that its client has left
     params.fit_params = False
     params.endpoint_slots = False
     params.verbosity = 1

@@ -1,12 +1,9 @@
-"""The embedded model: always there, without an account or a network, and very small.
+"""The embedded model: always available, without an account or a network, and very small.
 
-The grammar that keeps a tiny model on the road: the legal replies of a protocol.
-
-It is written in the Lark of llguidance, which llama.cpp's server has built in. Which steps are on
-offer is decided by `policy`; this file knows how a protocol writes them. The levels are switches
-with labels, because none of what they give is the merit of the model.
-
-A conversation as a chat template without tools can take it: roles and plain texts.
+This file writes the grammar that limits a reply to the valid ones of its protocol, in the Lark
+syntax of llguidance, which is part of llama.cpp's server; `policy` decides which steps are allowed.
+The grammar's levels are shown to the user, because what a grammar enforces is not an ability of the
+model. Conversations are converted for chat templates without tools: roles and plain texts.
 """
 
 import asyncio
@@ -39,10 +36,10 @@ _ROLES = {"developer": "system", "tool": "user"}
 def template_messages(request: ModelRequest) -> tuple[dict[str, str], ...]:
     """Return the messages for `/apply-template`.
 
-    The bundled model's template drops tools in silence (docs/design/embedded-model.md), so for the
-    native protocol they are described in the system message, calls are written as the JSON that
-    the grammar asks for, and results come as what the user says. Neighbours of one role are
-    joined, because some templates refuse them.
+    The bundled model's template ignores tools (docs/design/embedded-model.md), so for the native
+    protocol they are described in the system message, calls are written as the grammar's JSON, and
+    results become user messages. Adjacent messages of one role are joined, because some templates
+    reject them.
     """
     merged: list[dict[str, str]] = []
     for role, text in _turns(request):
@@ -54,7 +51,7 @@ def template_messages(request: ModelRequest) -> tuple[dict[str, str], ...]:
 
 
 def last_user_text(request: ModelRequest) -> str:
-    """Return the last text of the user, for grounding a run without a question."""
+    """Return the last text of the user, for a run without a question."""
     for message in reversed(request.messages):
         if message.role == "user":
             return message.text
@@ -107,21 +104,21 @@ _ANSWER = 240
 
 
 def build_grammar(request: ModelRequest, level: policy.GrammarLevel) -> str | None:
-    """Build the grammar of the reply's text, or `None` where the model may write anything.
+    """Build the grammar of the reply's text; None if the model may write anything.
 
     Args:
-        request: the call; its protocol, tools, past calls, observations and question are read.
-        level: how much is decided for the model.
+        request: the request; its protocol, tools, past calls, observations and question are used.
+        level: level of the grammar.
     """
     rule = _reply_rule(request, level)
     return None if rule is None else f"%llguidance {{}}\nstart: {rule}"
 
 
 def with_end(grammar: str, token: int | None) -> str:
-    """Return the grammar with the model's own token for the end of its turn.
+    """Return the grammar with the model's own end-of-turn token.
 
-    Of the tokens that end a turn, the server shows the engine one, which need not be the one that
-    the model was taught.
+    The server tells the engine only one of the tokens that end a turn, which may not be the one
+    that the model was trained with.
     """
     return grammar if token is None else f"{grammar} <[{token}]>?"
 
@@ -131,7 +128,7 @@ def _reply_rule(request: ModelRequest, level: policy.GrammarLevel) -> str | None
         return None
     choices = policy.step_choices(request, level)
     asked = request.response_schema
-    schema = None if asked is None else strict_schema(asked)  # as every server is asked
+    schema = None if asked is None else strict_schema(asked)  # as for every server
     match request.protocol:
         case "native":
             if not request.tools:
@@ -144,7 +141,7 @@ def _reply_rule(request: ModelRequest, level: policy.GrammarLevel) -> str | None
 
 
 def _native(choices: policy.StepChoices, schema: JsonObject | None) -> str:
-    """Return the grammar of a call as one JSON object (for a tool call), or of the answer."""
+    """Return the grammar of a call as one JSON object, or of the answer."""
     ways = [
         policy.json_rule(
             policy.object_schema(
@@ -189,17 +186,17 @@ def _json_action(choices: policy.StepChoices) -> str:
 
 
 def _literal(text: str) -> str:
-    """Return the expression of exactly this text."""
+    """Return the expression for exactly this text."""
     return json.dumps(text, ensure_ascii=False)
 
 
 def _quoted(text: str) -> str:
-    """Return the expression of exactly this text, written as a JSON string."""
+    """Return the expression for exactly this text as a JSON string."""
     return _literal(json.dumps(text, ensure_ascii=False))
 
 
 def _in_string(text: str) -> str:
-    """Escape a text for the inside of a JSON string."""
+    """Escape a text for use inside a JSON string."""
     return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
@@ -218,14 +215,14 @@ def _lead_to_answer(choices: policy.StepChoices) -> str:
 
 
 def _thought(lead: str, choices: policy.StepChoices) -> str:
-    """Return the line of the thought; a guided one begins with `lead`."""
+    """Return the rule for the thought; a guided one begins with `lead`."""
     free = f"/{_TEXT_START}{_LINE_CHARACTER}{{1,{_THOUGHT}}}/"
     guided = f"{_literal(lead)} /[a-z0-9]{_CLAIMLESS}{{1,{_THOUGHT}}}/"
     return f"{_literal('Thought: ')} {guided if choices.is_guided else free} {_NEW_LINE}"
 
 
 def _answer(findings: Sequence[policy.Finding], character: str) -> str:
-    """Return the words of an answer: free, or one sentence for each finding."""
+    """Return the rule for an answer: free text, or one sentence per finding."""
     if not findings:
         return f"/{_TEXT_START}{character}{{0,{_ANSWER}}}/"
     alone = len(findings) == 1
@@ -233,7 +230,7 @@ def _answer(findings: Sequence[policy.Finding], character: str) -> str:
 
 
 def _sentence(finding: policy.Finding, *, alone: bool) -> str:
-    """Return a finding in words; which words, the model chooses."""
+    """Return the rule for a finding's sentence, whose wording the model chooses."""
     if not finding.answer:
         return _literal("I could not find that out.")
     ways = ["The answer is "] if alone or not finding.asked else []
@@ -249,14 +246,14 @@ def _arguments(offer: policy.CallOffer) -> JsonObject:
 
 
 def _input(offer: policy.CallOffer) -> JsonObject:
-    """Return the `action_input`: a tool's only text is bare, as in the format's examples."""
+    """Return the schema of `action_input`; a single text is not wrapped, as in the examples."""
     if len(offer.members) == 1 and offer.members[0].required and offer.members[0].is_text:
         return offer.members[0].schema
     return _arguments(offer)
 
 
 DEFAULT_LEVEL: policy.GrammarLevel = "grounded"
-"""The bundled model needs all of it."""
+"""Level for the bundled model, which needs all of it."""
 
 _SEED = 1
 _WAITING = "Waiting for the embedded model to end another reply …"
@@ -286,7 +283,7 @@ class Speed:
 
 
 class EmbeddedModel:
-    """Answers by the embedded server, one request at a time."""
+    """A model on the embedded server, which answers one request at a time."""
 
     def __init__(
         self,
@@ -295,13 +292,12 @@ class EmbeddedModel:
         settings: EmbeddedSettings | None = None,
         level: policy.GrammarLevel = DEFAULT_LEVEL,
     ) -> None:
-        """Take a server.
+        """Store the settings; no server is started yet.
 
         Args:
-            server: one that others use as well and that its owner stops; `None` makes one that
-                `close` stops.
-            settings: what it is to run with; as the server does by default.
-            level: how much the grammar decides for the model.
+            server: a shared server, which its owner stops; None creates one that `close` stops.
+            settings: settings of the server; None for its defaults.
+            level: level of the grammar.
         """
         self._server = server or EmbeddedServer(settings)
         self._settings = settings or self._server.settings
@@ -309,25 +305,25 @@ class EmbeddedModel:
         self.level: policy.GrammarLevel = level
         """Level of the grammar."""
         self.speed: Speed | None = None
-        """Speed of the last reply; not part of the reply, so that equal runs stay equal."""
+        """Speed of the last reply; kept out of the reply, so that equal runs stay equal."""
 
     @property
     def label(self) -> str:
-        """The model's name for people."""
+        """The model's name for the user."""
         weights = self._settings.weights
         name = weights.stem if weights else "SmolLM2 135M"
         return f"{name} (embedded)"
 
     @property
     def capabilities(self) -> Capabilities:
-        """Return what can be sent to the model."""
+        """The abilities of the model."""
         return Capabilities(context_window=self._settings.context)
 
     def request_body(self, request: ModelRequest) -> JsonObject:
-        """Return the body of the request; the model's own template makes the prompt of `messages`.
+        """Return the body of the request; the model's chat template turns `messages` into a prompt.
 
-        At temperature 0 and with a fixed seed unless the document says otherwise, so that the
-        same prompt gives the same reply.
+        The temperature is 0 and the seed fixed unless the document sets them, so that the same
+        prompt gives the same reply.
         """
         options = request.options or {}
         agent = request.protocol != "native" or bool(request.tools)
@@ -350,7 +346,7 @@ class EmbeddedModel:
         return body
 
     async def prepare(self, tell: TellOpening) -> None:
-        """Start the server, which reads the weights.
+        """Start the server, which loads the weights.
 
         Raises:
             ModelError: "missing-model", "missing-library" or "crashed".
@@ -364,11 +360,11 @@ class EmbeddedModel:
             await self._server.start()
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[reply.ReplyDelta, None]:
-        """Answer.
+        """Yield the reply.
 
         Raises:
             ModelError: "missing-model", "crashed", "too-long" or "server-error".
-            MissingValueError: a secret that is to be sent has no value here.
+            MissingValueError: a secret in the request has no value here.
         """
         request = as_sent(request)
         if self._server.is_busy:
@@ -396,7 +392,7 @@ class EmbeddedModel:
             await self._server.stop()
 
     async def _attempt(self, request: ModelRequest) -> AsyncGenerator[reply.ReplyDelta, None]:
-        """Yield one try; a process that went away is "crashed"."""
+        """Yield the reply of one attempt; a process that ended is the error "crashed"."""
         import httpx2
 
         await self._server.change(self._settings)
@@ -416,8 +412,9 @@ class EmbeddedModel:
             raise await self._lost(error) from error
         except (asyncio.CancelledError, GeneratorExit):
             if reading:
-                # llama.cpp reads a prompt to its end, however long (docs/design/embedded-model.md);
-                # only the end of the process stops that. The next use starts a new one.
+                # llama.cpp cannot be stopped while it reads a prompt, however long
+                # (docs/design/embedded-model.md), except by ending the process. The next use starts
+                # a new one.
                 await self._server.stop()
             raise
 
@@ -468,7 +465,7 @@ class EmbeddedModel:
 
 
 def _call_of(text: str, request: ModelRequest) -> tuple[reply.ReplyDelta, ...]:
-    """Return the tool call that a native reply's JSON is; any other JSON is text."""
+    """Return the tool call in a native reply's JSON; any other JSON is text."""
     if not text:
         return ()
     try:

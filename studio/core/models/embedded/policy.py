@@ -1,15 +1,15 @@
-"""Possible next steps of a tiny model, and the part of a JSON schema that it is held to.
+"""The possible next steps of a tiny model, and the supported part of JSON schemas.
 
 * `policy`: a call comes before the answer; the last step, or one after a repeated call, answers.
-* `grounded`: also, text arguments are phrases of the question, each phrase that fits is asked about
-  once before the answer, a tool without one is not offered, and the answer is put together from
-  what was asked and what the tools said.
+* `grounded`: in addition, text arguments are phrases of the question, each matching phrase is used
+    once before the answer, a tool without one is not offered, and the answer is built from the
+    arguments and results of the calls.
 
-Everything has a bound: a tiny model that may go on does, and a string that may begin with any
-character begins with one that the vocabulary merges with the quote. The server leaves a grammar
-that it cannot read without a word, so what it may not understand is never sent.
+Everything is bounded: a tiny model never stops by itself, and a string that may begin with any
+character begins with one that the vocabulary merges with the quote. The server silently ignores a
+grammar that it cannot read, so unsupported syntax is never sent.
 
-What each is worth: docs/design/embedded-model.md; `make bench` measures it again.
+The effect of each level is in docs/design/embedded-model.md; `make bench` measures it again.
 """
 
 import json
@@ -24,7 +24,7 @@ from studio.core.prompty.document import ToolSpec
 from studio.core.text.values import JsonObject, parse_json
 
 FIRST_CHARACTER = r"[^\x00-\x27\x29-\x2f\x3a-\x40\x5b-\x60\x7b-\x7f]"
-"""A letter of any script, a digit, or an opening round bracket."""
+"""Pattern of a letter of any script, a digit, or an opening parenthesis."""
 
 STRING_CHARACTER = r'[^"\\\x00-\x1f]'
 """Pattern of an unescaped character in a JSON string."""
@@ -39,11 +39,11 @@ _NUMBER_BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", 
 
 
 def bounded(schema: JsonObject, depth: int = 0) -> JsonObject:
-    """Return a schema that allows only values of the given one, as far as it is understood.
+    """Return a schema that allows only values of the given one, as far as it is supported.
 
-    Understood: `const`, `enum`, `anyOf`/`oneOf`, `type` (also lists of types), `pattern` (as one of
+    Supported: `const`, `enum`, `anyOf`/`oneOf`, `type` (also lists of types), `pattern` (as one of
     the whole text), `minLength`/`maxLength`, bounds of numbers, `properties` and `required`,
-    `items`, `minItems`/`maxItems`. What the schema says beyond that is left free.
+    `items`, `minItems`/`maxItems`. Other keywords are ignored.
     """
     if "const" in schema:
         return {"const": schema["const"]}
@@ -66,8 +66,8 @@ def object_schema(members: Iterable[tuple[str, JsonObject, bool]]) -> JsonObject
     """Return the schema of an object.
 
     Args:
-        members: name, schema of the value, and whether it is required; required ones come first
-            in the text, each group in the given order.
+        members: name, schema of the value, and whether it is required; required ones are written
+            first, each group in the given order.
     """
     ordered = sorted(members, key=lambda member: not member[2])
     return {
@@ -79,16 +79,16 @@ def object_schema(members: Iterable[tuple[str, JsonObject, bool]]) -> JsonObject
 
 
 def is_followed(grammar: str) -> bool:
-    """Return whether the model server can enforce a grammar (llguidance's Lark)."""
+    """Return whether the server's engine (llguidance's Lark) can enforce a grammar."""
     import llguidance
 
     return not llguidance.LLMatcher.validate_grammar(grammar)
 
 
 def json_rule(schema: JsonObject) -> str:
-    """Return the expression of JSON that a schema allows, with one blank after a colon and a comma.
+    """Return the rule for JSON of a schema, with one blank after each colon and comma.
 
-    Freedom in blanks is where tiny models lose themselves.
+    Tiny models write blanks without end if the grammar allows them.
     """
     blanks = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
     return f"%json {json.dumps({**schema, 'x-guidance': blanks}, ensure_ascii=False)}"
@@ -143,7 +143,7 @@ def _number(kind: str, schema: JsonObject) -> JsonObject:
 
 
 def _decimal(bounds: Mapping[str, float]) -> JsonObject:
-    """Return a number of few digits; the engine has no multiples below zero, where digits go on."""
+    """Return the schema of a number with few digits, since the engine does not limit decimals."""
     above: JsonObject = {"type": "number", "multipleOf": _DECIMALS, **bounds}
     below: JsonObject = {"type": "number", **bounds, "maximum": min(0, bounds["maximum"])}
     return {"anyOf": [above, below]}
@@ -174,7 +174,7 @@ def _fixed_object(schema: JsonObject, depth: int) -> JsonObject:
 
 
 def _first_followed(ways: Sequence[JsonObject]) -> JsonObject:
-    """Return the first of some schemas that the server understands and that some value fits."""
+    """Return the first of several schemas that the engine supports and that has a value."""
     return next(
         (each for each in ways if is_followed(f"%llguidance {{}}\nstart: {json_rule(each)}")),
         ways[-1],
@@ -203,20 +203,20 @@ _BREAK = re.compile(r"[,;:?!]\s")
 
 
 def phrases(text: str, pattern: str | None = None) -> tuple[str, ...]:
-    """Return the phrases of a text that can be an argument, in the order in which they start.
+    """Return the phrases of a text that can be an argument, ordered by start.
 
     Args:
         text: the question.
         pattern: regular expression that the whole phrase must match. With one, only the longest
-            phrases are kept (not "46" where "128 * 46" fits); without, short phrases that neither
-            start nor end with a function word.
+            matches are returned (not "46" if "128 * 46" matches); without, short phrases that
+            neither start nor end with a function word.
     """
     found = _matching(text, pattern) if pattern else _content(text)
     return tuple(dict.fromkeys(found))[:_MOST_SPANS]
 
 
 def numbers(text: str, *, whole: bool) -> tuple[str, ...]:
-    """Return the numbers of a text as JSON writes them."""
+    """Return the numbers in a text, written as JSON."""
     shape = r"(?<![\w.])-?(?:0|[1-9]\d{0,15})" + ("" if whole else r"(?:\.\d{1,9})?")
     return tuple(dict.fromkeys(re.findall(shape + r"(?![\w]|\.\d)", text)))
 
@@ -231,7 +231,8 @@ def _matching(text: str, pattern: str) -> list[str]:
         if len(phrase) > _LONGEST_PATTERN_TEXT or not compiled.fullmatch(phrase):
             continue
         if not any(first <= start and end <= last for first, last, _ in kept):
-            # Spans come longest first for each start, so only earlier starts can cover this one.
+            # For each start the longest span comes first, so only earlier starts can cover this
+            # one.
             kept.append((start, end, phrase))
     return [phrase for _, _, phrase in kept]
 
@@ -250,7 +251,7 @@ def _is_content(word: str) -> bool:
 
 
 def _spans(text: str, most: int) -> Iterator[tuple[int, int, str]]:
-    """Yield the runs of whole words with their place, punctuation at the edges left out."""
+    """Yield the runs of whole words with their spans, without punctuation at the ends."""
     words = list(_WORD.finditer(text))[:_MOST_TEXT_WORDS]
     for first, word in enumerate(words):
         for last in range(min(first + most, len(words)) - 1, first - 1, -1):
@@ -281,23 +282,23 @@ GrammarLevel: TypeAlias = Literal["off", "syntax", "policy", "grounded"]
 """Level of the grammar; each level includes all of the one before."""
 
 LEVELS: tuple[GrammarLevel, ...] = ("off", "syntax", "policy", "grounded")
-"""In order."""
+"""All levels, in ascending order."""
 
 _LONGEST_QUOTE = 80
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One argument of a call on offer."""
+    """One argument of an offered call."""
 
     name: str
-    """The parameter."""
+    """Name of the parameter."""
 
     schema: JsonObject
     """Schema of its value."""
 
     required: bool
-    """Whether it must be given."""
+    """Whether it is required."""
 
     is_text: bool
     """Whether the value is a string."""
@@ -308,7 +309,7 @@ class CallOffer:
     """A call that the model may make."""
 
     tool: str
-    """The tool's name."""
+    """Name of the tool."""
 
     members: tuple[Member, ...]
     """Its arguments."""
@@ -316,13 +317,13 @@ class CallOffer:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A good answer of a tool."""
+    """A usable result of a tool."""
 
     asked: str
-    """The one text that the tool was asked about; empty where it took something else."""
+    """The only text argument of the call; empty if it had others."""
 
     answer: str
-    """Result of the tool in one short line; empty if no tool gave one."""
+    """Result of the tool as one short line; empty if no tool gave one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,16 +331,16 @@ class StepChoices:
     """The possible next steps."""
 
     calls: tuple[CallOffer, ...]
-    """Every call on offer."""
+    """The calls that are allowed."""
 
     may_answer: bool
-    """Whether the final answer is on offer; always where no call is."""
+    """Whether the final answer is allowed; always True without calls."""
 
     findings: tuple[Finding, ...] = ()
-    """Findings that make up the answer; empty if it is free."""
+    """Findings that the answer is built from; empty if it is free text."""
 
     is_guided: bool = False
-    """Whether thoughts begin with words that lead on, and claim nothing by an equals sign."""
+    """Whether thoughts begin with given words, and may not contain an equals sign."""
 
 
 def step_choices(request: ModelRequest, level: GrammarLevel) -> StepChoices:
@@ -356,7 +357,7 @@ def step_choices(request: ModelRequest, level: GrammarLevel) -> StepChoices:
 
 
 def is_error(observation: str) -> bool:
-    """Return whether an observation is a failure, in any protocol's words."""
+    """Return whether an observation reports a failure, in any protocol's wording."""
     text = observation.strip()
     if text.startswith("{"):
         try:
@@ -370,7 +371,7 @@ def is_error(observation: str) -> bool:
 
 
 def _plain_offers(tools: Sequence[ToolSpec]) -> tuple[CallOffer, ...]:
-    """Return every tool, with arguments that fit its schema."""
+    """Return an offer for every tool, with arguments that fit its schema."""
     return tuple(
         CallOffer(
             tool.name,
@@ -387,9 +388,9 @@ def _grounded_offers(request: ModelRequest, *, answered: bool) -> tuple[CallOffe
     """Return the calls that the conversation suggests and that were not made yet.
 
     Args:
-        request: the call.
-        answered: whether a tool has given a good answer; then only what a tool's own pattern picks
-            out of the question is worth a further call, and no bare word or number is.
+        request: the model request.
+        answered: whether a tool has given a usable result; then further calls need a match of a
+            tool's own pattern in the question, not just a word or number.
     """
     offers = (
         _grounded_offer(tool, request, answered=answered)
@@ -423,7 +424,7 @@ def _grounded_offer(tool: ToolSpec, request: ModelRequest, *, answered: bool) ->
 
 
 def _grounded_value(schema: JsonObject, question: str) -> JsonObject:
-    """Return an argument that is no free text: a number of the question where there is one."""
+    """Return the schema of an argument that is no text: a number of the question, if any."""
     kind = schema.get("type")
     if kind in ("integer", "number") and not {"const", "enum"} & schema.keys():
         named = numbers(question, whole=kind == "integer")
@@ -455,7 +456,7 @@ def _parameters(tool: ToolSpec) -> tuple[tuple[str, JsonObject, bool], ...]:
 
 
 def _used(tool: str, past: Iterable[tuple[str, str]]) -> Mapping[str, frozenset[str]]:
-    """Return the texts that a tool alone was asked about; arguments may be combined anew."""
+    """Return the texts that were a tool's only argument; combined arguments may be repeated."""
     used: dict[str, frozenset[str]] = {}
     for name, arguments in past:
         values = _object(arguments) if name == tool else {}
@@ -475,7 +476,7 @@ def _object(arguments: str) -> JsonObject:
 
 
 def _findings(request: ModelRequest) -> tuple[Finding, ...]:
-    """Return the tools' results that are short enough to be part of an answer."""
+    """Return the tools' results that are short enough for an answer."""
     found: dict[str, Finding] = {}
     for (_, arguments), observation in zip(request.past_calls, request.observations, strict=False):
         words = observation.strip()
@@ -489,5 +490,5 @@ def _findings(request: ModelRequest) -> tuple[Finding, ...]:
 
 
 def _is_repeating(past: Sequence[tuple[str, str]]) -> bool:
-    """Return whether the last call was made before, so that repeating it changes nothing."""
+    """Return whether the last call repeats an earlier one."""
     return len(past) >= 2 and past[-1] in past[:-1]

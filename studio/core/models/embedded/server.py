@@ -1,6 +1,6 @@
-"""The embedded model's process: started on first use, ended with the studio, then renewed.
+"""The embedded model's process: started on first use, ended with the studio, restarted if needed.
 
-What the studio asks of llama.cpp's server: count, format, complete.
+Also the client for llama.cpp's server: count tokens, apply the template, complete.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 
 ServerState: TypeAlias = Literal["stopped", "starting", "ready", "crashed"]
-"""`crashed`: it ended by itself; the next use starts it again."""
+"""State of the process. `crashed`: it ended by itself; the next use starts it again."""
 
 FROZEN_ARGUMENT = "--embedded-model-child"
-"""Option with which a frozen application starts the child; its `__main__` calls `child.main`."""
+"""Option that makes a frozen application run as the child; its `__main__` calls `child.main`."""
 
 _CHILD = Path(__file__).with_name("child.py")
 _START_SECONDS = 60.0
@@ -46,14 +46,15 @@ class EmbeddedSettings:
     """The settings of the embedded model."""
 
     weights: Path | None = None
-    """A GGUF file of the user's; `None` for the bundled one."""
+    """The user's GGUF file; None for the bundled model."""
 
     context: int = 4096
-    """Tokens that a conversation may have; 4,096 need 285 MiB with the bundled model."""
+    """Context size in tokens; 4,096 need 285 MiB with the bundled model."""
 
     threads: int = field(default_factory=lambda: max(1, (os.cpu_count() or 2) - 1))
-    """Processor threads. As many as there are cores makes it 20 times slower as soon as anything
-    else is busy (docs/design/embedded-model.md)."""
+    """Number of processor threads. Using all cores makes it 20 times slower as soon as anything
+    else is busy (docs/design/embedded-model.md).
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +65,11 @@ class Address:
     """Port on 127.0.0.1."""
 
     key: str = field(repr=False)
-    """The random key it asks for."""
+    """The random key that the server requires."""
 
 
 class EmbeddedServer:
-    """Owns the child process; one conversation at a time."""
+    """The child process, which serves one conversation at a time."""
 
     def __init__(self, settings: EmbeddedSettings | None = None) -> None:
         self.settings = settings or EmbeddedSettings()
@@ -81,23 +82,23 @@ class EmbeddedServer:
 
     @property
     def state(self) -> ServerState:
-        """Return the state of the process."""
+        """State of the process."""
         if self._state == "ready" and not self._is_alive:
             self._state = "crashed"
         return self._state
 
     @property
     def is_busy(self) -> bool:
-        """Whether somebody has the turn."""
+        """Whether a conversation is using the server."""
         return self._turn.locked()
 
     @property
     def process_id(self) -> int | None:
-        """The child's process id while it runs."""
+        """Process id of the child; None if it does not run."""
         return self._process.pid if self._process and self._is_alive else None
 
     def weights(self) -> Weights:
-        """Return the model file it runs.
+        """Return the model file of the settings.
 
         Raises:
             ModelError: "missing-model".
@@ -106,19 +107,19 @@ class EmbeddedServer:
         return bundled_weights() if chosen is None else weights_at(chosen)
 
     async def change(self, settings: EmbeddedSettings) -> None:
-        """Run with other settings from the next use on."""
+        """Use other settings from the next start on."""
         if settings != self.settings:
             await self.stop()
             self.settings = replace(settings)
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """Wait for the conversation before this one; there is one slot, and a kill ends all."""
+        """Wait for the previous conversation: there is one slot; ending the process ends all."""
         async with self._turn:
             yield
 
     async def start(self) -> Address:
-        """Make sure that it runs.
+        """Start the process if it does not run; return its address.
 
         Raises:
             ModelError: "missing-model", "missing-library" or "crashed"; it cannot start.
@@ -138,17 +139,17 @@ class EmbeddedServer:
         return self._address
 
     async def stop(self) -> None:
-        """End the process, if there is one, whatever it is doing; takes some 20 ms."""
+        """End the process at once, whatever it is doing; takes about 20 ms."""
         await self._end()
         self._state = "stopped"
 
     async def failure(self) -> ModelError | None:
-        """Return the message about a process that ended by itself; `None` while it runs."""
+        """Return the error of a process that ended by itself; None while it runs."""
         process = self._process
         if process is None:
             return None
         try:
-            # The connection breaks a moment before the system tells of the end.
+            # The connection breaks shortly before the system reports the end.
             code = await asyncio.wait_for(process.wait(), _LEAVE_SECONDS)
         except TimeoutError:
             return None
@@ -210,7 +211,7 @@ class EmbeddedServer:
         )
 
     def _last_words(self) -> str:
-        """Return the last line that the process wrote on its error stream."""
+        """Return the last line of the process's stderr."""
         if self._log is None:
             return ""
         end = self._log.seek(0, os.SEEK_END)
@@ -228,7 +229,7 @@ class EmbeddedServer:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """End a child at once; it has nothing to save, and while it loads a file it hears nothing."""
+    """End a child at once; it has nothing to save, and ignores signals while loading a file."""
     if process.stdin is not None:
         process.stdin.close()
     with suppress(ProcessLookupError):
@@ -259,14 +260,14 @@ class CompletionChunk:
     """Text of the response."""
 
     read: int | None = None
-    """Tokens of the prompt that have been read, while it is still being read."""
+    """Number of prompt tokens read so far; None when it is read."""
 
     end: JsonObject | None = None
-    """The server's last event: figures and why it stopped."""
+    """The server's last event: usage and stop reason."""
 
 
 class LlamaClient:
-    """An HTTP client for one server; to be used as a context manager."""
+    """An HTTP client for one server; use it as a context manager."""
 
     def __init__(self, address: Address) -> None:
         import httpx2
@@ -277,7 +278,7 @@ class LlamaClient:
             transport=BoundedTransport(httpx2.AsyncHTTPTransport(), ReplyBounds()),
             base_url=f"http://127.0.0.1:{address.port}",
             headers={"Authorization": f"Bearer {address.key}"},
-            # Reading a long prompt takes a minute; the server pings while it does.
+            # Reading a long prompt takes a minute; the server sends pings meanwhile.
             timeout=httpx2.Timeout(10.0, read=30.0),
         )
 
@@ -293,7 +294,7 @@ class LlamaClient:
         await self._http.aclose()
 
     async def template(self, messages: Sequence[Mapping[str, str]]) -> str:
-        """Return the prompt text that the model's own chat template makes of messages."""
+        """Return the prompt text that the model's chat template makes of messages."""
         answer = await self._post("/apply-template", {"messages": list(messages)})
         return str(answer["prompt"])
 
@@ -303,7 +304,7 @@ class LlamaClient:
         return len(answer["tokens"])
 
     async def end_token(self) -> int | None:
-        """Return the token by which the model ends its turn; None where it has none of its own."""
+        """Return the token by which the model ends its turn; None if it has none."""
         mark = (await self._http.get("/props")).json().get("eos_token")
         asked = {"content": mark or "", "parse_special": True}
         tokens = (await self._post("/tokenize", asked))["tokens"]
@@ -312,7 +313,7 @@ class LlamaClient:
     async def complete(
         self, body: JsonObject, wire: WireRecorder | None = None
     ) -> AsyncGenerator[CompletionChunk, None]:
-        """Go on with a prompt, piece by piece; closing the iterator stops the model."""
+        """Yield the completion of a prompt in pieces; closing the iterator stops the model."""
         import httpx2
 
         request = self._http.build_request("POST", "/completion", json=body)

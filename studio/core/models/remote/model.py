@@ -1,4 +1,4 @@
-"""A model on a server: one call, its retries, its time limits, its reply piece by piece."""
+"""A model on a server: its calls, retries and time limits."""
 
 import asyncio
 import random
@@ -35,15 +35,15 @@ _LONGEST_ASKED_SECONDS = 60.0
 
 
 def wait_before(attempt: int, retries: int, asked: float | None = None) -> float | None:
-    """Return the seconds to wait before the next try; `None` when there is to be none.
+    """Return the seconds to wait before the next attempt; None if there is none.
 
-    Doubles from half a second with up to a quarter of jitter, so that many clients of one busy
-    server do not come back together; what the server asks for counts more.
+    Doubles from half a second with up to a quarter of jitter, so that many clients of a busy server
+    do not retry together; a time from the server takes precedence.
 
     Args:
-        attempt: the try that failed, from 1.
-        retries: how many tries may follow the first.
-        asked: seconds that the server asked to wait; more than a minute is the user's to decide.
+        attempt: the failed attempt, from 1.
+        retries: maximum number of retries.
+        asked: the server's seconds to wait; beyond a minute there is no automatic retry.
     """
     if attempt > retries:
         return None
@@ -84,11 +84,11 @@ _PROVIDERS = {
     "api.perplexity.ai": "perplexity",
     "api.cohere.com": "cohere",
 }
-"""Providers by the end of their host, as OpenTelemetry's `gen_ai.provider.name` lists them."""
+"""Providers by the suffix of their host, as in OpenTelemetry's `gen_ai.provider.name`."""
 
 
 class RemoteModel:
-    """A model on a server that speaks one of OpenAI's APIs, or Anthropic's."""
+    """A model on a remote server."""
 
     def __init__(
         self,
@@ -101,17 +101,17 @@ class RemoteModel:
         media: MediaSource | None = None,
         refusals: faults.RefusedOptions | None = None,
     ) -> None:
-        """Take where and what; nothing is opened before the first use.
+        """Store the parameters; nothing is opened before the first use.
 
         Args:
-            connection: the server; of a remote kind.
-            model_id: id under which it knows the model.
-            key: its key, or how to look it up; `None` where it asks for none.
-            capabilities: what may be sent.
-            price: looks up what tokens cost, where the server does not say; asked once, at the
-                first use, since the table of prices takes a moment to load.
+            connection: the server, of a remote kind.
+            model_id: model id on the server.
+            key: its key, or a function that looks it up; None if it needs none.
+            capabilities: abilities of the model.
+            price: looks up the price of tokens, if the server gives none; called once, at the first
+                use, since the table of prices is slow to load.
             media: reads the prompt's local files.
-            refusals: keeps the options that servers refused; None keeps them for this model only.
+            refusals: stores the rejected options; None keeps them for this model only.
         """
         self._connection = connection
         self._model_id = model_id
@@ -128,12 +128,12 @@ class RemoteModel:
 
     @property
     def label(self) -> str:
-        """The model's name for people."""
+        """The model's name for the user."""
         return f"{self._model_id or 'no model'} ({self._connection.name})"
 
     @property
     def place(self) -> ModelPlace:
-        """Which model, and where."""
+        """The model and its server."""
         scheme, separator, rest = shown_address(self._connection).partition("://")
         place = rest.partition("/")[0]
         host, kind = place.partition(":")[0], self._connection.kind
@@ -142,7 +142,7 @@ class RemoteModel:
         )
         provider = next(named, "") or ("" if kind == "compatible" else _KIND_NAMES.get(kind, kind))
         if not provider:
-            # The conventions name the form of the API where an address is all that is known.
+            # If only an address is known, the conventions use the form of the API.
             is_name = host != "localhost" and any(map(str.isalpha, host))
             provider = host if is_name else "openai"
         return ModelPlace(self._model_id, provider, f"{scheme}{separator}{place}")
@@ -154,18 +154,18 @@ class RemoteModel:
 
     @property
     def provider(self) -> Provider:
-        """The form of its requests and replies."""
+        """Form of its requests and replies."""
         return provider_at(self._connection)
 
     @property
     def price(self) -> Price | None:
-        """Return the price of its tokens; None if it is not known."""
+        """The price of its tokens; None if it is not known."""
         if self._look_up_price is not None:
             self._price, self._look_up_price = self._look_up_price(), None
         return self._price
 
     def whole_body(self, request: ModelRequest) -> JsonObject:
-        """Return the body with all of it, also what the server was found not to take."""
+        """Return the complete body, including options that the server rejects."""
         return request_body(
             request,
             model_id=self._model_id,
@@ -175,26 +175,26 @@ class RemoteModel:
         )
 
     def request_body(self, request: ModelRequest) -> JsonObject:
-        """Return the exact body, without what the server was found not to take."""
+        """Return the exact body, without options that the server is known to reject."""
         return self.sent_body(request)[0]
 
     def sent_body(self, request: ModelRequest) -> tuple[JsonObject, tuple[RefusedOption, ...]]:
-        """Return the exact body, and the options that its model is known to refuse."""
+        """Return the exact body, and the options that its model is known to reject."""
         return faults.without_refused(self.whole_body(request), self.known_refusals())
 
     def known_refusals(self) -> tuple[faults.LearnedRefusal, ...]:
-        """Return what the server was found not to take of this model."""
+        """Return the options that the server is known to reject for this model."""
         return refusals_of(self._refusals, self._connection, self._model_id)
 
     def learn(self, refusals: Iterable[faults.LearnedRefusal]) -> None:
-        """Keep what another process found."""
+        """Store options that another process found to be rejected."""
         known = {each.option for each in self.known_refusals()}
         for refusal in refusals:
             if refusal.option not in known:
                 self._refusals.learn(refusal)
 
     async def prepare(self, tell: TellOpening) -> None:
-        """Open the client and read the price, neither of which is the server's time.
+        """Open the client and read the price, which is not part of the server's time.
 
         Raises:
             ModelError: the key is missing.
@@ -203,11 +203,11 @@ class RemoteModel:
         _ = self.price
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
-        """Answer, with retries until the first piece of the reply.
+        """Yield the reply, with retries until its first piece.
 
         Raises:
-            ModelError: the server cannot be reached, refuses, or breaks off.
-            MissingValueError: a secret that is to be sent has no value here.
+            ModelError: the server cannot be reached, returns an error, or breaks off.
+            MissingValueError: a secret in the request has no value here.
         """
         request = as_sent(request)
         attempt, named = 1, frozenset[str]()
@@ -227,7 +227,8 @@ class RemoteModel:
                 if has_replied or not self.do_without(error, body):
                     raise
             except ModelError as error:
-                # `retries` counts for every cause; what was tried here, a loop does not try again.
+                # `retries` limits all causes together; a loop around the model must not retry
+                # again.
                 error.retries = self._connection.retries - (attempt - 1)
                 error.is_exhausted = not has_replied or not error.retries
                 if has_replied or not error.retryable:
@@ -244,10 +245,10 @@ class RemoteModel:
                 return
 
     async def embed(self, texts: Sequence[str], model: str) -> tuple[tuple[float, ...], ...]:
-        """Return a vector for each text, by another model of the same server.
+        """Return an embedding for each text, from another model of the same server.
 
         Raises:
-            ModelError: the server cannot, or will not.
+            ModelError: the server does not return them.
         """
         return await vectors_of(self._client, texts, model)
 
@@ -256,17 +257,17 @@ class RemoteModel:
         await self._client.close()
 
     def do_without(self, error: faults.UnsupportedParameterError, sent: JsonObject) -> bool:
-        """Leave an option out from now on; return whether the request can go without it.
+        """Omit an option from now on; return whether the request can be sent without it.
 
         Args:
-            error: the server's refusal.
-            sent: the body that it refused.
+            error: the server's error.
+            sent: the body that was rejected.
         """
         name = error.parameter
         if name in _NEEDED[self.provider] or name not in sent:
             return False
         known = {each.option for each in self.known_refusals()}
-        if name not in known:  # else a request beside this one has learned it
+        if name not in known:  # else a parallel request has learned it already
             instead = _RENAMED.get(name, "")
             address = shown_address(self._connection)
             self._refusals.learn(
@@ -315,7 +316,7 @@ class RemoteModel:
     async def _begin(
         self, body: JsonObject, wire: WireRecorder | None
     ) -> tuple[EventStream, list[object]]:
-        """Send, and wait for the first events (empty: there are none)."""
+        """Send the request and wait for the first events; empty if there are none."""
         path = _PATHS[self.provider].format(model=_in_address(self._model_id))
         seconds = min(self._connection.first_byte_seconds, self._connection.call_seconds)
         stream: EventStream | None = None
@@ -338,7 +339,7 @@ class RemoteModel:
 
 
 def _in_address(model_id: str) -> str:
-    """Return a model's path in Gemini's addresses: `models/…`, or a collection that it names."""
+    """Return a model's path in Gemini's addresses: `models/…`, or the collection in its id."""
     named = model_id if "/" in model_id else f"models/{model_id}"
     return quote(named, safe="/-._~")
 
@@ -346,14 +347,14 @@ def _in_address(model_id: str) -> str:
 def refusals_of(
     refusals: faults.RefusedOptions, connection: Connection, model: str
 ) -> tuple[faults.LearnedRefusal, ...]:
-    """Return the options that a model of a connection is known to refuse."""
+    """Return the options that are known to be rejected for a model of a connection."""
     place = (provider_at(connection), model)
     at_address = refusals.at(shown_address(connection))
     return tuple(each for each in at_address if (each.api, each.model) == place)
 
 
 def shown_address(connection: Connection) -> str:
-    """Return a connection's address without the user and password that it may hold."""
+    """Return a connection's address without user name and password."""
     scheme, separator, rest = address_of(connection).partition("://")
     host, slash, path = rest.partition("/")
     return f"{scheme}{separator}{host.rpartition('@')[2]}{slash}{path}"

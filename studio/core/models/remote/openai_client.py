@@ -1,8 +1,7 @@
-"""One server, asked by openai's client: what it refuses or breaks off is named.
+"""A client for one server, based on openai's package, with its errors as `ModelError`.
 
-The SDK builds addresses and headers, and sends. Bodies and events are `wire`'s.
-
-What goes wrong on the way to a server: names, proxies, certificates, refusals, time.
+The SDK builds addresses and headers, and sends. Bodies and events are built and read by `wire`.
+Network errors (names, proxies, certificates, time limits) are recognized here too.
 """
 
 from __future__ import annotations
@@ -44,11 +43,11 @@ _CAUSES = {
     "bad-address/port": ("", "illegal (?:status|header|request) line"),
     "cut-off/silent": ("", "without sending a response"),
 }
-"""Kinds of faults with the types of exceptions that are one, by name, and words that say it."""
+"""Kinds of errors with the names of their exception types, and words in their messages."""
 
 
 def network_fault(error: BaseException, target: faults.Endpoint) -> ModelError:
-    """Return the fault of a connection that could not be made or broke."""
+    """Return the error for a connection that failed or broke."""
     causes = list(_causes(error))
     if target.proxy and (fault := _proxy_fault(causes, target)) is not None:
         return fault
@@ -59,7 +58,7 @@ def network_fault(error: BaseException, target: faults.Endpoint) -> ModelError:
 
 
 def _proxy_fault(causes: list[BaseException], target: faults.Endpoint) -> ModelError | None:
-    """Return the error of the way to the proxy; `None` for an error behind it."""
+    """Return the error for a failed connection to the proxy; None for errors behind it."""
     if refusal := _first(causes, "ProxyError"):
         words = " ".join(str(refusal).split())[: faults.LONGEST_TEXT].rstrip(".")
         if words.startswith("407") or "auth" in words.lower() or "password" in words.lower():
@@ -70,7 +69,7 @@ def _proxy_fault(causes: list[BaseException], target: faults.Endpoint) -> ModelE
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an exception and everything behind it, groups opened."""
+    """Yield an exception and all its causes, including those in groups."""
     seen: set[int] = set()
     left: list[BaseException | None] = [error]
     while left:
@@ -87,7 +86,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 def _first(
     causes: list[BaseException], names: str, words: str | None = None
 ) -> BaseException | None:
-    """Return the first exception of a type, by its name, or with some words."""
+    """Return the first exception with one of the type names or words; None if there is none."""
     for each in causes:
         is_one = any(re.fullmatch(names, kind.__name__) for kind in type(each).__mro__)
         if is_one or (words and re.search(words, str(each))):
@@ -96,13 +95,13 @@ def _first(
 
 
 KeySource: TypeAlias = Callable[[], Awaitable[SecretLookup]]
-"""Looks a key up when it is needed; a keyring may ask the user."""
+"""Function that looks up a key when it is needed; a keyring may ask the user."""
 
 Method: TypeAlias = Literal["get", "post", "delete"]
-"""Of HTTP."""
+"""HTTP method."""
 
 _SEND_SECONDS = 600.0
-"""The longest that a file of requests may take to be sent."""
+"""Maximum time to send a file of requests, in seconds."""
 
 _OWN_APIS: Mapping[Provider, str] = {
     "anthropic": "Anthropic's API",
@@ -112,12 +111,12 @@ _OWN_APIS: Mapping[Provider, str] = {
 
 
 class OpenAIClient:
-    """One server and one key."""
+    """A client for one server with one key."""
 
     def __init__(
         self, connection: Connection, key: Secret | KeySource | None, target: faults.Endpoint
     ) -> None:
-        """Take where; nothing is opened, imported or looked up before the first use."""
+        """Store the parameters; nothing is opened, imported or looked up before the first use."""
         self.connection = connection
         """Connection to the server."""
         self._key_source = key if callable(key) else None
@@ -133,7 +132,7 @@ class OpenAIClient:
         return f"OpenAIClient({self._target.address!r})"
 
     async def prepare(self) -> None:
-        """Import the SDK and look the key up, for which no server is to be blamed.
+        """Import the SDK and look up the key, which are not part of the server's time.
 
         Raises:
             ModelError: the key is missing.
@@ -146,12 +145,12 @@ class OpenAIClient:
         """Send a request whose reply is a stream.
 
         Args:
-            path: below the connection's address.
-            body: of the request.
+            path: path below the connection's address.
+            body: body of the request.
             wire: records the exchange.
 
         Raises:
-            ModelError: the server cannot be reached or refuses, or its key is missing.
+            ModelError: the server cannot be reached or returns an error, or the key is missing.
         """
         client = await self._client()
         from openai import AsyncStream
@@ -175,16 +174,16 @@ class OpenAIClient:
         *,
         seconds: float = _SEND_SECONDS,
     ) -> object:
-        """Ask for something that is not a reply of a model, and is answered by JSON.
+        """Send a request other than for a reply of a model, and return its JSON answer.
 
         Args:
-            method: of HTTP.
-            path: below the connection's address.
-            body: of a `post`; bytes are JSON already.
-            seconds: the longest that it may take.
+            method: HTTP method.
+            path: path below the connection's address.
+            body: body of a `post`; bytes are encoded JSON.
+            seconds: maximum time in seconds.
 
         Raises:
-            ModelError: the server cannot be reached, refuses, or answers something else.
+            ModelError: the server cannot be reached, returns an error, or no JSON.
         """
         client = await self._client()
         options, answer = self._options(), None
@@ -211,10 +210,10 @@ class OpenAIClient:
     async def exchange(
         self, method: Method, path: str, body: JsonObject | bytes = b""
     ) -> JsonObject:
-        """Ask as `ask` does for what is answered by an object.
+        """Send a request as `ask` does, and return the object in its answer.
 
         Raises:
-            ModelError: the server cannot be reached, refuses, or answers something else.
+            ModelError: the server cannot be reached, returns an error, or no object.
         """
         return self._object(await self.ask(method, path, body))
 
@@ -224,7 +223,7 @@ class OpenAIClient:
         """Send a file.
 
         Raises:
-            ModelError: the server cannot be reached, refuses, or answers something else.
+            ModelError: the server cannot be reached, returns an error, or no object.
         """
         client = await self._client()
         options = _of_type(self._options(), "multipart/form-data")
@@ -240,10 +239,10 @@ class OpenAIClient:
         return self._object(answer)
 
     async def lines(self, path: str) -> AsyncGenerator[tuple[str, JsonObject], None]:
-        """Yield each line of a file of JSON lines with its object, while it comes.
+        """Yield each line of a JSON Lines file with its object, while it is received.
 
         Raises:
-            ModelError: the server cannot be reached or refuses, or the file breaks off.
+            ModelError: the server cannot be reached or returns an error, or the file breaks off.
         """
         client = await self._client()
         from openai import AsyncStream
@@ -284,7 +283,7 @@ class OpenAIClient:
 
     @contextmanager
     def _faults(self) -> Iterator[None]:
-        """Turn exceptions of the SDK into named errors."""
+        """Convert exceptions of the SDK into `ModelError`."""
         try:
             yield
         except RecursionError:
@@ -298,7 +297,7 @@ class OpenAIClient:
         return answer
 
     def fault(self, error: Exception) -> ModelError:
-        """Return the named fault of whatever the SDK raised, without any key in it."""
+        """Return the `ModelError` for an exception of the SDK, with keys masked."""
         from openai import APIConnectionError, APIError, APIStatusError
 
         from studio.core.wire.bounded import too_much
@@ -323,7 +322,7 @@ class OpenAIClient:
         return network_fault(error, self._target)
 
     def bad_reply(self, what: str) -> ModelError:
-        """Return the fault of a server that answers something else."""
+        """Return the error for an unexpected answer."""
         return ModelError(
             "bad-reply",
             f"{self._target.name} gave no usable reply: {what}.",
@@ -336,7 +335,7 @@ class OpenAIClient:
         return _OWN_APIS.get(provider_at(self.connection), "an OpenAI-compatible API")
 
     def bad_event(self, what: str) -> ModelError:
-        """Return the fault of a stream with something else in its middle; a retry may help."""
+        """Return the error for an invalid event within a stream; a retry may help."""
         return faults.RetryLaterError(
             "bad-reply",
             f"{self._target.name} sent an event {what}.",
@@ -345,11 +344,11 @@ class OpenAIClient:
         )
 
     def mask(self, text: str) -> str:
-        """Return a text without the key; some servers repeat it in their messages."""
+        """Return a text with the key masked; some servers repeat it in messages."""
         return self._masker.mask(text)
 
     def _note_key(self) -> None:
-        """Add the key and the proxy's password to the secrets that are masked."""
+        """Register the key and the proxy's password as secrets to mask."""
         if self._key:
             named = self.connection.key if self.connection.key not in ("", KEYRING) else ""
             reference = named or key_reference(self.connection.name)
@@ -370,10 +369,10 @@ class OpenAIClient:
     def _options(self) -> RequestOptions:
         from openai import Omit
 
-        # A redirect could carry the prompt to a server that nobody was asked about.
+        # A redirect could send the prompt to a server that the user did not allow.
         options: RequestOptions = {"follow_redirects": False}
         if self._is_anthropic:
-            # Anthropic's API takes no bearer.
+            # Anthropic's API uses no bearer token.
             own = {"x-api-key": self._key.reveal()} if self._key is not None else {}
             options["headers"] = {"Authorization": Omit(), **own}
         elif provider_at(self.connection) == "gemini":
@@ -388,7 +387,7 @@ class OpenAIClient:
         return self.connection.kind == "anthropic"
 
     async def _client(self) -> AsyncOpenAI:
-        async with self._opening:  # calls that begin together look the key up once
+        async with self._opening:  # simultaneous first calls look up the key only once
             if self._sdk is None:
                 self._sdk = await self._opened()
             return self._sdk
@@ -404,7 +403,7 @@ class OpenAIClient:
 
 
 def _of_type(options: RequestOptions, kind: str) -> RequestOptions:
-    """Return the options of a request with such a body."""
+    """Return the options of a request with a body of that content type."""
     return {**options, "headers": {**options.get("headers", {}), "Content-Type": kind}}
 
 
@@ -414,20 +413,20 @@ _LISTS: Mapping[Provider, str] = {
     "gemini": "/models?pageSize=1000",
     "ollama": "/api/tags",
 }
-"""Path of the list of models; `/models` elsewhere."""
+"""Path of the model list; `/models` for other providers."""
 
 _EMBEDDINGS: Mapping[Provider, str] = {"gemini": "/openai/embeddings", "ollama": "/v1/embeddings"}
-"""Path for vectors; `/embeddings` elsewhere."""
+"""Path for embeddings; `/embeddings` for other providers."""
 
 _MOST_DESCRIBED = 40
-"""Models that a server is asked about one by one."""
+"""Maximum number of models whose details are requested one by one."""
 
 
 async def listed_models(client: OpenAIClient) -> tuple[JsonObject, ...]:
-    """Return the server's own descriptions of the models that it offers.
+    """Return the server's descriptions of its models.
 
     Raises:
-        ModelError: the server cannot be reached, refuses, or has no such list.
+        ModelError: the server cannot be reached, returns an error, or has no such list.
     """
     provider = provider_at(client.connection)
     answer = await client.ask("get", _LISTS.get(provider, "/models"), seconds=_SECONDS)
@@ -438,7 +437,7 @@ async def listed_models(client: OpenAIClient) -> tuple[JsonObject, ...]:
 
 
 def _models_in(answer: object, provider: Provider) -> tuple[JsonObject, ...] | None:
-    """Return the models of a server's list; None where the answer is no list."""
+    """Return the models of a server's list; None if the answer is no list."""
     under = "models" if provider in ("ollama", "gemini") else "data"
     items = answer.get(under) if isinstance(answer, Mapping) else None
     if not isinstance(items, list):
@@ -448,17 +447,17 @@ def _models_in(answer: object, provider: Provider) -> tuple[JsonObject, ...] | N
 
 @dataclass(frozen=True, slots=True)
 class FoundServer:
-    """A model server of this machine that answered."""
+    """A model server on this machine that answered."""
 
     connection: Connection
-    """Connection to it, which is not saved."""
+    """Connection to it, which is not stored."""
 
     listed: tuple[JsonObject, ...]
-    """Its own descriptions of its models."""
+    """The server's descriptions of its models."""
 
 
 LOOK_SECONDS = 0.3
-"""Time that a server of this machine gets for the list of its models."""
+"""Timeout for the model list of a server on this machine, in seconds."""
 
 _MOST_LISTED_BYTES = 4 * 1024**2
 
@@ -466,11 +465,11 @@ _MOST_LISTED_BYTES = 4 * 1024**2
 async def found_servers(
     connections: Sequence[Connection], seconds: float = LOOK_SECONDS
 ) -> tuple[FoundServer, ...]:
-    """Ask servers of this machine for their models: no key, no proxy, no redirect, all at once.
+    """Search for model servers on this machine: no key, proxy or redirect, all at once.
 
     Args:
-        connections: the places to look at; one that is not on this machine is left out.
-        seconds: the time that each gets.
+        connections: addresses to try; those not on this machine are ignored.
+        seconds: timeout for each.
     """
 
     async def look(connection: Connection) -> FoundServer | None:
@@ -488,11 +487,11 @@ async def found_servers(
 
 
 async def _plain_get(address: str, path: str | None) -> str:
-    """Return the body of what a server of this machine answers to `GET`; no package is loaded.
+    """Return the body of a `GET` response from a server on this machine, without any package.
 
     Raises:
-        OSError: nothing is there.
-        ValueError: the answer is no success, or too large.
+        OSError: no server answers.
+        ValueError: the response is an error, or too large.
     """
     place = urlsplit(address + (path or "/models"))
     head = f"GET {place.path} HTTP/1.0\r\nHost: {place.netloc}\r\nConnection: close\r\n\r\n"
@@ -513,9 +512,9 @@ async def _plain_get(address: str, path: str | None) -> str:
 
 
 async def _described(client: OpenAIClient, models: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
-    """Return Ollama's models with its server's facts on each: window and abilities.
+    """Return Ollama's models with the server's details on each: context window and abilities.
 
-    One of which it says nothing stays as it was listed.
+    A model without details is returned as listed.
     """
 
     async def described(model: JsonObject) -> JsonObject:
@@ -532,10 +531,10 @@ async def _described(client: OpenAIClient, models: Sequence[JsonObject]) -> tupl
 async def vectors_of(
     client: OpenAIClient, texts: Sequence[str], model: str
 ) -> tuple[tuple[float, ...], ...]:
-    """Return a vector for each text.
+    """Return an embedding for each text.
 
     Raises:
-        ModelError: the server cannot be reached, refuses, or answers something else.
+        ModelError: the server cannot be reached, returns an error, or no embeddings.
     """
     path = _EMBEDDINGS.get(provider_at(client.connection), "/embeddings")
     body = {"model": model, "input": list(texts), "encoding_format": "float"}
@@ -546,13 +545,13 @@ async def vectors_of(
 
 
 def _with_id(model: JsonObject) -> JsonObject:
-    """Return a model with its id under the name that OpenAI's list has for it."""
+    """Return a model with its id under the key that OpenAI's list uses."""
     named = model.get("id") or model.get("model") or model.get("name")
     return {**model, "id": named.removeprefix("models/")} if isinstance(named, str) else model
 
 
 def _vectors(answer: object) -> tuple[tuple[float, ...], ...]:
-    """Return an answer's vectors in the order of the texts; fewer where it holds anything else."""
+    """Return an answer's embeddings in the order of the texts; fewer if some are invalid."""
     items = answer.get("data") if isinstance(answer, Mapping) else None
     if not isinstance(items, list):
         return ()

@@ -1,4 +1,4 @@
-"""A reply of a server as it comes: its events read, its pauses limited, its end judged."""
+"""Read a server's reply while it arrives, limit its pauses, and check its end."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
@@ -28,20 +28,20 @@ from studio.core.wire.request import Provider
 from studio.core.wire.whole import BadReplyError, read_response
 
 MOST_EVENTS = 500_000
-"""Events of one reply."""
+"""Maximum number of events in one reply."""
 
 MOST_CALLS = 256
-"""Calls in one reply."""
+"""Maximum number of calls in one reply."""
 
 MOST_ARGUMENTS = 4_000_000
-"""Characters that the arguments of all calls of one reply have together."""
+"""Maximum number of characters in the arguments of all calls of one reply."""
 
 MOST_TEXT = 4_000_000
-"""Characters of the text, reasoning, refusal and further choices of one reply together."""
+"""Maximum number of characters in text, reasoning, refusal and further choices of one reply."""
 
 
 class ReplyStream:
-    """Reads one reply."""
+    """A reader for one reply."""
 
     def __init__(
         self,
@@ -55,17 +55,17 @@ class ReplyStream:
         ends: float,
         price: Price | None,
     ) -> None:
-        """Take what was opened.
+        """Store the open stream and its limits.
 
         Args:
             stream: the open reply.
-            client: names its faults.
-            target: who answers.
-            provider: whose events they are.
-            stall_seconds: how long the reply may pause.
-            call_seconds: how long the whole call may take.
-            ends: when that is over, by the loop's clock.
-            price: what tokens cost, where the server does not say.
+            client: converts its errors.
+            target: the server, for messages.
+            provider: form of the events.
+            stall_seconds: maximum pause in the reply.
+            call_seconds: maximum time of the whole call.
+            ends: end of that time, by the loop's clock.
+            price: price of tokens, if the server gives no cost.
         """
         self._stream = stream
         self._client = client
@@ -80,13 +80,13 @@ class ReplyStream:
         self._calls: set[int] = set()
 
     async def deltas(self, first: Sequence[object]) -> AsyncGenerator[ReplyDelta, None]:
-        """Yield the reply, piece by piece.
+        """Yield the reply in pieces.
 
         Args:
-            first: the events that have come already; empty for a reply without events.
+            first: the first events received; empty for a reply without events.
 
         Raises:
-            ModelError: the reply broke off, stalled, or is none.
+            ModelError: the reply broke off, stalled, or is invalid.
         """
         if not self._stream.is_events:
             for delta in await self._whole():
@@ -102,7 +102,7 @@ class ReplyStream:
                 raise fault
             events = await self._next()
         if not self._reader.has_ended and not self._stream.is_done:
-            # Every server says why it ends; without that the stream was cut between two events.
+            # Every server sends a finish reason; without one the stream was cut between two events.
             raise self._cut_off()
         if not self._reader.has_ended and not self._some:
             raise self._client.bad_reply("the reply is empty")
@@ -110,7 +110,7 @@ class ReplyStream:
             yield delta
 
     def _read(self, events: Sequence[object]) -> tuple[list[ReplyDelta], ModelError | None]:
-        """Read the deltas of events, up to the first invalid one."""
+        """Read the deltas of events, up to the first invalid event."""
         made: list[ReplyDelta] = []
         for event in events:
             if not isinstance(event, Mapping):
@@ -129,10 +129,10 @@ class ReplyStream:
         return made, None
 
     def _count(self, delta: ReplyDelta) -> None:
-        """Count a piece of the reply.
+        """Count a piece of the reply against the limits.
 
         Raises:
-            ModelError: the reply has more events, calls, arguments or text than one may have.
+            ModelError: a limit on events, calls, arguments or text is exceeded.
         """
         if isinstance(delta, ToolCallDelta):
             self._calls.add(delta.index)
@@ -171,7 +171,7 @@ class ReplyStream:
             ) from None
 
     async def _whole(self) -> tuple[ReplyDelta, ...]:
-        """Return a server's reply that is not streamed."""
+        """Return the deltas of a reply that is not streamed."""
         kind = self._stream.content_type
         if "json" not in kind:
             what = f"it sent {kind.partition(';')[0] or 'something'} where a reply was expected"
@@ -184,7 +184,7 @@ class ReplyStream:
         try:
             value = parse_json(text)
         except ValueError:
-            # No JSON, a number of thousands of digits, or nested without end.
+            # No JSON, a number with thousands of digits, or nested too deeply.
             raise self._client.bad_reply("its reply is not JSON that can be read") from None
         if not isinstance(value, Mapping):
             raise self._client.bad_reply("its reply is not an object")
@@ -217,10 +217,10 @@ class ReplyStream:
 
 
 def joined(deltas: Iterable[ReplyDelta]) -> Iterator[ReplyDelta]:
-    """Yield the deltas with neighboring pieces of one text put together; the reply is the same.
+    """Yield the deltas with adjacent pieces of one text joined; the reply stays the same.
 
-    Each delta makes a new `Reply`, which copies the whole text so far: one for each packet of the
-    network instead of one for each token keeps a reply of a megabyte from costing its square.
+    Each delta creates a new `Reply`, which copies the whole text so far: one delta per network
+    packet instead of one per token avoids quadratic time for a reply of a megabyte.
     """
     first: ReplyDelta | None = None
     more: list[str] = []
@@ -236,7 +236,7 @@ def joined(deltas: Iterable[ReplyDelta]) -> Iterator[ReplyDelta]:
 
 
 def _goes_on(first: ReplyDelta, delta: ReplyDelta) -> bool:
-    """Return whether a delta only adds text to the one before it."""
+    """Return whether a delta only adds text to the same part as the one before it."""
     match delta:
         case TextDelta() | ReasoningDelta():
             return type(delta) is type(first)

@@ -1,7 +1,7 @@
-"""openai's package: its client, and what it raises.
+"""The openai package: its client and its exceptions.
 
-Retries and time limits are ours: each retry is seen and a stop interrupts it, and a reply may
-rightly take minutes.
+Retries and time limits are not the package's but the studio's: the user sees and can stop each
+retry, and a reply may take minutes.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ def raised() -> tuple[type[Exception], ...]:
         httpx2.HTTPError,
         httpx2.InvalidURL,
         httpx2.StreamError,
-        OSError,  # also TimeoutError
-        ValueError,  # no JSON, no UTF-8, or JSON beyond a bound
+        OSError,  # includes TimeoutError
+        ValueError,  # no JSON, no UTF-8, or JSON beyond a limit
     )
 
 
 def option_names(api_type: str) -> Collection[str]:
-    """Return the arguments that the SDK takes for a request of chat completions or Responses."""
+    """Return the SDK's arguments for a request of chat completions or Responses."""
     import_whole("openai")
     from openai.resources import chat, responses
 
@@ -53,12 +53,12 @@ def option_names(api_type: str) -> Collection[str]:
 
 
 def whole_body(error: APIStatusError) -> object:
-    """Return the server's whole error; the SDK gives only the part under `error`."""
+    """Return the server's whole error, since the SDK gives only the part under `error`."""
     if not isinstance(error.body, str):
         return error.body
     try:
         whole = parse_json(error.response.text)
-    except (ValueError, RuntimeError):  # no JSON, or not read any more
+    except (ValueError, RuntimeError):  # no JSON, or the body was not read
         return error.body
     return whole
 
@@ -68,8 +68,7 @@ def make_client(
 ) -> AsyncOpenAI:
     """Create the SDK's client, without retries of its own.
 
-    The SDK takes an organisation and a project from the environment; they are nobody's business but
-    OpenAI's.
+    The SDK's organization and project from the environment are sent only to OpenAI.
     """
     import_whole("openai", "httpx2")
     import httpx2
@@ -106,25 +105,26 @@ def make_client(
     return AsyncOpenAI(api_key=value, base_url=address_of(connection), **shared)
 
 
-# A reply on its way: the data of its events, by packets of the network.
+# A stream of events, received in network packets.
 
 _MOST_WAITING = 1000
 _LAST_BYTES_SECONDS = 0.05
-"""Time for the last bytes after `[DONE]`, in seconds; a connection that was read to its end
-serves the next request too, without another handshake."""
+"""Timeout for the last bytes after `[DONE]`, in seconds; a connection that was read to its end can
+be reused without another handshake.
+"""
 
 
 class EventStream:
-    """A reply on its way."""
+    """The response to a request, while it is received."""
 
     def __init__(
         self, stream: AsyncStream[object], fault: Callable[[Exception], ModelError]
     ) -> None:
-        """Take what was begun.
+        """Take an open stream.
 
         Args:
-            stream: the SDK's.
-            fault: names what breaks it.
+            stream: the SDK's stream.
+            fault: converts its exceptions.
         """
         self._stream = stream
         self._fault = fault
@@ -136,12 +136,12 @@ class EventStream:
 
     @property
     def content_type(self) -> str:
-        """Return the content type of the response, in lower case."""
+        """Content type of the response, in lower case."""
         return str(self._stream.response.headers.get("content-type", "")).lower()
 
     @property
     def is_events(self) -> bool:
-        """Whether it is a stream of events, and not one body."""
+        """Whether the response is a stream of events instead of one body."""
         return self.content_type.startswith("text/event-stream") or self._is_lines
 
     @property
@@ -149,13 +149,13 @@ class EventStream:
         return self.content_type.startswith("application/x-ndjson")
 
     async def some(self) -> list[object]:
-        """Return the data of all events that have come by now, at least one; empty at the end.
+        """Return the data of all events received so far, at least one; empty at the end.
 
-        A network packet holds dozens of events of a fast model: together they cost one turn of the
-        loop instead of one each.
+        A network packet contains dozens of events of a fast model; returning them together needs
+        only one turn of the event loop.
 
         Raises:
-            ModelError: the stream broke or holds something else; what came before was given.
+            ModelError: the stream broke or is invalid; earlier events were returned.
         """
         if self._reading is None:
             self._reading = asyncio.create_task(self._read_on())
@@ -165,11 +165,11 @@ class EventStream:
         taken, self._come = self._come, []
         self._room.set()
         if not taken and not self.is_done:
-            await self._reading  # it is over; what broke it is raised here
+            await self._reading  # the reading task has ended; its exception is raised here
         return taken
 
     async def _read_on(self) -> None:
-        """Take every event, but not far ahead of who reads them."""
+        """Read events into the buffer, up to a limit ahead of the reader."""
         events = LineSplitter() if self._is_lines else EventSplitter()
         try:
             async for piece in self._stream.response.aiter_bytes():
@@ -201,7 +201,7 @@ class EventStream:
         self._news.set()
 
     async def body(self) -> str:
-        """Return all of a reply that is no stream of events.
+        """Return the whole body of a reply that is not a stream of events.
 
         Raises:
             ModelError: the connection broke.
@@ -212,7 +212,7 @@ class EventStream:
             raise self._fault(error) from None
 
     async def close(self) -> None:
-        """Close the stream: the server sees the connection close, unless it has sent all."""
+        """Close the stream; the server sees this unless it has sent everything."""
         if self._reading is not None:
             if self.is_done and not self._reading.done():
                 await asyncio.wait({self._reading}, timeout=_LAST_BYTES_SECONDS)
@@ -220,5 +220,5 @@ class EventStream:
                 self._reading.cancel()
                 await asyncio.wait({self._reading})
             if not self._reading.cancelled():
-                self._reading.exception()  # looked at: nobody waits for it any more
+                self._reading.exception()  # retrieved, so that asyncio does not report it
         await self._stream.close()
