@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from studio.core.imports.anthropic_blocks import cached, is_step, thread_block
+from studio.core.imports.anthropic_blocks import CALLS, cached, foreign_parts, is_step, thread_block
 from studio.core.imports.compose import Composition, compose
 from studio.core.imports.gemini_body import (
     answer_schema,
@@ -22,12 +22,14 @@ from studio.core.prompty.document import Message, TextPart, ToolResultPart
 from studio.core.prompty.foreign import foreign_problem
 from studio.core.prompty.front.declarations import properties_of_schema
 from studio.core.prompty.front.front_matter import parameter_schema
-from studio.core.prompty.threads import PART_KINDS, part_kind, read_thread
+from studio.core.prompty.threads import read_thread
 from studio.core.text.values import Json, JsonDict, JsonObject, list_of, object_of, objects_of
 from studio.core.wire import anthropic, chat, gemini, ollama, responses
 
 # Reads the messages and tools of a request body of any provider.
 
+_ANTHROPIC = {"thinking", "stop_sequences", "output_config"}
+"""Keys of a body that Anthropic's API alone has."""
 _SHAREGPT = {"human": "user", "gpt": "assistant", "system": "system", "tool": "tool"}
 
 
@@ -46,8 +48,14 @@ def form_of(data: JsonObject) -> str:
         for message in objects_of(data.get("messages"))
         for block in objects_of(message.get("content"))
     }
-    is_one = "thinking" in data or kinds & {"tool_use", "tool_result", "document"}
-    return "anthropic" if is_one or any(map(is_step, kinds)) else "openai-chat"
+    if kinds & {"tool_use", "tool_result", "document"} or any(map(is_step, kinds)):
+        return "anthropic"
+    if isinstance(data.get("options"), Mapping) or "keep_alive" in data:
+        return "ollama"
+    roles = {str(message.get("role")) for message in objects_of(data.get("messages"))}
+    is_claude = str(data.get("model")).startswith("claude") and "max_tokens" in data
+    is_one = not _ANTHROPIC.isdisjoint(data) or (is_claude and roles <= {"user", "assistant"})
+    return "anthropic" if is_one and not tools else "openai-chat"
 
 
 def messages_of(data: JsonObject, form: str) -> Iterator[Message]:
@@ -109,13 +117,6 @@ def _thread(items: Sequence[Json]) -> Iterator[Message]:
         yield Message(message.role, parts, attributes)
 
 
-_CALLS = (
-    *("function_call", "custom_tool_call"),
-    *("function_call_output", "custom_tool_call_output"),
-)
-"""Item types of the Responses API: calls of tools, then their results."""
-
-
 def _responses_messages(data: JsonObject) -> Iterator[Message]:
     if isinstance(data.get("instructions"), str):
         yield Message("system", (TextPart(str(data["instructions"])),))
@@ -126,12 +127,12 @@ def _responses_messages(data: JsonObject) -> Iterator[Message]:
     rows: list[JsonDict] = []
     for item in objects_of(given):
         kind, call = str(item.get("type", "message")), str(item.get("call_id", ""))
-        if kind in _CALLS[:2]:
+        if kind in CALLS[:2]:
             if not rows or rows[-1].get("role") != "assistant":
                 rows.append({"role": "assistant", "content": ""})
             made = list_of(rows[-1].get("tool_calls"))
             rows[-1]["tool_calls"] = [*made, {**item, "id": call or item.get("id", "")}]
-        elif kind in _CALLS[2:]:
+        elif kind in CALLS[2:]:
             text = _as_text(item.get("output"))
             rows.append({"role": "tool", "tool_call_id": call, "content": text})
         elif kind == "message":
@@ -182,22 +183,6 @@ def _anthropic_system(system: Json) -> Iterator[Message]:
             yield Message("system", (TextPart(str(block.get("text", ""))),), cached(block))
     elif system:
         yield Message("system", (TextPart(_as_text(system)),))
-
-
-def _foreign_parts(data: JsonObject, form: str) -> Iterator[str]:
-    """Yield a note on each kind of item and block that is not part of a prompt.
-
-    The model's thinking is left out, and reported by its keys.
-    """
-    for item in objects_of(data.get("input" if form == "openai-responses" else "messages")):
-        kind = str(item.get("type", "message"))
-        if form == "openai-responses" and kind not in ("message", "reasoning", *_CALLS):
-            yield f"input: an item of type {kind!r} has no place in a prompt file; it is left out."
-        for block in objects_of(item.get("content")):
-            kind = part_kind(block)
-            is_read = kind in PART_KINDS or kind == "tool_use"
-            if not is_read and not (form == "anthropic" and is_step(kind)):
-                yield f"messages: a block of type {kind!r} is no part of a prompt; it stays JSON."
 
 
 def tools_of(data: JsonObject) -> Iterator[JsonObject]:
@@ -329,7 +314,7 @@ def compose_body(
     """
     work.front = {"model": _model(data, form, work, verbatim)}
     work.messages += messages_of(data, form)
-    work.notes += _foreign_parts(data, form)
+    work.notes += foreign_parts(data, form)
     work.tools = [_tool(item, work) for item in tools_of(data)]
     if not {*_FORMATS} & {*verbatim}:
         read_outputs(_answer_format(data, form), work)
@@ -343,7 +328,10 @@ def _answer_format(data: JsonObject, form: str) -> Json:
         return data.get("response_format")
     if form == "ollama":
         schema = data.get("format")
-        return {"type": "json_schema", "schema": schema} if isinstance(schema, Mapping) else None
+        is_schema = isinstance(schema, Mapping)
+        return (
+            {"type": "json_schema", "schema": schema} if is_schema else {"type": schema or "text"}
+        )
     if form != "gemini":
         holder = data.get("text" if form == "openai-responses" else "output_config")
         return object_of(holder).get("format")
@@ -439,7 +427,7 @@ def _tool(item: JsonObject, work: Composition) -> JsonObject:
     schema = schema_of(item)
     is_service = item.get("type") not in (None, "function") and schema is None
     if "name" not in item or is_service:
-        work.notes.append(f"tools: {name!r} is a service of the provider; it is kept as written.")
+        work.notes.append(f"tools: {name!r} is a service of the provider; it is kept, not sent.")
         options = {key: value for key, value in item.items() if key not in ("type", "name")}
         return {"name": name, "kind": str(item.get("type", "custom")), "options": options}
     made: JsonDict = {"name": name, "kind": "function"}
@@ -455,7 +443,7 @@ def _tool(item: JsonObject, work: Composition) -> JsonObject:
                 f"tools.{name}: its schema says more than a list of properties can, so it is kept "
                 "as a JSON schema, which not every Prompty runtime reads."
             )
-    if item.get("strict") is True:
+    if "input_schema" not in item and item.get("strict") is True:
         made["strict"] = True
     return made
 
@@ -485,9 +473,10 @@ def read_outputs(form: Json, work: Composition) -> None:
         work.notes.append(f"The answer's format {json.dumps(form)} has no place in a prompt file.")
         return
     work.front["outputs"] = properties_of_schema(schema)
-    # The schema of outputs is sent as strict, under the studio's name.
-    implied(holder, "strict")
+    # A schema of outputs is sent as strict, under the name of the studio.
     implied(schema, "additionalProperties", "$schema")
+    if holder.get("strict", True) is False or schema.get("additionalProperties"):
+        work.notes.append("The answer's schema is strict here: all of its properties, no others.")
     if holder.get("name") not in (None, "structured_output"):
         work.notes.append(f"{holder.get('name')}: a prompt file names no schema of its answer.")
 

@@ -17,7 +17,7 @@ from studio.core.prompty.document import (
 from studio.core.text.source import Span
 from studio.core.text.values import Json, JsonDict, JsonObject, object_of, objects_of
 
-_ROLES: dict[str, Role] = {
+ROLES: dict[str, Role] = {
     "system": "system",
     "developer": "developer",
     "user": "user",
@@ -27,6 +27,7 @@ _ROLES: dict[str, Role] = {
     "tool": "tool",
     "function": "tool",
 }
+"""Roles of a conversation, by their names in other formats."""
 _OWN_KEYS = frozenset({"role", "content", "parts", "tool_calls", "metadata"})
 
 
@@ -72,7 +73,7 @@ def read_thread(
 
 
 def _read_message(item: JsonObject, attributes: JsonObject, origin: MessageOrigin) -> Message:
-    role = _ROLES.get(str(item.get("role", "user")).lower(), "user")
+    role = ROLES.get(str(item.get("role", "user")).lower(), "user")
     content = item["content"] if "content" in item else item.get("parts")
     parts: list[Part] = []
     if isinstance(content, str):

@@ -213,13 +213,20 @@ def _media(part: MediaPart, draft: RequestDraft) -> JsonDict | None:
     if part.kind in ("audio", "video"):
         report_kind(part, draft, "Anthropic")
         return None
-    report_attributes(part, draft)
+    known = BLOCK_KEYS[-1:] if part.kind == "image" else BLOCK_KEYS
+    report_attributes(part, draft, known)
     found = resolve_media(part, draft)
     kind = "image" if part.kind == "image" else "document"
+    source: JsonDict
     if isinstance(found, str):
-        return {"type": kind, "source": {"type": "url", "url": found}}
-    if kind == "document" and found.media_type.startswith("text/"):
-        text = {"type": "text", "media_type": "text/plain", "data": found.text}
-        return {"type": kind, "source": text}
-    source: JsonDict = {"type": "base64", "media_type": found.media_type, "data": found.data}
-    return {"type": kind, "source": source}
+        source = {"type": "url", "url": found}
+    elif kind == "document" and found.media_type.startswith("text/"):
+        source = {"type": "text", "media_type": "text/plain", "data": found.text}
+    else:
+        source = {"type": "base64", "media_type": found.media_type, "data": found.data}
+    further = {key: part.attributes[key] for key in known if key in part.attributes}
+    return {"type": kind, "source": source, **further}
+
+
+BLOCK_KEYS = ("title", "context", "citations", "cache_control")
+"""Keys beside the source of a document; an image has the last one."""

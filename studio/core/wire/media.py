@@ -134,7 +134,7 @@ class MediaReader:
 
 def is_web(source: str) -> bool:
     """Return whether a source is an address that the provider fetches itself."""
-    return source.startswith(("http://", "https://"))
+    return source.startswith(("http://", "https://", "gs://"))
 
 
 def split_data_uri(source: str) -> MediaData | None:

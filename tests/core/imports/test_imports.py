@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from studio.core.export.sent import sent_by_studio
 from studio.core.export.target import ExportSource
 from studio.core.export.targets import find_target
 from studio.core.imports.imported import Imported, ImportFailure
@@ -690,11 +691,52 @@ def test_line_ends_that_a_prompt_of_promptfoo_loses_are_said(prompt: Json, is_cu
     assert (note in made.notes) == is_cut
 
 
-def test_a_document_of_anthropic_keeps_its_title_and_its_text() -> None:
+def test_documents_of_anthropic_are_sent_as_they_came() -> None:
     whole = {"type": "document", "source": {"type": "url", "url": "https://e.com/d.pdf"}}
-    plain = {"type": "text", "media_type": "text/plain", "data": "It rains."}
-    blocks = [{**whole, "title": "T"}, {"type": "document", "source": plain}]
-    body = {"model": "claude-sonnet-5", "max_tokens": 9}
-    made = import_text(json.dumps({**body, "messages": [{"role": "user", "content": blocks}]}))
-    assert "title: T" in made.text
-    assert "It rains." in made.text
+    plain = {"type": "text", "media_type": "text/plain", "data": "It rains: 5 %, ä."}
+    further = {"title": "T", "context": "C", "citations": {"enabled": True}}
+    image = {"type": "image", "source": {"type": "url", "url": "https://e.com/a.png"}}
+    blocks = [
+        {**whole, "title": "T"},
+        {"type": "document", "source": plain, **further},
+        {**image, "cache_control": {"type": "ephemeral"}},
+        {"type": "text", "text": "x"},
+    ]
+    body = {"model": "claude-sonnet-5", "messages": [{"role": "user", "content": blocks}]}
+    made = import_text(json.dumps({**body, "max_tokens": 9}))
+    sent = sent_by_studio(ExportSource(parse(made.text)), "anthropic").body
+    assert (sent["messages"], made.notes) == (body["messages"], ())
+
+
+@pytest.mark.parametrize(
+    ("body", "form"),
+    [
+        ({"model": "claude-opus-5", "max_tokens": 9}, "Anthropic messages request"),
+        ({"model": "m", "stop_sequences": ["x"]}, "Anthropic messages request"),
+        ({"model": "anthropic/claude-opus-5", "max_tokens": 9}, "OpenAI chat completions request"),
+        ({"model": "llama3", "options": {"num_ctx": 9}}, "Ollama request"),
+    ],
+)
+def test_the_keys_of_a_body_say_whose_it_is(body: dict[str, Any], form: str) -> None:
+    made = import_text(json.dumps({**body, "messages": [{"role": "user", "content": "Hi"}]}))
+    assert made.form == form
+    assert not [note for note in made.notes if "reference has no such option" in note]
+
+
+def test_what_a_request_means_otherwise_here_is_said() -> None:
+    call = {"id": "c", "type": "custom", "custom": {"name": "code", "input": "1 + 1"}}
+    file = {"type": "file", "file": {"file_id": "file-1"}}
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}}
+    asked = {"type": "json_schema", "json_schema": {"schema": schema, "strict": False}}
+    messages = [
+        {"role": "critic", "content": [file, {"type": "text", "text": "Hi"}]},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "2"},
+    ]
+    body = {"model": "gpt-5", "messages": messages, "response_format": asked}
+    notes = "\n".join(import_text(json.dumps(body)).notes)
+    for words in ("'critic'", "'code'", "'file-1'", "strict here"):
+        assert words in notes
+    parts = [{"executableCode": {"code": "1"}}]
+    gemini = {"contents": [{"role": "user", "parts": parts}]}
+    assert "executableCode" in "\n".join(import_text(json.dumps(gemini)).notes)

@@ -579,7 +579,7 @@ def test_a_gemini_body_makes_the_same_request(tmp_path: Path) -> None:
     made = imported(tmp_path, "body.json", body)
     assert made.form == "Gemini request"
     assert made.notes == (
-        "tools: 'googleSearch' is a service of the provider; it is kept as written.",
+        "tools: 'googleSearch' is a service of the provider; it is kept, not sent.",
         "contents[].parts[].text: has no place in a prompt file; it is left out.",
         "fooBar: has no place in a prompt file; it is left out.",
     )
