@@ -1,4 +1,4 @@
-"""Help while editing: completion, hover and quick fixes."""
+"""Editing aids: completion, hover and quick fixes."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _TYPED_DELAY_MS = 40
 
 
 class EditorAssist(QObject):
-    """Joins the pure helpers to one editor."""
+    """Connects the functions for completion, hover and fixes with one editor."""
 
-    word_learned = Signal(str)  # the user says that it is one
+    word_learned = Signal(str)  # a word that the user added to the dictionary
 
     def __init__(self, editor: PromptEditor) -> None:
         super().__init__(editor)
@@ -46,7 +46,7 @@ class EditorAssist(QObject):
 
     @cached_property
     def _popup(self) -> CompletionPopup:
-        """The list of completions, made when there is first something to offer."""
+        """The list of completions, created on first use."""
         from studio.ui.editor.completion import popup as completion_popup
 
         popup = completion_popup.CompletionPopup(self._editor)
@@ -63,13 +63,13 @@ class EditorAssist(QObject):
 
     @cached_property
     def _editor_context(self) -> EditorContext:
-        """Return the context of the prompt: its files, until a fuller one is set."""
+        """Return the context of the prompt; only its files until a complete one is set."""
         from studio.application.editing.editor_context import NOTHING
 
         return replace(NOTHING, files=self._files)
 
     def know(self, editor_context: EditorContext) -> None:
-        """Take what is known of the world around the prompt."""
+        """Set the context of the prompt: tools, files and variables."""
         self._editor_context = replace(editor_context, files=self._files)
 
     def _files(self) -> tuple[str, ...]:
@@ -77,7 +77,7 @@ class EditorAssist(QObject):
         return files_beside(document.source.path) if document is not None else ()
 
     def rest(self) -> None:
-        """Stop offering: the editor closes."""
+        """Stop offering when the editor is closed."""
         self._soon.stop()
 
     # -- completion -----------------------------------------------------------------------------
@@ -92,7 +92,7 @@ class EditorAssist(QObject):
     def _offer(self, *, asked: bool) -> None:
         if not self._editor.hasFocus() and not asked:
             return
-        # Rules of completion, hover and names load with their first use, not with the window.
+        # The modules for completion, hover and names are loaded on first use, not with the window.
         from studio.application.editing.offers import complete
 
         caret = self._editor.caret()
@@ -107,7 +107,7 @@ class EditorAssist(QObject):
         self._popup.offer(offer)
 
     def _take_at_once(self, event: QKeyEvent) -> bool:
-        """Complete a word at Tab before its offer is shown."""
+        """Complete a word on Tab before its completions are shown."""
         if not self._soon.isActive():
             return False
         self._soon.stop()
@@ -115,7 +115,7 @@ class EditorAssist(QObject):
         return "_popup" in self.__dict__ and self._popup.isVisible() and self._popup.press(event)
 
     def _insert(self, item: CompletionItem, span: Span) -> None:
-        """Put the chosen text in place of what was typed of it."""
+        """Replace the typed part by the selected completion."""
         caret = self._editor.caret()
         text = self._editor.text()
         where = Span(min(span.start, caret), max(caret, min(span.end, len(text))))
@@ -145,10 +145,10 @@ class EditorAssist(QObject):
             QTimer.singleShot(0, self, self.complete)
 
     def _keep_dialect(self, before: PromptDocument | None, edits: tuple[TextEdit, ...]) -> None:
-        """Write the parser kind down where the completed key changes how the body is read."""
+        """Write the parser kind into the file if the completed key changes how the body is read."""
         if before is None or not before.source.slice(before.body).strip():
             return
-        # The rules of YAML take longer to load than the rest of the window.
+        # The YAML modules take longer to load than the rest of the window.
         from studio.core.prompty.edit.keep_dialect import keeping_dialect
 
         kept = keeping_dialect(before, edits)
@@ -157,18 +157,18 @@ class EditorAssist(QObject):
             self._editor.apply_edits(smallest_edit(self._editor.text(), whole))
 
     def insert_snippet(self, body: str, where: Span | None = None, declares: str = "") -> None:
-        """Put a snippet in place of what is selected, or of a span, and go to its first place.
+        """Replace the selection or a span by a snippet, and go to its first stop.
 
         Args:
-            body: the text with its places.
-            where: the span; None for what is selected.
-            declares: name of the input of kind thread that is declared in the same step.
+            body: the text with its stops.
+            where: the span; None for the selection.
+            declares: name of an input of kind thread to declare in the same step.
         """
         if self._editor.isReadOnly():
             return
         cursor, source = self._editor.textCursor(), self._editor.source()
         ends = cursor.selectionStart(), cursor.selectionEnd()
-        self._editor.carets.drop()  # its places to fill are those of one caret
+        self._editor.carets.drop()  # stops belong to a single caret
         document = self._editor.document_now()
         declared: tuple[TextEdit, ...] = ()
         if declares and document is not None:
@@ -182,12 +182,12 @@ class EditorAssist(QObject):
     # -- problems -------------------------------------------------------------------------------
 
     def problems_here(self) -> list[Problem]:
-        """Return the problems at the caret, else those of its line, with current places."""
+        """Return the problems at the caret, or else on its line, with current spans."""
         caret, source = self._editor.caret(), self._editor.source()
         problems = self._editor.problems
         document = self._editor.document_now()
         if document is not None and document is not self._editor.parsed:
-            problems = document.problems  # those shown are of a text a few keys back
+            problems = document.problems  # the shown problems belong to an earlier text
         here = [each for each in problems if each.span.touches(caret)]
         if here:
             return here
@@ -204,7 +204,7 @@ class EditorAssist(QObject):
             menu.deleteLater()
             self._editor.tell(tr("No quick fix here"))
             return
-        menu.setActiveAction(menu.actions()[0])  # Return takes the first
+        menu.setActiveAction(menu.actions()[0])  # Return applies the first
         menu.popup(self._editor.viewport().mapToGlobal(self._editor.cursorRect().bottomLeft()))
 
     def fix_menu(self) -> QMenu:
@@ -225,11 +225,11 @@ class EditorAssist(QObject):
     def set_spelling(
         self, words: tuple[Misspelled, ...], suggest: Callable[[str], tuple[str, ...]]
     ) -> None:
-        """Take the misspelled words of the text, and what finds those that may be meant."""
+        """Set the misspelled words and a function that suggests corrections."""
         self._misspelled, self._suggest = words, suggest
 
     def misspelled_here(self) -> Misspelled | None:
-        """Return the misspelled word at the caret, if it is still there."""
+        """Return the misspelled word at the caret, if it still exists."""
         caret, text = self._editor.caret(), self._editor.text()
         for each in self._misspelled:
             if each.span.touches(caret) and text[each.span.start : each.span.end] == each.word:
@@ -248,11 +248,11 @@ class EditorAssist(QObject):
         menu.addSeparator()
 
     def apply(self, fix: Fix, text: str) -> bool:
-        """Make a fix's edits, as one step that can be undone.
+        """Apply the edits of a fix as one undo step.
 
         Args:
             fix: the fix.
-            text: what it was made for; another text has other places, and stays as it is.
+            text: text that the fix was made for; if the text is another one, nothing is changed.
         """
         if self._editor.text() != text:
             return False
@@ -260,7 +260,7 @@ class EditorAssist(QObject):
         return True
 
     def go_to_problem(self, step: int) -> None:
-        """Go to the next problem or the one before, round the ends."""
+        """Go to the next or previous problem; wrap around at the end."""
         places = sorted({problem.span for problem in self._editor.problems})
         if not places:
             return
@@ -274,7 +274,7 @@ class EditorAssist(QObject):
     # -- hover ----------------------------------------------------------------------------------
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Show the hover text of the place under the mouse."""
+        """Show the hover text for the position of the mouse."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             text = self.hover_text(event.pos())
             if text:
@@ -285,7 +285,7 @@ class EditorAssist(QObject):
         return super().eventFilter(watched, event)
 
     def hover_text(self, at: QPoint) -> str:
-        """Return the hover text of a point of the viewport, as rich text."""
+        """Return the hover text for a point of the viewport, as rich text."""
         from studio.application.editing.hover import hover
 
         document = self._editor.parsed
@@ -293,13 +293,13 @@ class EditorAssist(QObject):
             return ""
         cursor = self._editor.cursorForPosition(at)
         if self._editor.cursorRect(cursor).left() < at.x() - 40:
-            return ""  # right of the line's end
+            return ""  # right of the end of the line
         offset = self._editor.source().from_utf16(cursor.position())
         return hover(document, self._editor.problems, offset, self._editor_context)
 
 
 def _write_over(cursor: QTextCursor, item: CompletionItem, before: str, after: str) -> None:
-    """Write a choice at one of several carets, over what is around it as around the first one."""
+    """Insert a completion at one of several carets, replacing the same text as at the first."""
     source = SourceText(cursor.block().text())
     at = source.from_utf16(cursor.positionInBlock())
     start = at - len(before) if source.text[:at].endswith(before) else at

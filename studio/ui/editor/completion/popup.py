@@ -1,4 +1,4 @@
-"""The list of completions below the caret; the keyboard stays in the editor."""
+"""The list of completions below the caret; the focus stays in the editor."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _ITEM = Qt.ItemDataRole.UserRole
 
 
 class CompletionPopup(QFrame):
-    """Up and Down choose, Enter and Tab put in, Esc closes."""
+    """List of completions: Up and Down select, Enter and Tab insert, Esc closes."""
 
-    chosen = Signal(CompletionItem, Span)  # Completion, Span that it takes the place of
+    chosen = Signal(CompletionItem, Span)  # Completion, Span that it replaces
 
     def __init__(self, editor: PromptEditor) -> None:
         super().__init__(editor)
@@ -60,7 +60,7 @@ class CompletionPopup(QFrame):
         self.hide()
 
     def labels(self) -> list[str]:
-        """Return the shown labels, from top to bottom."""
+        """Return the shown labels from top to bottom."""
         return [self._list.item(row).text() for row in range(self._list.count())]
 
     def offer(self, offered: CompletionList) -> None:
@@ -77,10 +77,10 @@ class CompletionPopup(QFrame):
         self.raise_()
 
     def _place(self) -> None:
-        """Place it below the caret's line, else above, with as many rows as there is room for.
+        """Place the list below or above the caret's line, with as many rows as fit.
 
-        The room is that of the window: an editor may be a few lines high. The line that is being
-        typed is never covered.
+        It may extend over the whole window, since an editor may be only a few lines high. It never
+        covers the caret's line.
         """
         window = self._editor.window()
         if self.parentWidget() is not window:
@@ -100,7 +100,7 @@ class CompletionPopup(QFrame):
         self.setGeometry(x, at.y() if is_below else line_top - height, _WIDTH, height)
 
     def _fit_detail(self) -> int:
-        """Show the line of details only where there are any; gives its height."""
+        """Show the line of details if there are any; return its height."""
         items = self._offered.items if self._offered is not None else ()
         has_any = any(each.detail for each in items)
         self._detail.setVisible(has_any)
@@ -111,7 +111,7 @@ class CompletionPopup(QFrame):
     def _on_current(self, item: QListWidgetItem | None) -> None:
         completion: CompletionItem | None = item.data(_ITEM) if item else None
         detail = completion.detail if completion else ""
-        # The words of `completion_words` are English tables; other details pass unchanged.
+        # The texts of `completion_words` are translated; other details stay unchanged.
         self._detail.setText(tr(detail) if detail else "")
 
     def _take(self, item: QListWidgetItem | None = None) -> None:
@@ -122,12 +122,12 @@ class CompletionPopup(QFrame):
             self.chosen.emit(chosen.data(_ITEM), offered.span)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Take the editor's keys while the list is open: a filter costs something at each event."""
+        """Filter the editor's keys only while the list is open: each event costs time."""
         super().showEvent(event)
         self._editor.installEventFilter(self)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Leave the keys to the editor."""
+        """Stop filtering the keys of the editor."""
         super().hideEvent(event)
         self._editor.removeEventFilter(self)
 
@@ -143,7 +143,7 @@ class CompletionPopup(QFrame):
         return self.press(event)
 
     def press(self, event: QKeyEvent) -> bool:
-        """Handle a key; False leaves it to the editor."""
+        """Handle a key; return False to leave it to the editor."""
         row, count = self._list.currentRow(), self._list.count()
         match event.key():
             case Qt.Key.Key_Escape:
@@ -160,18 +160,18 @@ class CompletionPopup(QFrame):
                 self._list.setCurrentRow(max(0, row - _ROWS))
             case _:
                 if not _goes_on(event):
-                    self.hide()  # the word is done; what follows it is offered anew
+                    self.hide()  # the word is complete; what follows is completed again
                 return False
         return True
 
     def _is_of_now(self) -> bool:
-        """Return whether the choice continues what is typed; the offer lags some keys behind."""
+        """Return whether the selection continues the typed text; the list may lag behind."""
         item, offered, caret = self._list.currentItem(), self._offered, self._editor.caret()
         if item is None or offered is None or caret < offered.span.start:
             return False
         typed = self._editor.text()[offered.span.start : caret]
         completion: CompletionItem = item.data(_ITEM)
-        is_whole = typed == completion.insert  # Enter begins a line then, as without the list
+        is_whole = typed == completion.insert  # then Enter starts a line, as without the list
         return "\n" not in typed and not is_whole and score(typed, completion.label) is not None
 
 
@@ -187,7 +187,7 @@ _LEAVING = (
 
 
 def _goes_on(event: QKeyEvent) -> bool:
-    """Return whether a key continues the offered word, and is not just Shift or the like."""
+    """Return whether a key continues the completed word and is not only a modifier."""
     return event.key() not in _LEAVING and all(
         char.isalnum() or char in "_-./" or not char.isprintable() for char in event.text()
     )

@@ -1,4 +1,4 @@
-"""Colors the text with the pure lexer, in slices where the text is long."""
+"""Colors the text with the pure lexer, in time slices if the text is long."""
 
 from __future__ import annotations
 
@@ -23,20 +23,19 @@ _SLICE_SECONDS = 0.006
 _REST_MS = 60
 """Delay after the last key before invisible lines are colored, in milliseconds."""
 _LONG_LINES = 2_000
-"""From here on a text that is loaded has its visible lines colored first."""
-_UNKNOWN = -1  # Qt's word for a block that was never highlighted
+"""Number of lines from which a loaded text gets its visible lines colored first."""
+_UNKNOWN = -1  # Qt's state of a block that was never highlighted
 
 
 class Highlighter(QtGui.QSyntaxHighlighter):
-    """Runs `lex_line` over blocks.
+    """Highlights blocks with `lex_line`.
 
-    A change that makes many lines look different (an opened fence) or a long new text is colored
-    for a few milliseconds at once and goes on when the window has nothing else to do, so that no
-    key press waits for it.
+    A change of many lines (an opened fence) or a long new text is colored for a few milliseconds,
+    and the rest when the window is idle, so that no key press waits for it.
     """
 
-    colored = Signal(int, int)  # first and last line, from 0, colored in the background
-    recounted = Signal(int, int)  # the document's revision before and after, its text being as is
+    colored = Signal(int, int)  # first and last line, from 0, that were colored in the background
+    recounted = Signal(int, int)  # revision before and after, for the same text
 
     def __init__(self, document: QtGui.QTextDocument) -> None:
         self._numbers: dict[State, int] = {}
@@ -44,13 +43,11 @@ class Highlighter(QtGui.QSyntaxHighlighter):
         self._formats: dict[str, QtGui.QTextCharFormat] = {}
         self._deadline = 0.0
         self._pending: list[QtGui.QTextCursor] = []
-        """In lines to go on from. No `QTextBlock`s: lines may go away in between."""
+        """Cursors in lines to continue from. Not `QTextBlock`s: lines may be removed meanwhile."""
         self._unread_from: int | None = None
         self._changed_to = -1
         self._is_own = False
-        """Whether the next line is the one that was typed in: it is never put off, however busy the
-        machine is.
-        """
+        """Whether the next line is the edited one, which is never delayed."""
         self._stop_at = sys.maxsize
         self._first_done, self._last_done = sys.maxsize, -1
         self._held = False
@@ -59,11 +56,11 @@ class Highlighter(QtGui.QSyntaxHighlighter):
         self._make_formats(self._colored_in)
         super().__init__(None)  # type: ignore[call-overload] # as Qt lets it; the text comes below
         self._timer = single_shot(self, self._go_on)
-        # Connected before Qt's own slot, so that each change begins with a fresh budget.
+        # Connected before Qt's own slot, so that each change starts with a new time budget.
         document.contentsChange.connect(self._begin)
         self._deadline = perf_counter() + _SLICE_SECONDS
         self.setDocument(document)
-        # It goes with its text; given to Qt without a parent, nobody would ever delete it.
+        # The document owns it; Qt would never delete it without a parent.
         self.setParent(document)
 
     @property
@@ -72,11 +69,11 @@ class Highlighter(QtGui.QSyntaxHighlighter):
         return not self._pending and self._unread_from is None
 
     def is_done_to(self, line: int) -> bool:
-        """Return whether every line up to one, counted from 0, is colored."""
+        """Return whether every line up to a line number, from 0, is colored."""
         return self._first_open() > line
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use; a second editor of the same text asks again."""
+        """Use the colors of the current theme; a second view of the same text calls this again."""
         theme = theme_in_use()
         if theme is self._colored_in:
             return
@@ -90,14 +87,14 @@ class Highlighter(QtGui.QSyntaxHighlighter):
         self._go_on()
 
     def begin_with(self, state: State) -> None:
-        """Take another state for the first line of the next text: a file that is not a prompt."""
+        """Set the lexer state for the first line of the next text: a file that is not a prompt."""
         self._first = state
 
     def load(self, text: str) -> None:
-        """Put a new text into the document; a long one is colored from its first paint on.
+        """Load a new text; coloring of a long one starts with its first paint.
 
-        Qt asks for every line of it while the text is set. To put each of them off by itself took
-        three quarters of the time that opening 50,000 lines does.
+        Qt requests every line while the text is set. Delaying each line separately took three
+        quarters of the time to open 50,000 lines.
         """
         document = self.document()
         self._loading = text.count("\n") >= _LONG_LINES
@@ -112,11 +109,11 @@ class Highlighter(QtGui.QSyntaxHighlighter):
                     self._timer.start(0)
 
     def hold(self) -> None:
-        """Leave the text without colors until `release`: the window is about to be painted."""
+        """Delay coloring until `release`: the window is about to be painted."""
         self._held = True
 
     def release(self) -> None:
-        """Color what was left."""
+        """Start the delayed coloring."""
         if self._held:
             self._held = False
             self._go_on()
@@ -126,9 +123,9 @@ class Highlighter(QtGui.QSyntaxHighlighter):
         self._timer.stop()
 
     def state_before(self, block: QtGui.QTextBlock) -> State:
-        """Return the lexer's state at the start of a line, reading unread lines above it first.
+        """Return the lexer's state at the start of a line after lexing the lines above.
 
-        It is a guess where that would be so many that a key had to wait for them.
+        It is a guess if lexing so many lines would delay a key press.
         """
         line = block.blockNumber() - 1
         if not self.is_done and line - self._first_open() < _LONG_LINES:
@@ -136,7 +133,7 @@ class Highlighter(QtGui.QSyntaxHighlighter):
         return self._known_before(block)
 
     def read_to(self, line: int) -> None:
-        """Color every line up to one, counted from 0, however long it takes."""
+        """Color every line up to a line number, from 0, without a time limit."""
         if self._held or self.is_done_to(line):
             return
         revision = self.document().revision()
@@ -151,7 +148,7 @@ class Highlighter(QtGui.QSyntaxHighlighter):
         self.recounted.emit(revision, self.document().revision())
 
     def show_range(self, first: QtGui.QTextBlock, last: QtGui.QTextBlock) -> None:
-        """Color the visible lines at once, wherever the slices are."""
+        """Color the visible lines now, regardless of the slices."""
         if self._held:
             return
         block = first
@@ -167,7 +164,7 @@ class Highlighter(QtGui.QSyntaxHighlighter):
         self.recounted.emit(revision, self.document().revision())
 
     def highlightBlock(self, text: str) -> None:
-        """Color one line, while the budget of this change lasts."""
+        """Color one line while time is left for this change."""
         if self._loading:
             return
         block = self.currentBlock()
@@ -187,25 +184,28 @@ class Highlighter(QtGui.QSyntaxHighlighter):
             number = self._number_of(after)
         self.setCurrentBlockState(number)
 
-    # Neither is loaded with the first paint, which has no colors.
+    # Neither module is loaded for the first paint, which has no colors.
 
     @cached_property
     def _first(self) -> State:
-        """Before the first line."""
+        """State before the first line."""
         from studio.application.highlight.lexer import START
 
         return START
 
     @cached_property
     def _body(self) -> State:
-        """The best guess for a line whose lines before are not read yet."""
+        """Best guess of the state for a line below unread lines."""
         from studio.application.highlight.lexer import State
 
         return State(zone="body")
 
     @cached_property
     def _lex(self) -> Callable[[str, State], tuple[tuple[Token, ...], State]]:
-        """Reads a line. Its tables take longer to load than a window to paint."""
+        """Function that lexes a line.
+
+        Its tables take longer to load than a window takes to paint.
+        """
         from studio.application.highlight.lexer import lex_line
 
         return lex_line
@@ -229,17 +229,17 @@ class Highlighter(QtGui.QSyntaxHighlighter):
             self.setFormat(start, end - start, made)
 
     def _put_off(self, block: QtGui.QTextBlock) -> None:
-        """Leave a line for a later slice, with the colors that it has."""
-        for each in block.layout().formats():  # Qt takes them away before it asks for new ones
+        """Leave a line for a later slice and keep its present colors."""
+        for each in block.layout().formats():  # Qt removes them before it requests new ones
             self.setFormat(each.start, each.length, each.format)
         if block.position() <= self._changed_to:
-            # Qt took the line's colors away, as it does in the whole range of a change.
+            # Qt removed the line's colors, as in the whole range of a change.
             self.setCurrentBlockState(_UNKNOWN)
             number = block.blockNumber()
             if self._unread_from is None or number < self._unread_from:
                 self._unread_from = number
         else:
-            # No state is set, so Qt's walk over the following lines ends here.
+            # No state is set, so Qt stops here.
             self._pending.append(QtGui.QTextCursor(block))
         if not self._held and not self._timer.isActive():
             self._timer.start(0)
@@ -252,11 +252,11 @@ class Highlighter(QtGui.QSyntaxHighlighter):
             self._timer.start(_REST_MS)
 
     def _go_on(self) -> None:
-        """Color for one slice: the rest of an interrupted walk, then unread lines."""
+        """Color for one slice: first delayed lines, then unread lines."""
         self._deadline = perf_counter() + _SLICE_SECONDS
         self._changed_to = -1
         self._first_done, self._last_done = sys.maxsize, -1
-        # Else each line would have the whole viewport painted again (measured: 8 of 10 parts).
+        # Otherwise each line would repaint the whole viewport (measured: 80 % of the time).
         layout = self.document().documentLayout()
         layout.blockSignals(True)
         revision = self.document().revision()
@@ -264,7 +264,7 @@ class Highlighter(QtGui.QSyntaxHighlighter):
             block = self._take_pending() or self._first_unread()
             if block is None:
                 break
-            # Qt walks on from here as long as states change.
+            # Qt continues from here while states change.
             self.rehighlightBlock(block)
         layout.blockSignals(False)
         self.recounted.emit(revision, self.document().revision())
@@ -281,12 +281,12 @@ class Highlighter(QtGui.QSyntaxHighlighter):
         return self._states[number] if number != _UNKNOWN else self._body
 
     def _first_open(self) -> int:
-        """Return the first line to go on from; beyond every line where all are colored."""
+        """Return the first line to continue from, or a number past the end if all are colored."""
         pending = min((place.blockNumber() for place in self._pending), default=sys.maxsize)
         return min(pending, sys.maxsize if self._unread_from is None else self._unread_from)
 
     def _take_pending(self, last: int = sys.maxsize) -> QtGui.QTextBlock | None:
-        """Return the first line that was put off, up to a last one."""
+        """Return the first delayed line, up to a last one."""
         if not self._pending:
             return None
         first = min((place.block() for place in self._pending), key=QtGui.QTextBlock.blockNumber)
@@ -296,7 +296,7 @@ class Highlighter(QtGui.QSyntaxHighlighter):
         return first
 
     def _first_unread(self) -> QtGui.QTextBlock | None:
-        """Return a line that a walk missed because it met lines colored before their turn."""
+        """Return a line that was skipped because lines after it were colored earlier."""
         if self._unread_from is None:
             return None
         block = self.document().findBlockByNumber(self._unread_from)
@@ -323,7 +323,7 @@ class Highlighter(QtGui.QSyntaxHighlighter):
 
 
 def _readable(text: str) -> str:
-    """Return the line with Qt's soft line separator as a space, which no lexer table trips over."""
+    """Return the line with Qt's line separators as spaces, which the lexer's tables accept."""
     return text.replace("\u2028", " ")
 
 

@@ -1,4 +1,4 @@
-"""The breadcrumbs above the text: file › section › key, to see and to go by."""
+"""The breadcrumbs above the text (file › section › key), for orientation and navigation."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ _MOST_FILES = 100
 
 
 class CrumbBar(QWidget):
-    """A row of buttons, each with a menu of its siblings. Left and Right move along."""
+    """A row of buttons, each with a menu of its siblings. Left and Right move the focus."""
 
-    request_open = Signal(Path)  # Path of a prompt in the same folder
+    request_open = Signal(Path)  # path of a prompt in the same folder
 
     def __init__(self, editor: PromptEditor, path: Callable[[], Path | None]) -> None:
         """Make it.
 
         Args:
-            editor: whose caret it follows.
-            path: the prompt's own file, where it has one.
+            editor: editor whose caret is followed.
+            path: returns the prompt's file, if it has one.
         """
         super().__init__()
         self._editor = editor
@@ -54,10 +54,10 @@ class CrumbBar(QWidget):
         self._row = row_of(on=self, margins=(8, 0, 8, 0), spacing=0)
         self._row.setSizeConstraint(QHBoxLayout.SizeConstraint.SetNoConstraint)
         self._steps = 1
-        """Number of steps with the file; the first are hidden if there is no room."""
+        """Number of steps including the file; the first are hidden if there is no room."""
         self._row.addStretch(1)
         self.moment = QLabel()
-        """The moment of a run whose lines are lit; hidden while there is none."""
+        """Label of the run cursor whose lines are highlighted; hidden if there is none."""
         self.moment.setProperty("tone", "accent")
         self.moment.setContentsMargins(8, 0, 4, 0)
         self.moment.hide()
@@ -71,18 +71,18 @@ class CrumbBar(QWidget):
         return [button.text() for button in shown]
 
     def set_title(self, title: str) -> None:
-        """Name the file."""
+        """Set the name of the file."""
         self._file.setText(title.replace("&", "&&"))
         self._fit()
 
     def show_moment(self, words: str) -> None:
-        """Show the moment of a run to which the lit lines belong; nothing without one."""
+        """Show the run cursor of the highlighted lines; an empty text hides it."""
         self.moment.setText(words)
         self.moment.setVisible(bool(words))
         self._fit()
 
     def follow(self, offset: int) -> None:
-        """Show the way to the caret."""
+        """Show the path to the caret."""
         document = self._editor.parsed
         crumbs: tuple[Crumb, ...] = ()
         if document is not None:
@@ -95,12 +95,12 @@ class CrumbBar(QWidget):
             self._show()
 
     def take_keyboard(self) -> None:
-        """Go to the last step."""
+        """Focus the last step."""
         shown = [button for button in self._buttons if not button.isHidden()]
         shown[-1].setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def menu_of(self, index: int) -> QMenu:
-        """Return the menu of one step; 0 is the file."""
+        """Return the menu of a step; 0 is the file."""
         menu = QMenu(self)
         menu.aboutToHide.connect(menu.deleteLater)
         if index == 0:
@@ -111,7 +111,7 @@ class CrumbBar(QWidget):
             menu.addAction(tr("Nothing beside it")).setEnabled(False)
         return menu
 
-    # -- inside ---------------------------------------------------------------------------------
+    # -- internals ------------------------------------------------------------------------------
 
     def _add_button(self) -> QToolButton:
         if self._buttons:
@@ -142,7 +142,7 @@ class CrumbBar(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Show the last steps that there is room for; the tab names the file anyway."""
+        """Show the last steps that fit; the tab shows the file name anyway."""
         room = self.width() - self._row.contentsMargins().left() * 2
         room -= self.moment.sizeHint().width() if self.moment.text() else 0
         first = self._steps - 1
@@ -159,11 +159,11 @@ class CrumbBar(QWidget):
                 self._marks[index - 1].setVisible(first < index < self._steps)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer the window's actions that go with it."""
+        """Show the window's actions for the breadcrumbs."""
         open_menu(self, event, ON_CRUMB)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show as many steps as there is room for."""
+        """Show as many steps as fit."""
         super().resizeEvent(event)
         self._fit()
 
@@ -203,7 +203,7 @@ class CrumbBar(QWidget):
             action.triggered.connect(lambda _=False, path=path: self.request_open.emit(path))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Handle the keys on a step."""
+        """Handle keys on a step."""
         if not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
             return super().eventFilter(watched, event)
         shown = [button for button in self._buttons if not button.isHidden()]
@@ -222,7 +222,7 @@ class CrumbBar(QWidget):
         return True
 
 
-# The path to the caret in a prompt, read from the document.
+# The path to the caret in a prompt, computed from the document.
 
 
 _LEAD = re.compile(r" *(?:- +)*")
@@ -232,7 +232,7 @@ _MOST = 200
 
 @dataclass(frozen=True, slots=True)
 class Crumb:
-    """One step of the way, and one choice of a menu of steps."""
+    """A step of the path, or an item in a menu of steps."""
 
     label: str
     """Label of the step; empty for the whole front matter and for text before any marker."""
@@ -248,7 +248,7 @@ class Crumb:
 
 
 def crumbs_at(document: PromptDocument, offset: int) -> tuple[Crumb, ...]:
-    """Return the way to a place: the front matter and its keys, or the section of the body."""
+    """Return the path to an offset: the front matter and its keys, or the section of the body."""
     if document.front_matter is not None and offset < document.body.start:
         front = _front(document)
         offset = max(offset, _text_begins(document, offset))
@@ -263,7 +263,7 @@ def crumbs_at(document: PromptDocument, offset: int) -> tuple[Crumb, ...]:
 
 
 def _text_begins(document: PromptDocument, offset: int) -> int:
-    """Return the start of the line's key: a caret in the indent is on the key."""
+    """Return the start of the line's key: a caret in the indentation belongs to the key."""
     text = document.source.text
     lead = _LEAD.match(text, text.rfind("\n", 0, offset) + 1)
     return lead.end() if lead is not None else offset
@@ -294,7 +294,7 @@ def _key(document: PromptDocument, entry: FrontMatterEntry) -> Crumb:
 
 
 def key_label(document: PromptDocument, path: KeyPath) -> str:
-    """Return a key as people call it; an item of a list goes by its name."""
+    """Return the display name of a key; an item of a list is named by its `name`."""
     key = path[-1]
     if isinstance(key, str):
         return shortened(key, _LONGEST)

@@ -1,4 +1,4 @@
-"""Find and replace inside one editor, with regular expressions."""
+"""Find and replace in one editor, with regular expressions."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class FindBar(QWidget):
         self._editor.textChanged.connect(self._on_text)
 
     def ask(self, *, replace: bool) -> None:
-        """Open with the selected text as what to find."""
+        """Open the bar with the selected text as the search text."""
         selected = self._editor.textCursor().selectedText()
         if selected and "\u2029" not in selected:
             self._find.setText(selected)
@@ -117,7 +117,7 @@ class FindBar(QWidget):
         self._search()
 
     def leave(self) -> None:
-        """Close and go back to the text."""
+        """Close the bar and return to the text."""
         self.hide()
         self._again.stop()
         self._matches = []
@@ -125,7 +125,7 @@ class FindBar(QWidget):
         self._editor.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def go(self, step: int) -> None:
-        """Go to the next match (1) or the one before (-1), round the ends."""
+        """Go to the next match (1) or the previous one (-1); wrap around at the end."""
         if not self._find.text():
             self.ask(replace=False)
             return
@@ -151,7 +151,7 @@ class FindBar(QWidget):
         self._tell(self._matches.index(chosen) + 1)
 
     def select_all(self) -> None:
-        """Close, with every match selected by a caret of its own."""
+        """Close the bar and select every match with a caret of its own."""
         self._search()
         source = self._editor.source()
         places = [(source.to_utf16(m.start()), source.to_utf16(m.end())) for m in self._matches]
@@ -173,7 +173,7 @@ class FindBar(QWidget):
             self.go(1)
 
     def replace_all(self) -> None:
-        """Replace every match as one step that can be undone."""
+        """Replace every match as one undo step."""
         self._search()
         count = len(self._matches)
         if self._write(self._matches):
@@ -181,7 +181,7 @@ class FindBar(QWidget):
             self._count.setText(tr("{count} replaced").format(count=count))
 
     def _write(self, found: list[Any]) -> bool:
-        """Put the new text in place of matches; False where it names a group that there is not."""
+        """Replace matches; return False if the new text names a group that does not exist."""
         try:
             edits = [TextEdit(Span(*each.span()), self._replacement(each)) for each in found]
         except PatternError as error:
@@ -248,14 +248,14 @@ class FindBar(QWidget):
             self._count.setText(by_count(count, tr("1 match"), tr("{count} matches")))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Close at Esc, wherever in the bar the keyboard focus is."""
+        """Close on Esc wherever the focus is in the bar."""
         if event.key() == Qt.Key.Key_Escape:
             self.leave()
             return
         super().keyPressEvent(event)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Handle Enter and Esc in the fields, and the keys of the switches."""
+        """Handle Enter and Esc in the fields, and the keys of the toggles."""
         if isinstance(event, QKeyEvent) and event.modifiers() == Qt.KeyboardModifier.AltModifier:
             switch = self._switches.get(Qt.Key(event.key()))
             if switch is not None:

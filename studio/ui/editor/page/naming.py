@@ -1,4 +1,4 @@
-"""Going by names: where inputs and tools are declared and used, and giving them other names."""
+"""Names in the editor: go to the declaration, find uses, and rename inputs and tools."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ _AROUND = 16
 
 
 class RenameField(NameField):
-    """Lies over a name in the text."""
+    """Field over a name in the text."""
 
     def __init__(
         self, editor: PromptEditor, place: Span, name: str, rename: Callable[[str], bool]
     ) -> None:
-        """Show it over a place.
+        """Show the field over a span.
 
         Args:
-            editor: the text.
-            place: the name in it.
-            name: what stands there.
-            rename: gives the new name; False where it cannot be used.
+            editor: the editor.
+            place: span of the name.
+            name: the current name.
+            rename: applies the new name; returns False if it cannot be used.
         """
         super().__init__(editor, name, rename)
         self._room = editor.width() - 4
@@ -69,38 +69,38 @@ class RenameField(NameField):
 
 @dataclass(slots=True)
 class _Followed:
-    """A rename of an input that other files followed."""
+    """A rename of an input that also changed other files."""
 
     old: str
-    """Name before."""
+    """Previous name."""
 
     new: str
-    """Name after."""
+    """New name."""
 
     files: tuple[experiments.FileEdits, ...]
-    """Edits that were made in them."""
+    """Edits of the other files."""
 
     is_back: bool = False
-    """Whether the files have the old name again."""
+    """Whether the files have the previous name again."""
 
 
 class Naming(QObject):
     """Go to definition, find uses and rename, in one editor."""
 
-    request_open = Signal(Path)  # Path of a file that the prompt refers to
-    input_renamed = Signal(str, str)  # name of an input of the prompt before, and now
+    request_open = Signal(Path)  # path of a file that the prompt refers to
+    input_renamed = Signal(str, str)  # previous and new name of an input of the prompt
 
     def __init__(
         self, editor: PromptEditor, save: Callable[[], bool], keep: Callable[[], None]
     ) -> None:
-        """Make it.
+        """Create it.
 
         Args:
-            editor: the text.
-            save: writes the text to its file, so that it agrees with renames in other files; False
-                where that cannot be done.
-            keep: keeps the unsaved text for the next start, so that a process that is killed
-                between the files comes back with the text that agrees with the others.
+            editor: the editor.
+            save: writes the text to its file, to match renames in other files; returns False on
+                failure.
+            keep: stores the unsaved text for the next start. If the process is killed between two
+                files, the restored text matches the changed ones.
         """
         super().__init__(editor)
         self._editor = editor
@@ -108,12 +108,12 @@ class Naming(QObject):
         self._followed: list[_Followed] = []
 
     def go_to_definition(self, *, tells: bool = True) -> None:
-        """Go to the declaration of the input or tool at the caret; from there, to its first use.
+        """Go to the declaration of the input or tool at the caret, or from there to its first use.
 
-        On a reference to a file, open the file.
+        Open the file if the caret is on a reference to one.
 
         Args:
-            tells: whether to say so where there is none.
+            tells: whether to show a message if there is none.
         """
         self._editor.reading.when_read(lambda document: self._go(document, tells=tells))
 
@@ -156,7 +156,7 @@ class Naming(QObject):
         RenameField(self._editor, here, name, self.rename_to)
 
     def rename_to(self, new: str) -> bool:
-        """Rename what is at the caret everywhere; False when the name cannot be used."""
+        """Rename the input or tool at the caret; return False if the name cannot be used."""
         document, caret = self._editor.document_now(), self._editor.caret()
         if document is None:
             return False
@@ -177,17 +177,18 @@ class Naming(QObject):
         return True
 
     def rename_input(self, document: PromptDocument, old: str, new: str) -> None:
-        """Rename an input in the text and in all files that have a value under its name.
+        """Rename an input in the text and in all files with a value for it.
 
-        Where another file has one, the text is saved with them: no file is left half renamed.
+        If there are such files, the text is saved with them, so that all have the new name.
 
         Args:
-            document: the text as it is now.
-            old: the name.
-            new: the name to give.
+            document: the document of the current text.
+            old: the current name.
+            new: the new name.
 
         Raises:
-            ValueError: the name cannot be used, or a file cannot follow; nothing is changed then.
+            ValueError: the name cannot be used, or a file cannot be changed; nothing is changed
+                then.
         """
         own = document.source.path
         changes = experiments.rename_everywhere(document, old, new)
@@ -208,10 +209,10 @@ class Naming(QObject):
         self._editor.tell(tr("Renamed in {names} too, and saved.").format(names=names))
 
     def _write(self, others: tuple[experiments.FileEdits, ...], *, back: bool = False) -> None:
-        """Write the other files and save the text, or leave all of them as they were.
+        """Write the other files and save the text, or leave all of them unchanged.
 
         Raises:
-            ValueError: one of the files cannot be written; the text says which.
+            ValueError: a file cannot be written; the text names it.
         """
         try:
             self._keep()
@@ -223,10 +224,10 @@ class Naming(QObject):
             raise ValueError(tr("this file cannot be saved"))
 
     def follow(self, document: PromptDocument) -> None:
-        """Take renames back in the files of an input that has its old name again, or redo them.
+        """Revert a rename in the other files if the input has its old name again, or redo it.
 
         Args:
-            document: the text, changed by an undo, a redo or by hand.
+            document: the document after an undo, a redo or an edit.
         """
         names = experiments.input_names(document) if self._followed else frozenset()
         for each in reversed(self._followed):
@@ -240,10 +241,10 @@ class Naming(QObject):
                 self._editor.tell(tr("The name is kept: {error}").format(error=error))
 
     def find_uses(self, show: Callable[[str, tuple[Span, ...]], None]) -> None:
-        """Find the input or tool at the caret and every place that names it.
+        """Find all uses of the input or tool at the caret.
 
         Args:
-            show: takes the name and the places; there are none where nothing is named.
+            show: called with the name and the spans, which are empty if there is no name.
         """
         self._editor.reading.when_read(
             lambda document: show(*places_of(document, self._editor.caret()))
@@ -259,7 +260,7 @@ class Naming(QObject):
 
 
 def _input_at(document: PromptDocument, offset: int) -> str | None:
-    """Return the input at a place of a prompt, or of a row of an experiment."""
+    """Return the input at an offset of a prompt or of a row of an experiment."""
     if not document.is_experiment:
         return name_at(document, offset)
     found = experiments.value_name_at(document, offset)

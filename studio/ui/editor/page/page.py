@@ -1,6 +1,6 @@
-"""One tab: an editor with its find bar and the notices about its file.
+"""A tab: an editor with its find bar and the notices about its file.
 
-The notice above a page whose file is changed on disk, gone or read-only, and its answers.
+The notice appears if the file was changed on disk, deleted or is read-only.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class DiskBar(QWidget):
-    """Says that the file on disk is another one now, and asks which to keep."""
+    """Notice that the file changed on disk, with buttons for which text to keep."""
 
     def __init__(
         self, editor: PromptEditor, controller: DocumentController, messages: Notifications
@@ -45,16 +45,16 @@ class DiskBar(QWidget):
         """Create it, hidden until there is a notice.
 
         Args:
-            editor: the text.
-            controller: its file.
-            messages: where is said what cannot be done.
+            editor: the editor.
+            controller: controller of its file.
+            messages: notifications for failures.
         """
         super().__init__()
         self._editor = editor
         self._controller = controller
         self._messages = messages
         self._found = FileText("")
-        """Text on disk, while it differs from the one that was read."""
+        """Text on disk if it differs from the loaded one."""
         self.is_read_only = False
         """Whether the file cannot be written."""
         self.setObjectName("diskBar")
@@ -75,7 +75,7 @@ class DiskBar(QWidget):
         self._controller.disk_settled.connect(self._on_settled)
 
     def take_file(self) -> None:
-        """Take the text on disk, as a step that can be undone."""
+        """Replace the text by that on disk, as an undo step."""
         file, path = self._found, self._controller.path
         if not file.digest:
             if path is None:
@@ -91,7 +91,7 @@ class DiskBar(QWidget):
         self._controller.accept_disk(file)
 
     def show_comparison(self) -> None:
-        """Show how the text here and the text on disk differ."""
+        """Show the differences between the text here and the text on disk."""
         from studio.ui.dialogs.comparison import DiskComparisonDialog
 
         dialog = DiskComparisonDialog(
@@ -102,7 +102,7 @@ class DiskBar(QWidget):
         dialog.open()
 
     def look_at_permissions(self) -> None:
-        """Say it where the file cannot be written."""
+        """Show a notice if the file cannot be written."""
         self.is_read_only = self._controller.is_read_only
         if self.is_read_only:
             self._tell(
@@ -119,7 +119,7 @@ class DiskBar(QWidget):
     def _on_changed(self, file: FileText) -> None:
         self._found = file
         if file.text == self._editor.text() or not self._controller.is_dirty:
-            # Nothing of the user's is lost, and undo leads back.
+            # The user's text is not lost: undo restores it.
             self.take_file()
             return
         self._tell(tr("{title} changed on disk.").format(title=self._controller.title), reload=True)
@@ -151,12 +151,12 @@ class DiskBar(QWidget):
 
 
 class EditorPage(QWidget):
-    """Joins an editor, its document and the bars above it."""
+    """A tab with an editor, its document and the bars above it."""
 
     parsed = Signal(object)  # PromptDocument
     title_changed = Signal()
-    input_renamed = Signal(str, str)  # name of an input before, and now
-    request_open = Signal(Path)  # Path of a prompt that was dropped
+    input_renamed = Signal(str, str)  # previous and new name of an input
+    request_open = Signal(Path)  # path of a dropped prompt
 
     def __init__(
         self,
@@ -170,9 +170,9 @@ class EditorPage(QWidget):
 
         Args:
             messages: the notifications of the window.
-            swaps: where unsaved text is kept safe.
+            swaps: store of unsaved text.
             settings: font size, wrapping and whitespace marks.
-            twin: a page whose document this one shows too.
+            twin: a page whose document is also shown here.
         """
         super().__init__()
         if twin is None:
@@ -193,7 +193,7 @@ class EditorPage(QWidget):
         self.editor.media.request_open.connect(self.request_open)
         self.disk = DiskBar(self.editor, self.controller, messages)
         self._is_new = False
-        """Whether a file was opened and not read yet."""
+        """Whether a file was opened and is not parsed yet."""
         column_of(self.crumbs, self.disk, self.editor, on=self, margins=0, spacing=0)
         self.setFocusProxy(self.editor)
         self.apply_settings(settings)
@@ -205,18 +205,18 @@ class EditorPage(QWidget):
                 self.editor.set_document(self.document)
 
     def show_moment(self, spans: Sequence[Span], words: str) -> None:
-        """Light the text behind a moment of a run, and name the moment; nothing where it is none.
+        """Highlight the text of the run cursor and show the cursor's name; no spans clear both.
 
         Args:
-            spans: places of the text.
-            words: the moment.
+            spans: spans of the text.
+            words: name of the run cursor.
         """
         self.editor.run_lines.show(spans)
         self.crumbs.show_moment(words if spans else "")
 
     @cached_property
     def find_bar(self) -> FindBar:
-        """Search and replace, made when it is first asked for."""
+        """Search and replace bar, created on first use."""
         from studio.ui.editor.page.find_bar import FindBar
 
         bar = FindBar(self.editor)
@@ -227,7 +227,7 @@ class EditorPage(QWidget):
 
     @cached_property
     def names(self) -> Naming:
-        """Definition, uses and rename, made when one is first asked for."""
+        """Definition, uses and rename, created on first use."""
         from studio.ui.editor.page.naming import Naming
 
         names = Naming(self.editor, self.controller.save_known, self.controller.keep_now)
@@ -263,18 +263,18 @@ class EditorPage(QWidget):
         self.controller.saved.connect(self._on_saved)
         self.spelling.marked.connect(self._on_spelling)
 
-    # -- begin ----------------------------------------------------------------------------------
+    # -- opening --------------------------------------------------------------------------------
 
     def begin(self, text: str, title: str) -> None:
-        """Start with a text that has no file."""
+        """Start with a text without a file."""
         self.editor.load(text)
         self.controller.begin(text, title)
         self.title_changed.emit()
 
     def begin_at_messages(self) -> None:
-        """Put the caret of a text that just began where one writes: at its first message.
+        """Put the caret of a new text at its first message.
 
-        At the start of the text the first key would make prompt text of the front matter.
+        At the start of the text, the first key would turn the front matter into prompt text.
         """
         from studio.core.prompty.parse import parse
 
@@ -287,7 +287,7 @@ class EditorPage(QWidget):
         """Show a file.
 
         Raises:
-            FileError: it cannot be read.
+            FileError: the file cannot be read.
         """
         if path.suffix == ".py":
             from studio.application.highlight.lexer import PYTHON_FILE
@@ -303,7 +303,7 @@ class EditorPage(QWidget):
         self.title_changed.emit()
 
     def recover(self, swap: Swap) -> None:
-        """Show text that a crash left."""
+        """Show text that a crashed session left."""
         self.editor.load(swap.text)
         self.editor.document().setModified(True)
         self.restore_place(swap.caret, 0)
@@ -311,7 +311,7 @@ class EditorPage(QWidget):
         self.controller.recover(Path(swap.path) if swap.path else None, swap.title, swap.base)
         self.title_changed.emit()
 
-    # -- what it is -----------------------------------------------------------------------------
+    # -- state ----------------------------------------------------------------------------------
 
     @property
     def document(self) -> PromptDocument | None:
@@ -319,25 +319,25 @@ class EditorPage(QWidget):
         return self.controller.reading.document
 
     is_looked_at: bool = False
-    """Whether it is only looked at: the next look takes its place."""
+    """Whether the tab is a preview, which the next previewed file replaces."""
 
     run_mark: str = ""
-    """Whether the run of this prompt is `running`, or `waiting` for the user."""
+    """State of the run of this prompt: `running`, or `waiting` for the user."""
 
     @property
     def title(self) -> str:
-        """The tab's text, with a dot where there is something to save."""
+        """Text of the tab, with a dot if there are unsaved changes."""
         name = self.controller.title + (" (read-only)" if self.disk.is_read_only else "")
         return f"● {name}" if self.controller.is_dirty else name
 
-    # -- doing ----------------------------------------------------------------------------------
+    # -- actions --------------------------------------------------------------------------------
 
     def save(self, path: Path | None = None) -> bool:
         """Write the file."""
         return self.controller.save(path)
 
     def apply_settings(self, settings: Settings) -> None:
-        """Take font size, wrapping and whitespace marks."""
+        """Apply font size, wrapping and whitespace marks."""
         self.editor.set_font_size(settings.editor_font_size, settings.editor_font)
         self.editor.set_wrapped(settings.word_wrap)
         self.editor.set_whitespace(settings.show_whitespace)
@@ -345,14 +345,14 @@ class EditorPage(QWidget):
         self.spelling.set_language(settings.spelling, settings.own_words)
 
     def restore_place(self, caret: int, scroll: int) -> None:
-        """Put the caret, in UTF-16 units, and the view where they were the last time."""
+        """Restore the caret (in UTF-16 units) and the scroll position of the last session."""
         cursor = self.editor.textCursor()
         cursor.setPosition(min(caret, self.editor.document().characterCount() - 1))
         self.editor.setTextCursor(cursor)
         self.editor.verticalScrollBar().setValue(scroll)
 
     def close_document(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self.assist.rest()
         self.editor.rest()
         self.spelling.rest()
@@ -360,7 +360,7 @@ class EditorPage(QWidget):
         self.controller.close()
 
     def hand_over(self, twin: EditorPage) -> None:
-        """Close, where another page goes on with the document."""
+        """Close this page while another page continues with the document."""
         self.assist.rest()
         if self.controller.parent() is self:
             self.controller.setParent(twin)
@@ -370,14 +370,14 @@ class EditorPage(QWidget):
         self.editor.rest()
 
     def show_values(self, values: Sequence[InlineValue], source: SourceText) -> None:
-        """Put what each line's expressions give behind it.
+        """Show the values of each line's expressions after the line.
 
         Args:
-            values: the values of a text.
-            source: that text; nothing is shown where it is not the editor's any more.
+            values: the values.
+            source: text that they belong to; nothing is shown if the editor's text has changed.
         """
         if source.text != self.editor.source().text:
-            return  # typed on meanwhile: the next preview follows
+            return  # changed meanwhile: the next preview follows
         lines: dict[int, str] = {}
         for each in values:
             line = source.line_of(max(each.expression.start, each.expression.end - 1))
@@ -395,9 +395,9 @@ class EditorPage(QWidget):
         self.parsed.emit(document)
 
     def _begin_at_messages(self, document: PromptDocument) -> None:
-        """Fold the long front matter of a file that opens, and put the caret at its messages.
+        """Fold the long front matter of an opened file, and put the caret at its messages.
 
-        Not where something is wrong in the front matter, nor where the caret was the last time.
+        This is skipped if the front matter has problems or the last caret position is known.
         """
         from studio.application.editing.structure import long_front_matter
 

@@ -1,4 +1,4 @@
-"""The files of the tabs: which to open, where to save, and what to do with changes."""
+"""Files of the tabs: dialogs for opening and saving, and questions about unsaved changes."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ _PROMPT_FILTER = marked(
 _EXPERIMENT_FILTER = marked("Experiments (*.experiment.yaml *.experiment.yml)")
 
 _NAMED = 12
-"""So many documents are named in the question before they are only counted."""
+"""Maximum number of documents that the question lists by name."""
 
 
 class PageFiles(QObject):
-    """Saves pages, and asks what only the user knows about their files."""
+    """Saves pages and asks the user about their files."""
 
-    named = Signal(Path)  # the file that a page was saved to, of the user's choice
+    named = Signal(Path)  # the file that the user chose for a page
 
     def __init__(
         self, tabs: QWidget, sides: EditorSides, swaps: SwapFolder, settings: SettingsStore
     ) -> None:
-        """Make it.
+        """Create it.
 
         Args:
-            tabs: where questions are asked.
+            tabs: parent of the dialogs.
             sides: the pages.
-            swaps: where unsaved text is kept safe.
-            settings: the folder that is open.
+            swaps: store of unsaved text.
+            settings: settings, for the open folder.
         """
         super().__init__(tabs)
         self._tabs = tabs
@@ -53,11 +53,11 @@ class PageFiles(QObject):
         self._settings = settings
 
     def ask_open(self) -> list[Path]:
-        """Ask for the files to open; none where the user cancels."""
+        """Ask for files to open; return none if the user cancels."""
         return _ask_open(self._tabs, self.folder())
 
     def save(self, page: EditorPage) -> bool:
-        """Save a page, asking for a name where it has none."""
+        """Save a page; ask for a name if it has none."""
         return self.save_as(page) if page.controller.path is None else page.save()
 
     def save_as(self, page: EditorPage) -> bool:
@@ -70,7 +70,7 @@ class PageFiles(QObject):
         return True
 
     def save_all(self) -> bool:
-        """Save every page that has something to save; one that cannot be saved stops no other."""
+        """Save every page with unsaved changes; continue after a page that cannot be saved."""
         saved = True
         for page in list(self._sides.pages()):
             if page.controller.is_dirty and not self.save(page):
@@ -78,7 +78,7 @@ class PageFiles(QObject):
         return saved
 
     def may_close(self, pages: Collection[EditorPage]) -> bool:
-        """Ask what becomes of the texts that no other page shows; nothing is closed meanwhile."""
+        """Ask what to do with texts that no other page shows; close nothing yet."""
         dirty: dict[str, EditorPage] = {}
         for page in pages:
             if page.controller.is_dirty and all(
@@ -96,7 +96,7 @@ class PageFiles(QObject):
         return answer is _Unsaved.DISCARD
 
     def keep_for_next_start(self) -> bool:
-        """Keep every unsaved text; False, with none kept, where one cannot be."""
+        """Store all unsaved texts for the next start; if one fails, store none and return False."""
         unsaved = {
             page.controller.id: page for page in self._sides.pages() if page.controller.is_dirty
         }
@@ -107,7 +107,7 @@ class PageFiles(QObject):
         return True
 
     def folder(self) -> str:
-        """Return where a dialog for files begins: beside the open file, else in the open folder."""
+        """Return the initial folder of file dialogs: the open file's, else the open one."""
         page = self._sides.current
         if page is not None and page.controller.path is not None:
             return str(page.controller.path.parent)
@@ -115,7 +115,7 @@ class PageFiles(QObject):
 
 
 class _Unsaved(Enum):
-    """The question about unsaved changes."""
+    """Answers to the question about unsaved changes."""
 
     SAVE = auto()
     DISCARD = auto()
@@ -123,7 +123,7 @@ class _Unsaved(Enum):
 
 
 def _ask_open(parent: QWidget, folder: str) -> list[Path]:
-    """Ask for the files to open; none where the user cancels."""
+    """Ask for files to open; return none if the user cancels."""
     names, _ = QFileDialog.getOpenFileNames(
         parent,
         tr("Open prompt"),
@@ -134,7 +134,7 @@ def _ask_open(parent: QWidget, folder: str) -> list[Path]:
 
 
 def _first_name(page: EditorPage) -> str:
-    """Return the name that a new text is offered to be saved under: after its `name:`."""
+    """Return the suggested file name of a new text, from its `name:`."""
     document, title = page.document, page.controller.title
     name = document.data.get("name") if document is not None else None
     words = re.findall(r"\w+", name.lower()) if isinstance(name, str) else []
@@ -142,7 +142,7 @@ def _first_name(page: EditorPage) -> str:
 
 
 def _ask_save(parent: QWidget, start: Path) -> Path | None:
-    """Ask for the file to save, and add the format's suffix if it has none."""
+    """Ask for the file to save to, and add the format's suffix if it has none."""
     name, _ = QFileDialog.getSaveFileName(parent, tr("Save prompt"), str(start), tr(_PROMPT_FILTER))
     if not name:
         return None
@@ -151,7 +151,7 @@ def _ask_save(parent: QWidget, start: Path) -> Path | None:
 
 
 def _ask_unsaved(parent: QWidget, titles: Sequence[str]) -> _Unsaved:
-    """Ask about the unsaved documents to be closed: one answer for all."""
+    """Ask about the unsaved documents to close: one answer for all."""
     button = QMessageBox.StandardButton
     box = QMessageBox(parent)
     box.setIcon(QMessageBox.Icon.NoIcon)

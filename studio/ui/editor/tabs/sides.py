@@ -1,6 +1,6 @@
-"""The editor area: one side of tabs, or two beside or above each other.
+"""The editor area: one group of tabs, or two beside or above each other.
 
-The tabs of one side of the editor area, and what can be done with each.
+It also has the context menu of each tab.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -18,13 +18,13 @@ from studio.ui.style.theme import icon
 
 
 class TabGroup(QTabWidget):
-    """Tabs that can be moved and closed; a dot in the title: there is something to save."""
+    """Tabs that can be moved and closed; a dot in a title marks unsaved changes."""
 
     request_close = Signal(EditorPage)
-    request_keep = Signal(EditorPage)  # EditorPage that is no longer only looked at
+    request_keep = Signal(EditorPage)  # EditorPage whose preview tab is to be kept
     request_close_others = Signal(EditorPage)  # EditorPage that stays open
-    request_move_over = Signal(EditorPage)  # EditorPage that goes to the other side
-    request_close_view = Signal(QWidget)  # a tab that is not a prompt
+    request_move_over = Signal(EditorPage)  # EditorPage to move to the other side
+    request_close_view = Signal(QWidget)  # a tab without a prompt
 
     def __init__(self) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class TabGroup(QTabWidget):
 
     @property
     def current(self) -> EditorPage | None:
-        """The page shown, where there is one."""
+        """The shown page, if there is one."""
         return self._page(self.currentIndex())
 
     def pages(self) -> Iterator[EditorPage]:
@@ -51,28 +51,28 @@ class TabGroup(QTabWidget):
                 yield page
 
     def add(self, page: EditorPage) -> None:
-        """Show a page in a tab of its own."""
+        """Show a page in a new tab."""
         self.setCurrentIndex(self.addTab(page, page.title))
         self.name(page)
 
     def take(self, page: QWidget) -> None:
-        """Take a page's tab away; the page lives on."""
+        """Remove a page's tab without deleting the page."""
         self.removeTab(self.indexOf(page))
 
     def add_view(self, view: QWidget, title: str, tip: str) -> None:
-        """Show what is not a prompt, such as an experiment, in a tab of its own."""
+        """Show a view that is not a prompt, such as an experiment, in a new tab."""
         index = self.addTab(view, title)
         self.setTabToolTip(index, tip)
         self.setCurrentIndex(index)
 
     def name(self, page: EditorPage) -> None:
-        """Put the page's title on its tab, with an eye where it is only looked at."""
+        """Set the title of a page's tab, with an eye icon for a preview."""
         index = self.indexOf(page)
         self.setTabText(index, page.title)
         self.setTabIcon(index, icon("eye") if page.is_looked_at else QIcon())
         tip = str(page.controller.path or tr("Not saved yet"))
         if page.run_mark:
-            # A run says more than that the file is only looked at, which its tip says, too.
+            # The state of a run takes precedence over the preview icon; the tooltip shows both.
             waits = page.run_mark == "waiting"
             self.setTabIcon(index, icon("circle-pause" if waits else "circle-play"))
             tip += "\n" + (tr("Its run waits for you") if waits else tr("Its run goes on"))
@@ -81,18 +81,18 @@ class TabGroup(QTabWidget):
         self.setTabToolTip(index, tip)
 
     def step(self, by: int) -> None:
-        """Go to the next tab or the one before, round the ends."""
+        """Go to the next or previous tab; wrap around at the end."""
         if self.count():
             self.setCurrentIndex((self.currentIndex() + by) % self.count())
 
     def move_shown(self, by: int) -> None:
-        """Move the tab shown to the left (-1) or to the right (1), round the ends."""
+        """Move the shown tab to the left (-1) or right (1); wrap around at the end."""
         if self.count():
             at = self.currentIndex()
             self.tabBar().moveTab(at, (at + by) % self.count())
 
     def set_aside(self, aside: bool) -> None:
-        """Set whether the other side has the focus; its tab then has the accent's mark."""
+        """Set whether the other side has the focus, so that the accent marks the tab there."""
         bar = self.tabBar()
         if bar.property("aside") != aside:
             bar.setProperty("aside", aside)
@@ -117,7 +117,7 @@ class TabGroup(QTabWidget):
         return menu
 
     def menu_for_view(self, view: QWidget) -> QMenu:
-        """Build the menu of a tab that is not a prompt."""
+        """Build the menu of a tab without a prompt."""
         menu = own_menu(self)
         close = partial(self.request_close_view.emit, view)
         add_own(menu, tr("Close"), close, keys=keys_of(self.window(), "file.close"))
@@ -156,36 +156,36 @@ class TabGroup(QTabWidget):
 
 
 class EditorSides(QSplitter):
-    """Keeps the groups of tabs; the side that had the keyboard last is the current one."""
+    """Holds the groups of tabs; the side that had the focus last is the current one."""
 
     current_changed = Signal()
-    halves_changed = Signal(int)  # how many sides stand beside each other
+    halves_changed = Signal(int)  # number of sides
     request_close = Signal(EditorPage)
-    request_keep = Signal(EditorPage)  # EditorPage that is no longer only looked at
+    request_keep = Signal(EditorPage)  # EditorPage whose preview tab is to be kept
     request_close_others = Signal(EditorPage)  # EditorPage that stays open
-    request_close_view = Signal(QWidget)  # a tab that is not a prompt
+    request_close_view = Signal(QWidget)  # a tab without a prompt
 
     def __init__(self, make_twin: Callable[[EditorPage], EditorPage]) -> None:
-        """Make it, with one side.
+        """Create it with one side.
 
         Args:
-            make_twin: makes another page of the document that a page shows.
+            make_twin: creates another page for the document of a page.
         """
         super().__init__(Qt.Orientation.Horizontal)
         self._make_twin = make_twin
         self.setChildrenCollapsible(False)
         self._groups: list[TabGroup] = []
         self._is_even = False
-        """Whether the halves share what room there is, until one of them is dragged."""
+        """Whether both sides have equal sizes, until the user drags the divider."""
         self.splitterMoved.connect(self._on_dragged)
         self.active = self._new_group()
-        """The side that has the keyboard, or had it last."""
+        """The side that has or last had the focus."""
 
-    # -- what is there --------------------------------------------------------------------------
+    # -- contents -------------------------------------------------------------------------------
 
     @property
     def current(self) -> EditorPage | None:
-        """The page that has the keyboard, or had it last."""
+        """The page that has or last had the focus."""
         return self.active.current
 
     @property
@@ -195,24 +195,24 @@ class EditorSides(QSplitter):
 
     @property
     def has_tabs(self) -> bool:
-        """Whether anything is open: a prompt, or what is none."""
+        """Whether any tab is open."""
         return any(group.count() for group in self._groups)
 
     def add_view(self, view: QWidget, title: str, tip: str) -> None:
-        """Show what is not a prompt in the current side."""
+        """Show a view that is not a prompt in the current side."""
         self.active.add_view(view, title, tip)
 
     def pages(self) -> Iterator[EditorPage]:
-        """Yield every page, those of the current side first."""
+        """Yield every page, starting with the current side."""
         for group in sorted(self._groups, key=lambda each: each is not self.active):
             yield from group.pages()
 
     def views_of(self, page: EditorPage) -> list[EditorPage]:
-        """Return the pages that show the same document, the page itself among them."""
+        """Return all pages that show the same document, including the page itself."""
         return [each for each in self.pages() if each.controller is page.controller]
 
     def page_of(self, path: Path) -> EditorPage | None:
-        """Return the page of a file that is open."""
+        """Return the page of an open file."""
         for page in self.pages():
             if page.controller.path is not None and _same(page.controller.path, path):
                 return page
@@ -222,27 +222,27 @@ class EditorSides(QSplitter):
         """Return the side that is not the current one."""
         return next((group for group in self._groups if group is not self.active), None)
 
-    # -- doing ----------------------------------------------------------------------------------
+    # -- actions --------------------------------------------------------------------------------
 
     def add(self, page: EditorPage) -> None:
         """Show a page in the current side."""
         self.active.add(page)
 
     def select(self, view: QWidget) -> None:
-        """Show the tab of a page, or of what is not a prompt, and make its side the current one."""
+        """Show the tab of a page or view, and make its side the current one."""
         group = self._group_of(view)
         if group is not None:
             group.setCurrentWidget(view)
             self._activate(group)
 
     def name(self, page: EditorPage) -> None:
-        """Put the page's title on its tab."""
+        """Set the title of a page's tab."""
         group = self._group_of(page)
         if group is not None:
             group.name(page)
 
     def take(self, page: QWidget) -> None:
-        """Take a page away; a side that has none left goes away too."""
+        """Remove a page; a side without pages is removed as well."""
         group = self._group_of(page)
         if group is None:
             return
@@ -253,7 +253,7 @@ class EditorSides(QSplitter):
     # -- two sides ------------------------------------------------------------------------------
 
     def split(self, orientation: Qt.Orientation = Qt.Orientation.Horizontal) -> None:
-        """Show the current document in the other side too: one text, one undo, two carets."""
+        """Show the current document in the other side too: same text and undo, separate carets."""
         page = self.current
         if page is None:
             return
@@ -269,10 +269,10 @@ class EditorSides(QSplitter):
         shown.editor.setFocus()
 
     def move_over(self) -> None:
-        """Move the page shown to the other side, which is made where there is one side only."""
+        """Move the shown page to the other side, which is created if necessary."""
         page = self.current
         if page is None or (not self.is_split and len(list(self.pages())) < 2):
-            return  # a side without a page would be no side
+            return  # a side needs a page
         self.select(page)
         twin = next((each for each in self.views_of(page) if each is not page), None)
         if twin is not None:
@@ -284,7 +284,7 @@ class EditorSides(QSplitter):
         page.editor.setFocus()
 
     def join(self) -> None:
-        """Have one side again, with the pages of both."""
+        """Merge all pages into one side."""
         kept = self.active
         current = self.current
         for page in list(self.pages()):
@@ -300,18 +300,18 @@ class EditorSides(QSplitter):
             current.editor.setFocus()
 
     def go_over(self) -> None:
-        """Give the keyboard to the other side."""
+        """Focus the other side."""
         other = self.other_group()
         if other is not None and other.current is not None:
             self._activate(other)
             other.current.editor.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
-    # -- what a run tells -----------------------------------------------------------------------
+    # -- states of runs -------------------------------------------------------------------------
 
     def show_breakpoints(
         self, tools: frozenset[str], messages: frozenset[str] = frozenset()
     ) -> None:
-        """Mark the tools and messages of the shown prompt that a run stops before."""
+        """Mark the tools and messages of the shown prompt that have breakpoints."""
         current = self.current
         for page in self.pages():
             if current is not None and page.controller is current.controller:
@@ -320,10 +320,10 @@ class EditorSides(QSplitter):
                 page.editor.show_breakpoints(frozenset())
 
     def show_runs(self, marks: Mapping[str, str]) -> None:
-        """Mark the tabs of prompts whose run goes on, or waits for the user.
+        """Mark the tabs of prompts whose run is running or waits for the user.
 
         Args:
-            marks: `running` or `waiting`, by the prompt's path; an empty one is of any unsaved one.
+            marks: `running` or `waiting` by the prompt's path, which is empty for unsaved prompts.
         """
         for page in self.pages():
             path = page.controller.path
@@ -332,10 +332,10 @@ class EditorSides(QSplitter):
                 page.run_mark = mark
                 self.name(page)
 
-    # -- inside ---------------------------------------------------------------------------------
+    # -- internals ------------------------------------------------------------------------------
 
     def _open_side(self, orientation: Qt.Orientation) -> None:
-        """Make the other side the current one; it is new where there was one side."""
+        """Make the other side the current one; create it if there is only one side."""
         other = self.other_group()
         if other is None:
             other = self._new_group()
@@ -347,7 +347,7 @@ class EditorSides(QSplitter):
         self._tell_halves()
 
     def _put_over(self, page: EditorPage) -> None:
-        """Move a page of the current side to the other one, which is made where there is none."""
+        """Move a page of the current side to the other one, which is created if necessary."""
         other = self.other_group()
         self.take(page)
         if other is None:
@@ -379,7 +379,7 @@ class EditorSides(QSplitter):
             self.current.editor.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep even halves even."""
+        """Keep equal sizes of both sides."""
         super().resizeEvent(event)
         if self._is_even and self.is_split:
             self._share()

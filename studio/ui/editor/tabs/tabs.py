@@ -1,4 +1,4 @@
-"""The tabs in the middle, with the welcome page where no document is open."""
+"""The tabs in the center, or the welcome page if no document is open."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ if TYPE_CHECKING:
 
 
 class EditorTabs(QStackedWidget):
-    """Opens, shows, saves and closes documents; signals speak of the current one."""
+    """Opens, shows, saves and closes documents; signals refer to the current one."""
 
     current_changed = Signal(EditorPage)  # EditorPage | None
     parsed = Signal(object)  # PromptDocument
     caret_moved = Signal(int)  # offset
     selection_changed = Signal()
-    jumping = Signal()  # the caret is about to go to another line that was asked for
+    jumping = Signal()  # the caret is about to jump to another line
     title_changed = Signal(str)
-    path_moved = Signal(str, str)  # a prompt's path before, empty where it had none, and now
+    path_moved = Signal(str, str)  # previous path of a prompt, empty if it had none; new path
     opened = Signal(Path)
     saved = Signal(Path)
-    first_saved = Signal(str, str)  # id of a document that had no file, and its path
-    input_renamed = Signal(str, str)  # an input of the current page: its name before, and now
-    saved_over = Signal(Path, str)  # a file, and the text that it held before
+    first_saved = Signal(str, str)  # id of a document without a file, its new path
+    input_renamed = Signal(str, str)  # previous and new name of an input of the current page
+    saved_over = Signal(Path, str)  # a file, and the text that it contained before
     view_closed = Signal(QWidget)  # of a file that is not a prompt
     request_zoom = Signal(int)  # steps
-    pasted_whole = Signal(str)  # a text that is all of its document
+    pasted_whole = Signal(str)  # pasted text that is the whole document
     breakpoint_toggled = Signal(str)  # tool name
     message_breakpoint_toggled = Signal(str)  # message, as "user 2"
 
@@ -60,7 +60,7 @@ class EditorTabs(QStackedWidget):
         self._holds = False
         self._trials: TextTrials | None = None
         self._closed: list[tuple[Path, int, int]] = []
-        """The files of closed tabs, the last one last: path, caret in UTF-16 units, scroll."""
+        """Files of closed tabs, the newest last: path, caret in UTF-16 units, scroll position."""
         self._welcome = welcome
         self.sides = EditorSides(self._page)
         self.addWidget(welcome)
@@ -74,22 +74,22 @@ class EditorTabs(QStackedWidget):
         self._make_view: Callable[[Path], QWidget] | None = None
         self._view_waits: list[Path] = []
 
-    # -- what is open ---------------------------------------------------------------------------
+    # -- contents -------------------------------------------------------------------------------
 
     @property
     def current(self) -> EditorPage | None:
-        """The page shown, or None on the welcome page."""
+        """The shown page, or None on the welcome page."""
         return self.sides.current
 
     @property
     def shown_id(self) -> str:
-        """The id of what the tab in front shows, the same as long as it is open; empty for none."""
+        """Id of the content of the active tab, constant while it is open; empty for none."""
         page = self.current
         return page.controller.id if page is not None else str(self.path or "")
 
     @property
     def path(self) -> Path | None:
-        """The file of the tab in front, a prompt or not; None without one."""
+        """File of the active tab, a prompt or not; None without one."""
         page, view = self.current, self.sides.active.currentWidget()
         if page is not None:
             return page.controller.path
@@ -97,27 +97,27 @@ class EditorTabs(QStackedWidget):
 
     @property
     def document(self) -> PromptDocument | None:
-        """The newest parsed document of the text shown."""
+        """The newest parsed document of the shown text."""
         page = self.current
         return page.document if page else None
 
     def document_now(self) -> PromptDocument | None:
-        """Return the document of the text as it is shown: what runs is what the user sees."""
+        """Return the document of the shown text, so that a run uses what the user sees."""
         page = self.current
         return page.controller.reading.read_now() if page else None
 
     @property
     def folder(self) -> Path | None:
-        """The folder of the file shown; None for a text that was never saved."""
+        """Folder of the shown file; None for a text that was never saved."""
         path = self.document.source.path if self.document is not None else None
         return path.parent if path is not None else None
 
     def reveal(self, span: Span | None) -> None:
-        """Bring a place of the shown text into view; the keyboard stays where it is."""
+        """Scroll to a span of the shown text without moving the focus."""
         self._go_to(span, take_keyboard=False)
 
     def go_to(self, span: Span | None) -> None:
-        """Bring a place of the shown text into view, and type on there."""
+        """Go to a span of the shown text and focus it."""
         self._go_to(span, take_keyboard=True)
 
     def _go_to(self, span: Span | None, *, take_keyboard: bool) -> None:
@@ -127,13 +127,13 @@ class EditorTabs(QStackedWidget):
             page.editor.reveal(span, take_keyboard=take_keyboard)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Give the keyboard focus to the text."""
+        """Pass the focus to the text."""
         page = self.current
         if page is not None:
             page.editor.setFocus(event.reason())
 
     def pages(self) -> Iterator[EditorPage]:
-        """List every open page; a document in both sides has two."""
+        """Yield every open page; a document in both sides has two."""
         yield from self.sides.pages()
 
     # -- open -----------------------------------------------------------------------------------
@@ -146,7 +146,7 @@ class EditorTabs(QStackedWidget):
         return self._show(page)
 
     def open(self, path: Path) -> EditorPage | None:
-        """Show a file, in the tab that it has already where it is open."""
+        """Show a file in its tab, or in a new one."""
         path = path.absolute()
         if is_experiment(path):
             self.open_view(path)
@@ -160,7 +160,7 @@ class EditorTabs(QStackedWidget):
         return page
 
     def look(self, path: Path) -> None:
-        """Look at a file in a tab that the next one takes, until it is opened or changed."""
+        """Preview a file in a tab that the next preview replaces, unless opened or changed."""
         path = path.absolute()
         if is_experiment(path):
             self.open_view(path)
@@ -184,13 +184,13 @@ class EditorTabs(QStackedWidget):
             keyboard.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def keep(self, page: EditorPage) -> None:
-        """Keep a tab that was only looked at."""
+        """Keep a preview tab open."""
         if page.is_looked_at:
             page.is_looked_at = False
             self.sides.name(page)
 
     def open_text(self, path: Path) -> EditorPage | None:
-        """Show a file as text, also one that has a view of its own."""
+        """Show a file as text, even if it has another view."""
         path = path.absolute()
         held = self.sides.page_of(path)
         if held is not None:
@@ -212,7 +212,7 @@ class EditorTabs(QStackedWidget):
         self.setCurrentWidget(self.sides)
 
     def recover(self, swap: Swap) -> EditorPage:
-        """Show text that a crash left: in the file's own tab, unless something was typed there."""
+        """Show text that a crash left, in the file's tab unless that has other changes."""
         held = self.sides.page_of(Path(swap.path)) if swap.path else None
         if held is not None and not held.controller.is_dirty:
             held.recover(swap)
@@ -223,24 +223,24 @@ class EditorTabs(QStackedWidget):
         return self._show(page)
 
     def recover_all(self, swaps: list[Swap]) -> None:
-        """Bring back what quitting kept; the tab in front stays there."""
+        """Restore the texts that were kept when quitting; the active tab stays active."""
         shown = self.current
         for swap in reversed(swaps):
             self.recover(swap)
         if shown is not None:
             self._bring(shown)
 
-    # -- what is not a prompt ----------------------------------------------------------------------
+    # -- views that are not prompts -------------------------------------------------------------
 
     def take_views(self, make: Callable[[Path], QWidget]) -> None:
-        """Take what makes the views of files that are no prompts; those that wait are opened."""
+        """Set the function that creates views of other files, and open the waiting ones."""
         self._make_view = make
         waiting, self._view_waits = self._view_waits, []
         for path in waiting:
             self.open_view(path)
 
     def open_view(self, path: Path) -> None:
-        """Show the view of a file, once there is what makes it."""
+        """Show the view of a file as soon as views can be created."""
         if self._make_view is None:
             self._view_waits.append(path)
             return
@@ -253,7 +253,7 @@ class EditorTabs(QStackedWidget):
         self.title_changed.emit(path.name)
 
     def close_view(self, view: QWidget) -> None:
-        """Close a view; nothing in it is unsaved."""
+        """Close a view, which has no unsaved changes."""
         self._closed += [(path, 0, 0) for path, each in self._views.items() if each is view]
         self._views = {path: each for path, each in self._views.items() if each is not view}
         self.sides.take(view)
@@ -261,7 +261,7 @@ class EditorTabs(QStackedWidget):
         self._leave(view)
 
     def _leave(self, tab: QWidget) -> None:
-        """Let go of what a tab showed; behind the last tab is the welcome page."""
+        """Delete the content of a closed tab; show the welcome page after the last one."""
         tab.deleteLater()
         if not self.sides.has_tabs:
             self.show_welcome()
@@ -271,7 +271,7 @@ class EditorTabs(QStackedWidget):
 
     @cached_property
     def files(self) -> PageFiles:
-        """Saves the pages and asks about their files, made when it is first asked for."""
+        """Dialogs and questions about the files of pages, created on first use."""
         from studio.ui.editor.tabs.page_files import PageFiles  # not before the first paint
 
         files = PageFiles(self, self.sides, self._swaps, self._settings)
@@ -284,7 +284,7 @@ class EditorTabs(QStackedWidget):
             self.open(path)
 
     def save(self, page: EditorPage | None = None) -> bool:
-        """Save a page, asking for a name where it has none."""
+        """Save a page; ask for a name if it has none."""
         page = page or self.current
         return page is not None and self.files.save(page)
 
@@ -294,11 +294,11 @@ class EditorTabs(QStackedWidget):
         return page is not None and self.files.save_as(page)
 
     def save_all(self) -> bool:
-        """Save every page that has something to save; one that cannot be saved stops no other."""
+        """Save every page with unsaved changes; continue after a page that cannot be saved."""
         return self.files.save_all()
 
     def close_tab(self) -> None:
-        """Close the tab shown, whatever it shows; the welcome page goes from before the tabs."""
+        """Close the active tab, or the welcome page in front of the tabs."""
         if self.currentWidget() is self._welcome:
             self.show_tabs()
             return
@@ -309,16 +309,16 @@ class EditorTabs(QStackedWidget):
             self.close_view(shown)
 
     def close_tabs(self) -> None:
-        """Close every tab, whatever it shows; none where the user wants to stay."""
+        """Close all tabs, or none if the user cancels."""
         if self.close_all():
             for view in list(self._views.values()):
                 self.close_view(view)
 
     def reopen(self) -> bool:
-        """Open the file again whose tab was closed last, the caret where it was.
+        """Reopen the file of the last closed tab, with its caret position.
 
         Returns:
-            False where there is none that can be opened.
+            False if there is no file that can be opened.
         """
         while self._closed:
             path, caret, scroll = self._closed.pop()
@@ -331,7 +331,7 @@ class EditorTabs(QStackedWidget):
         return False
 
     def close_page(self, page: EditorPage | None = None) -> bool:
-        """Close a page; asks about unsaved text where no other page shows it."""
+        """Close a page; ask about unsaved text that no other page shows."""
         page = page or self.current
         return page is not None and self._close([page])
 
@@ -348,18 +348,18 @@ class EditorTabs(QStackedWidget):
         self._leave(page)
 
     def close_others(self, page: EditorPage) -> bool:
-        """Close every page but one; False when the user wants to stay."""
+        """Close every page except one; return False if the user cancels."""
         return self._close([each for each in self.pages() if each is not page])
 
     def close_all(self) -> bool:
-        """Close every page; False when the user wants to stay."""
+        """Close every page; return False if the user cancels."""
         return self._close(list(self.pages()))
 
     def keep_all(self) -> bool:
-        """Close every page; unsaved texts come back at the next start.
+        """Close every page; unsaved texts are restored at the next start.
 
         Returns:
-            False where they cannot be kept, or the user then wants to stay.
+            False if they cannot be stored and the user cancels.
         """
         if not self.files.keep_for_next_start():
             return self.close_all()
@@ -368,7 +368,7 @@ class EditorTabs(QStackedWidget):
         return True
 
     def _close(self, pages: list[EditorPage]) -> bool:
-        """Close pages; asked once for all of them, before the first one goes."""
+        """Close pages after one question for all of them."""
         is_dirty = any(page.controller.is_dirty for page in pages)
         if is_dirty and not self.files.may_close(pages):
             return False
@@ -383,19 +383,19 @@ class EditorTabs(QStackedWidget):
         self.setCurrentWidget(self._welcome)
 
     def show_tabs(self) -> None:
-        """Go back from the welcome page to the tabs, where there are any."""
+        """Return from the welcome page to the tabs, if there are any."""
         if self.sides.has_tabs:
             self.setCurrentWidget(self.sides)
 
     def hold(self) -> None:
-        """Show texts without their colors, and do not read them, until `release`: paint first."""
+        """Delay coloring and parsing until `release`, for the first paint."""
         self._holds = True
 
     def release(self, trials: TextTrials | None = None) -> None:
-        """Color and read the texts shown.
+        """Color and parse the shown texts.
 
         Args:
-            trials: tries these and later ones before they are read.
+            trials: tries these and later texts before they are parsed.
         """
         self._holds, self._trials = False, trials
         for page in self.pages():
@@ -403,7 +403,7 @@ class EditorTabs(QStackedWidget):
             page.editor.highlighter.release()
             page.controller.reading.release()
 
-    # -- inside ---------------------------------------------------------------------------------
+    # -- internals ------------------------------------------------------------------------------
 
     def _page(self, twin: EditorPage | None = None) -> EditorPage:
         page = EditorPage(self._messages, self._swaps, self._settings.value, twin=twin)
@@ -457,6 +457,6 @@ class EditorTabs(QStackedWidget):
         self._tell_of(page, self.title_changed, page.title)
 
     def _tell_of(self, page: EditorPage, signal: SignalInstance, *values: object) -> None:
-        """Pass a page's signal on, where the page is the current one."""
+        """Forward a page's signal if the page is the current one."""
         if page is self.current:
             signal.emit(*values)

@@ -1,4 +1,4 @@
-"""Extra selections: squiggles, brackets, matches of a search, the lines of a run."""
+"""Extra selections: squiggles, brackets, search matches, lines of a run."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from studio.ui.style.theme import Theme
 
 
-# The bracket that belongs to one: pure, and known without the rules of typing.
+# Matching brackets: a pure function without the typing rules.
 
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _OPENING = {closing: opening for opening, closing in _CLOSING.items()}
 
 
 def matching_bracket(text: str, position: int) -> tuple[int, int] | None:
-    """Return the bracket touching the caret and its partner, as offsets; None where there is none.
+    """Return the offsets of the bracket at the caret and of its partner; None without a pair.
 
-    Looks at most 20,000 characters far, so that a long text costs a key press nothing.
+    It searches at most 20,000 characters, so that a long text does not slow a key press.
     """
     for at in (position - 1, position):
         if not 0 <= at < len(text):
@@ -50,7 +50,7 @@ def matching_bracket(text: str, position: int) -> tuple[int, int] | None:
 
 
 MOST_SQUIGGLES = 500
-"""More would cost every repaint; the Problems list has them all."""
+"""Maximum number of squiggles: each costs time at a repaint; the Problems list shows all."""
 
 Selection = QTextEdit.ExtraSelection
 
@@ -67,7 +67,7 @@ def cursor_for(document: QTextDocument, source: SourceText, span: Span) -> QText
 def squiggles(
     document: QTextDocument, source: SourceText, problems: Iterable[Problem], theme: Theme
 ) -> list[Selection]:
-    """Underline problems, errors first where there are too many to show."""
+    """Underline problems; errors come first if there are too many."""
     order = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.HINT: 2}
     chosen = sorted(problems, key=lambda problem: order[problem.severity])[:MOST_SQUIGGLES]
     colors = {
@@ -93,7 +93,7 @@ def squiggles(
 def dashed(
     document: QTextDocument, source: SourceText, spans: Iterable[Span], color: str
 ) -> list[Selection]:
-    """Underline spans with a row of dashes."""
+    """Underline spans with dashes."""
     made = []
     for span in spans:
         selection = Selection()
@@ -105,7 +105,7 @@ def dashed(
 
 
 def _visible(source: SourceText, span: Span) -> Span:
-    """Return a span with something to underline: an empty one grows by the character beside it."""
+    """Return a visible span: an empty one is extended by an adjacent character."""
     if span.end > span.start:
         return Span(span.start, min(span.end, len(source)))
     if span.start < len(source) and source.text[span.start] != "\n":
@@ -114,7 +114,7 @@ def _visible(source: SourceText, span: Span) -> Span:
 
 
 def line_mark(cursor: QTextCursor, color: str) -> Selection:
-    """Return a whole line in another background."""
+    """Return a background for a whole line."""
     selection = Selection()
     selection.cursor = QTextCursor(cursor)
     selection.cursor.clearSelection()
@@ -130,7 +130,7 @@ def range_marks(
     *,
     strong: bool = False,
 ) -> list[Selection]:
-    """Return backgrounds behind ranges of UTF-16 positions."""
+    """Return backgrounds for ranges of UTF-16 positions."""
     made = []
     for start, end in ranges:
         selection = Selection()
@@ -149,16 +149,16 @@ def _found_color() -> str:
 
 
 _FLASH_MS = 900
-"""Duration for which a place is lit, in milliseconds."""
+"""Duration of a flash, in milliseconds."""
 _FLASH_ALPHA = 56
-"""Of the accent: the text on it stays readable, and it does not look selected."""
+"""Opacity of the accent (0 to 255): the text stays readable and does not look selected."""
 
 _RUN_TINT = 0.14
-"""Opacity of the accent behind the lines of a run's moment."""
+"""Opacity of the accent (0 to 1) for the lines of a run."""
 
 
 class ShownMarks:
-    """Keeps the extra selections of an editor, and sets them anew only where they change."""
+    """The extra selections of an editor, which are only updated when they change."""
 
     def __init__(self, editor: QPlainTextEdit) -> None:
         self._editor = editor
@@ -173,30 +173,30 @@ class ShownMarks:
         self._bracket: tuple[int, int] | None = None
 
     def set_problems(self, problems: Sequence[Problem], source: SourceText) -> None:
-        """Underline problems of a text."""
+        """Underline the problems of a text."""
         self._squiggles = squiggles(self._editor.document(), source, problems, theme_in_use())
         self.show()
 
     def set_found(self, ranges: Sequence[tuple[int, int]]) -> None:
-        """Mark matches of a search, given in UTF-16 positions."""
+        """Mark search matches, given in UTF-16 positions."""
         shown = ranges[:MOST_SQUIGGLES]
         self._found = range_marks(self._editor.document(), shown, _found_color())
         self.show()
 
     def set_spelling(self, spans: Sequence[Span], source: SourceText) -> None:
-        """Underline words that the dictionary does not have, fainter than problems."""
+        """Underline words that are not in the dictionary, fainter than problems."""
         if not spans and not self._spelling:
             return
         self._spelling = dashed(self._editor.document(), source, spans, theme_in_use().muted)
         self.show()
 
     def set_carets(self, ranges: Sequence[tuple[int, int]]) -> None:
-        """Mark what the other carets select, in UTF-16 positions."""
+        """Mark the selections of the additional carets, in UTF-16 positions."""
         self._carets = range_marks(self._editor.document(), ranges, theme_in_use().selection)
         self.show()
 
     def flash(self, place: tuple[int, int]) -> None:
-        """Light a place up for a moment, given in UTF-16 positions; nothing is selected."""
+        """Flash a range of UTF-16 positions for a moment without selecting it."""
         color = QColor(theme_in_use().accent)
         color.setAlpha(_FLASH_ALPHA)
         self._flashed = range_marks(self._editor.document(), [place], color)
@@ -204,7 +204,7 @@ class ShownMarks:
         self.show()
 
     def set_run(self, lines: Sequence[int]) -> None:
-        """Light the lines behind the moment of a run that is looked at; lines from 0."""
+        """Highlight the lines of the run cursor, counted from 0."""
         theme = theme_in_use()
         if not lines and not self._run:
             return
@@ -217,7 +217,7 @@ class ShownMarks:
 
     @property
     def flashed(self) -> str:
-        """The text that is lit up now."""
+        """The text that is currently flashing."""
         return "".join(each.cursor.selectedText() for each in self._flashed)
 
     def _end_flash(self) -> None:
@@ -225,16 +225,16 @@ class ShownMarks:
         self.show()
 
     def rest(self) -> None:
-        """Stop the timer: the editor closes."""
+        """Stop the timer when the editor is closed."""
         self._flash_timer.stop()
 
     def set_stops(self, ranges: Sequence[tuple[int, int]]) -> None:
-        """Mark the places of a snippet that are still to be filled, in UTF-16 positions."""
+        """Mark the remaining stops of a snippet, in UTF-16 positions."""
         self._stops = range_marks(self._editor.document(), ranges, theme_in_use().raised)
         self.show()
 
     def recolor(self) -> None:
-        """Apply the colors of the present theme to what is not painted again with it."""
+        """Apply the theme's colors to marks that are not repainted automatically."""
         theme = theme_in_use()
         for marks, color in (
             (self._found, _found_color()),
@@ -248,16 +248,16 @@ class ShownMarks:
         self.show()
 
     def follow_caret(self, cursor: QTextCursor) -> None:
-        """Mark the bracket at the moved caret, and its partner.
+        """Mark the bracket at the caret and its partner.
 
-        Where there is none nothing is set: the marks move with the text, and to set them anew
-        paints everything.
+        If there is none, no marks are set, since setting marks repaints everything and existing
+        ones move with the text.
         """
         if self._bracket is not None or self._pair(cursor) is not None:
             self.show()
 
     def show(self) -> None:
-        """Set every mark."""
+        """Set all marks."""
         cursor = self._editor.textCursor()
         self._bracket = self._pair(cursor)
         shown = list(self._run)
@@ -274,7 +274,7 @@ class ShownMarks:
         return matching_bracket(cursor.block().text(), cursor.positionInBlock())
 
     def _brackets(self, start: int) -> list[Selection]:
-        """Mark the two, in the line that begins there."""
+        """Mark both brackets, searching from the start of the line."""
         if self._bracket is None:
             return []
         ranges = [(start + at, start + at + 1) for at in self._bracket]

@@ -1,4 +1,4 @@
-"""Files and pictures that are dropped or pasted into an editor."""
+"""Files and pictures that are dropped on or pasted into an editor."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _OPENED = (".prompty",)
 
 
 class MediaDrop(QObject):
-    """Puts files into the text in the words of its dialect; prompts are opened instead."""
+    """Inserts references to files in the syntax of the dialect, and opens dropped prompts."""
 
-    request_open = Signal(Path)  # of a prompt
+    request_open = Signal(Path)  # path of a prompt
 
     def __init__(
         self,
@@ -38,13 +38,13 @@ class MediaDrop(QObject):
         messages: Notifications,
         path: Callable[[], Path | None],
     ) -> None:
-        """Make it.
+        """Create it.
 
         Args:
-            editor: whose text.
-            reading: the document that the text was read to.
-            messages: where what cannot be done is said.
-            path: the prompt's own file, where it has one.
+            editor: the editor.
+            reading: tracker of the parsed document.
+            messages: notifications for failures.
+            path: returns the prompt's file, if it has one.
         """
         super().__init__(editor)
         self._editor = editor
@@ -53,16 +53,16 @@ class MediaDrop(QObject):
         self._path = path
 
     def wants(self, data: QMimeData) -> bool:
-        """Return whether it holds anything but text."""
+        """Return whether the data contain more than text."""
         return bool(dropped_files(data)) or (data.hasImage() and not data.hasText())
 
     def leaves(self, data: QMimeData) -> bool:
-        """Return whether the window handles it: folders alone are shown, not named in the text."""
+        """Return whether the window handles the data: folders only, which it adds to Files."""
         files = dropped_files(data)
         return bool(files) and all(path.is_dir() for path in files)
 
     def take(self, data: QMimeData) -> None:
-        """Put in what was dropped or pasted at the caret."""
+        """Insert dropped or pasted data at the caret."""
         from PySide6.QtGui import QImage  # not before the first paint
 
         files = dropped_files(data)
@@ -78,11 +78,11 @@ class MediaDrop(QObject):
                 self.insert(path)
 
     def insert(self, path: Path) -> None:
-        """Put one file in at the caret or in place of what is selected, as one step to undo."""
+        """Insert a reference to a file at the caret or over the selection, as one undo step."""
         cursor = self._editor.textCursor()
         cursor.beginEditBlock()
         try:
-            # Else it would grow over what is put in, for the next key to erase.
+            # Otherwise it would include the inserted text, which the next key would delete.
             cursor.removeSelectedText()
             self._put_in(path)
         finally:
@@ -144,9 +144,9 @@ def media_word(path: Path) -> str:
 
 
 def address(path: Path, folder: Path | None) -> str:
-    """Return the path as a prompt writes it: from the prompt's folder, with slashes.
+    """Return the path in a prompt: relative to its folder, with slashes.
 
-    A file on another drive, or a prompt that has no folder yet, gives the whole path.
+    The path is absolute for a file on another drive or a prompt without a folder.
     """
     if folder is not None:
         try:
@@ -159,10 +159,10 @@ def address(path: Path, folder: Path | None) -> str:
 def edits_for(
     document: PromptDocument, path: Path, folder: Path | None, at: int, *, yaml: bool
 ) -> tuple[TextEdit, ...]:
-    """Return the edits that put a file into a prompt at an offset, in the words of its dialect.
+    """Return the edits that insert a file at an offset, in the syntax of the prompt's dialect.
 
-    YAML gets a reference, a body of the section dialect a media token. The other dialects have no
-    such token: they get an input of that kind whose default is the path, and its use.
+    YAML gets a reference, and a body of the section dialect a media token. The other dialects have
+    no media tokens: they get an input of that kind with the path as its default, and an expression.
     """
     written, word = address(path, folder), media_word(path)
     here = Span(at, at)
@@ -199,7 +199,7 @@ def _free_name(document: PromptDocument, path: Path) -> str:
 
 
 def free_image_name(folder: Path) -> str:
-    """Return a name for a pasted picture that no file beside the prompt has."""
+    """Return a file name for a pasted picture that is not in use beside the prompt."""
     taken = [
         int(match[1]) for each in folder.iterdir() if (match := _NUMBERED.fullmatch(each.name))
     ]

@@ -1,8 +1,8 @@
-"""A prompt's text, shared by its editors: lines, colors, folds and undo.
+"""The text of a prompt, shared by its editors: lines, colors, folds and undo.
 
-Where the lines of a text stand on the screen.
+It also computes the positions of lines on the screen.
 
-Which lines of one text are folded away.
+It also hides folded lines.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 
 _LONG = 100_000
-"""Characters from which on the folds are looked for in the pool: 60 ms at 50,000 lines."""
+"""Number of characters from which folds are computed in the pool: 60 ms at 50,000 lines."""
 
 
 class Folding(QObject):
-    """Hides and shows the blocks of a document, in every editor that shows it; lines from 0."""
+    """Folds and unfolds lines of a document in all of its editors; lines from 0."""
 
-    found = Signal()  # what can be folded is known anew
-    changed = Signal()  # lines went away or came back
+    found = Signal()  # foldable ranges were computed again
+    changed = Signal()  # lines were hidden or shown
 
     def __init__(self, document: QTextDocument, parent: QObject) -> None:
         super().__init__(parent)
@@ -45,23 +45,23 @@ class Folding(QObject):
         self.folds: Mapping[int, FoldingRange] = {}
         """Foldable ranges, by first line."""
         self._closed: list[QTextCursor] = []
-        """At the first lines of what is folded away: they go along when lines come in above."""
+        """Cursors in the first lines of folds, which move with the text."""
         self._hidden = 0
-        """Number of hidden lines the last time."""
+        """Number of hidden lines at the last update."""
         self._looking = LatestJob(self, self._take)
 
     def is_closed(self, line: int) -> bool:
-        """Return whether lines are hidden behind that line."""
+        """Return whether lines after that line are hidden."""
         behind = self._document.findBlockByNumber(line + 1)
         return line in self.folds and behind.isValid() and not behind.isVisible()
 
     @property
     def is_any_closed(self) -> bool:
-        """Whether any lines are folded away."""
+        """Whether any lines are hidden."""
         return bool(self._closed)
 
     def read(self, document: PromptDocument) -> None:
-        """Look for what can be folded in the newest text; each editor that shows it may ask."""
+        """Compute the foldable ranges of a new document; each of its editors may call this."""
         if document is self._read:
             return
         from studio.application.editing.structure import folds  # not before the first paint
@@ -74,7 +74,7 @@ class Folding(QObject):
             self._looking.submit(lambda: _by_line(folds(document)))
 
     def toggle(self, line: int) -> None:
-        """Fold or unfold at a line, or at the nearest fold around it."""
+        """Fold or unfold at a line or at the nearest range around it."""
         if line not in self.folds:
             around = [fold for fold in self.folds.values() if fold.first <= line <= fold.last]
             if not around:
@@ -83,7 +83,7 @@ class Folding(QObject):
         self._close(self._closed_lines() ^ {line})
 
     def close_around(self, line: int) -> None:
-        """Fold the nearest part around a line that is not folded yet."""
+        """Fold the nearest unfolded range around a line."""
         closed = self._closed_lines()
         around = [
             fold.first
@@ -94,15 +94,15 @@ class Folding(QObject):
             self._close(closed | {max(around)})
 
     def open_at(self, line: int) -> None:
-        """Unfold what is folded at a line."""
+        """Unfold the range at a line."""
         self._close(self._closed_lines() - {line})
 
     def close(self, line: int) -> None:
-        """Fold at a line, where there is a fold."""
+        """Fold the range at a line, if there is one."""
         self._close(self._closed_lines() | {line})
 
     def fold_all(self) -> None:
-        """Fold everything that can be folded."""
+        """Fold all ranges."""
         self._close(set(self.folds))
 
     def unfold_all(self) -> None:
@@ -110,11 +110,11 @@ class Folding(QObject):
         self._close(set())
 
     def show_line(self, line: int) -> None:
-        """Open the folds that hide a line."""
+        """Unfold the ranges that hide a line."""
         self.show_lines((line,))
 
     def show_lines(self, lines: Sequence[int]) -> None:
-        """Open the folds that hide any of some lines."""
+        """Unfold the ranges that hide any of some lines."""
         closed = self._closed_lines()
         hiding = {
             each
@@ -125,18 +125,18 @@ class Folding(QObject):
             self._close(closed - hiding)
 
     def rest(self) -> None:
-        """Stop looking for folds: the last editor closes."""
+        """Stop computing folds when the last editor is closed."""
         self._looking.drop()
 
     def _take(self, found: Mapping[int, FoldingRange]) -> None:
-        """Take the foldable ranges; a fold whose first line is not foldable any more opens."""
+        """Set the foldable ranges; unfold ranges that no longer exist."""
         self.folds = found
         if self._closed and self._is_of_now():
             self._close(self._closed_lines())
         self.found.emit()
 
     def _is_of_now(self) -> bool:
-        """Return whether the folds belong to the present text; else their lines have moved."""
+        """Return whether the folds belong to the current text; otherwise their lines have moved."""
         return self._read is not None and len(self._read.source.line_starts) == (
             self._document.blockCount()
         )
@@ -145,7 +145,7 @@ class Folding(QObject):
         return {cursor.blockNumber() for cursor in self._closed}
 
     def _close(self, lines: set[int]) -> None:
-        """Have these lines folded and no others."""
+        """Fold the ranges at these lines only."""
         lines &= self.folds.keys()
         self._closed = [
             QTextCursor(self._document.findBlockByNumber(line)) for line in sorted(lines)
@@ -167,7 +167,7 @@ class Folding(QObject):
         self.changed.emit()
 
     def _show_and_hide(self, hidden: set[int]) -> tuple[int, int]:
-        """Set each block's visibility; returns the first and last line that changed."""
+        """Set each block's visibility; return the first and last changed line."""
         first, last = self._document.blockCount(), -1
         block = self._document.firstBlock()
         number = 0
@@ -187,7 +187,7 @@ def _by_line(found: Iterable[FoldingRange]) -> Mapping[int, FoldingRange]:
 
 
 class BlockView(QPlainTextEdit):
-    """A plain text whose lines know their places in the viewport; lines count from 0."""
+    """A plain text widget that computes the positions of its lines; lines from 0."""
 
     _left_room = 0
     _right_room = 0
@@ -195,10 +195,10 @@ class BlockView(QPlainTextEdit):
     def visible_blocks(
         self, part: QRect | None = None
     ) -> Iterator[tuple[QTextBlock, float, float]]:
-        """Yield the lines on the screen, with top and height in the viewport.
+        """Yield the visible lines with their top and height in the viewport.
 
         Args:
-            part: the part of the viewport that counts; all of it where None.
+            part: part of the viewport; None for all of it.
         """
         if part is None:
             block, bottom = self.firstVisibleBlock(), self.viewport().height()
@@ -216,34 +216,34 @@ class BlockView(QPlainTextEdit):
             block = block.next()
 
     def line_at(self, y: float) -> int | None:
-        """Return the line at a height in the viewport."""
+        """Return the line at a vertical position in the viewport."""
         for block, top, height in self.visible_blocks():
             if top <= y < top + height:
                 return block.blockNumber()
         return None
 
     def geometry_of(self, block: QTextBlock) -> QRectF:
-        """Return a line's place in the viewport."""
+        """Return the rectangle of a line in the viewport."""
         return self.blockBoundingGeometry(block).translated(self.contentOffset())
 
     @property
     def is_wrapped(self) -> bool:
-        """Whether long lines go on in the next row."""
+        """Whether long lines wrap."""
         return self.lineWrapMode() == QPlainTextEdit.LineWrapMode.WidgetWidth
 
     @property
     def room(self) -> int:
-        """Return the possible width of the text, in pixels."""
+        """Return the available width for the text, in pixels."""
         return self.viewport().width() + self._right_room
 
     def leave_room(self, right: int) -> None:
-        """Leave so many pixels at the right without text."""
+        """Set a margin at the right, in pixels."""
         if right != self._right_room:
             self._right_room = right
             self.setViewportMargins(self._left_room, 0, right, 0)
 
     def leave_room_left(self, left: int) -> None:
-        """Leave a margin at the left, in pixels."""
+        """Set a margin at the left, in pixels."""
         self._left_room = left
         self.setViewportMargins(left, 0, self._right_room, 0)
 
@@ -262,24 +262,24 @@ class BlockView(QPlainTextEdit):
 
 _NO_WRAP = QTextOption.WrapMode.NoWrap
 _LONG_WORD = re.compile(r"\S{5000}")
-"""Letters without a blank, such as a picture as base64: Qt's time to wrap words has its square."""
+"""A long word, such as a picture in base64: Qt's time for wrapping grows with its square."""
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The part of a text that may have changed; UTF-16 positions."""
+    """The part of a text that may have changed, in UTF-16 positions."""
 
     start: int
-    """Start, in the text before and in the present text."""
+    """Start in the previous and in the current text."""
 
     before: int
-    """End in the text before."""
+    """End in the previous text."""
 
     now: int
-    """End in the present text."""
+    """End in the current text."""
 
     def with_change(self, position: int, removed: int, added: int) -> Window:
-        """Return the part with one more change, whose positions count in the text until then."""
+        """Return the part extended by a change, whose positions refer to the text before it."""
         more = max(0, position + removed - self.now)
         return Window(
             min(self.start, position), self.before + more, self.now + more + added - removed
@@ -287,10 +287,10 @@ class Window:
 
 
 class TextMirror(QObject):
-    """Gives the text of a document.
+    """Provides the text of a document.
 
-    Reading the whole of it costs 5 ms at 50,000 lines, more than once with a key: completion, the
-    caret's followers and the parser all ask. Taking over the line that changed costs 0.1 ms.
+    Reading all of it takes 5 ms at 50,000 lines, several times for each key: for completion, for
+    the parser and for parts that follow the caret. Updating the changed line takes 0.1 ms.
     """
 
     def __init__(self, document: QTextDocument, parent: QObject) -> None:
@@ -298,19 +298,19 @@ class TextMirror(QObject):
         self._document = document
         self._source = SourceText("")
         self._revision = -1
-        """Of the document when a change was last heard of, or the text last read."""
+        """Revision of the document at the last reported change or the last reading."""
         self._window: Window | None = None
         self._is_ahead = False
-        """Whether the text was read inside an edit block, before its change was reported."""
+        """Whether the text was read inside an edit block before its change was reported."""
         self.whole_readings = 0
-        """Number of times that the whole text was parsed."""
+        """Number of times that the whole text was read."""
         document.contentsChange.connect(self._note)
 
     def source(self) -> SourceText:
-        """Return the current text; cheap when at most one place changed since the last call."""
+        """Return the current text; fast if at most one place changed since the last call."""
         revision = self._document.revision()
         if revision != self._revision:
-            # An edit block is open, or was never reported: the revision counts once a block.
+            # An edit block is open or was not reported: the revision rises once for each block.
             self._read()
             self._revision, self._is_ahead = revision, True
         elif self._window is not None:
@@ -322,7 +322,7 @@ class TextMirror(QObject):
         return self._source
 
     def read_again(self) -> str:
-        """Read the text as the document has it: what is written to a file leans on nothing kept."""
+        """Read the whole document again, without the cached text, before a file is written."""
         kept, text = self.source().text, self._raw()
         if kept == text:
             return kept
@@ -330,14 +330,14 @@ class TextMirror(QObject):
         return text
 
     def recount(self, before: int, after: int) -> None:
-        """Take over the document's revision, which coloring raises without changing text."""
+        """Adopt the document's revision, which coloring raises without changing the text."""
         if self._revision == before:
             self._revision = after
 
     def _note(self, position: int, removed: int, added: int) -> None:
         self._revision = self._document.revision()
         if self._is_ahead:
-            # The text read meanwhile has a part of this change: it cannot be told which.
+            # The text was read during this change: the changed part is unknown.
             self._is_ahead = False
             self._window = Window(0, -1, -1)
         elif self._window is None:
@@ -346,7 +346,7 @@ class TextMirror(QObject):
             self._window = self._window.with_change(position, removed, added)
 
     def _raw(self) -> str:
-        # `toPlainText` would turn no-break spaces and U+2028 into other characters.
+        # `toPlainText` would replace no-break spaces and U+2028.
         return self._document.toRawText().replace("\u2029", "\n")
 
     def _read(self) -> None:
@@ -355,50 +355,50 @@ class TextMirror(QObject):
         self.whole_readings += 1
 
     def _spliced(self, window: Window) -> SourceText | None:
-        """Return the text with the changed part read from the document; None if that is no help."""
+        """Return the text with the changed part read again; None if this saves nothing."""
         old = self._source
         length = self._document.characterCount() - 1
         last = old.to_utf16(len(old))
         start, before, now = window.start, window.before, window.now
         if not start <= before <= last or not start <= now or last - before != length - now:
-            return None  # Qt reports some changes, as that of all the text, wider than they are
+            return None  # Qt reports some changes as changes of the whole text
         first, end = old.from_utf16(start), old.from_utf16(before)
         if old.to_utf16(first) != start or old.to_utf16(end) != before:
-            return None  # cuts a character in two
+            return None  # splits a character
         cursor = QTextCursor(self._document)
         cursor.setPosition(start)
         cursor.setPosition(now, QTextCursor.MoveMode.KeepAnchor)
         part = cursor.selectedText().replace("\u2029", "\n")
         new = SourceText(f"{old.text[:first]}{part}{old.text[end:]}")
-        # Half characters, which only a program can make, have no place in Python's text.
+        # Python's text has no place for lone surrogates, which only a program can create.
         return new if new.to_utf16(len(new)) == length else None
 
 
 class LineLayout(QPlainTextDocumentLayout):
-    """Lays out and paints one line after a key changed one line.
+    """Lays out and paints only one line after a change of one line.
 
-    A highlighter that colors a line reports it as "so many characters removed and as many added";
-    Qt adds the two up and takes the change for one of several lines: it lays the next ones out anew
-    (13 % of a key) and paints the whole viewport. Here the changed line is known.
+    A highlighter reports a colored line as equal numbers of removed and added characters. Qt adds
+    both and assumes a change of several lines: it lays out the next ones again (13 % of a key's
+    time) and repaints the whole viewport. Here the changed line is known.
     """
 
-    all_changed = Signal()  # every line below may stand elsewhere
-    rows_changed = Signal()  # a line takes more rows or fewer: the caret may be out of sight
+    all_changed = Signal()  # all lines below may have moved
+    rows_changed = Signal()  # a line has more or fewer rows: the caret may be out of view
 
     def __init__(self, document: QTextDocument) -> None:
         super().__init__(document)
         self._blocks = document.blockCount()
         self._is_in_line = False
-        """Whether what Qt reports next is a change of text that began and ended no line."""
+        """Whether the next change that Qt reports adds and removes no lines."""
         self.is_one_line = False
-        """Whether what is asked to be painted right now is a line that kept its rows."""
+        """Whether the current repaint is of one line with the same number of rows."""
         document.contentsChange.connect(self._on_change)
 
     def _on_change(self, position: int, _removed: int, added: int) -> None:
-        """Note a change before the highlighter's own slot: what is added is what was written.
+        """Record a change before the highlighter's slot, when the added text is the written one.
 
-        The end of a line that took the place of another is in it. Then the line below is another
-        block, with rows of a text that it had before: Qt crashes as it paints them.
+        If a line end replaced another one, the next line is another block that still has the rows
+        of its earlier text, and Qt crashes when it paints them.
         """
         document = self.document()
         before, self._blocks = self._blocks, document.blockCount()
@@ -406,7 +406,7 @@ class LineLayout(QPlainTextDocumentLayout):
         self._is_in_line = is_as_many and document.findBlock(position).contains(position + added)
 
     def documentChanged(self, position: int, removed: int, added: int) -> None:  # noqa: N802
-        """Lay out a change after the highlighter's own slot, with every line that it colored."""
+        """Lay out a change and all lines that the highlighter colored for it."""
         document = self.document()
         is_in_line, self._is_in_line = self._is_in_line, False
         line = document.findBlock(position)
@@ -414,9 +414,9 @@ class LineLayout(QPlainTextDocumentLayout):
             super().documentChanged(position, removed, added)
             return
         size = self.documentSize()
-        self.blockSignals(True)  # else the scroll bars are painted as a long line grows
+        self.blockSignals(True)  # otherwise the scroll bars are repainted as a long line grows
         line.clearLayout()
-        self.blockBoundingRect(line)  # lays it out
+        self.blockBoundingRect(line)  # computes its layout
         self.blockSignals(False)
         now = self.documentSize()
         if now.height() != size.height():
@@ -432,7 +432,7 @@ class LineLayout(QPlainTextDocumentLayout):
 
 
 class PromptText(QObject):
-    """Holds the text. Offsets are code points, as in `Span`, where Qt counts UTF-16 units."""
+    """The text of a prompt. Offsets are code points, as in `Span`; Qt counts UTF-16 units."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -443,26 +443,26 @@ class PromptText(QObject):
         self._views: list[BlockView] = []
         self._wrap = QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere
         self._edited = -1
-        """Revision of the document after the last edits that were made by `apply_edits`."""
+        """Revision of the document after the last call of `apply_edits`."""
         self.mirror = TextMirror(self.document, self)
         self.highlighter = Highlighter(self.document)
         self.highlighter.recounted.connect(self.mirror.recount)
         self.folding = Folding(self.document, self)
 
     def source(self) -> SourceText:
-        """Return the current text; cheap when at most one place changed since the last call."""
+        """Return the current text; fast if at most one place changed since the last call."""
         return self.mirror.source()
 
     def read(self) -> str:
-        """Read the text, lines ended by LF."""
+        """Return the text with LF line ends."""
         return self.source().text
 
     def read_again(self) -> str:
-        """Read the text for a file or the parser: read whole, in a pause; lines ended by LF."""
+        """Read the whole text again for a file or the parser; line ends are LF."""
         return self.mirror.read_again()
 
     def load(self, text: str) -> None:
-        """Begin with a text: no undo leads before it."""
+        """Load a text and clear the undo history."""
         mode = QTextOption.WrapMode
         is_long = _LONG_WORD.search(text) is not None
         self._wrap = mode.WrapAnywhere if is_long else mode.WrapAtWordBoundaryOrAnywhere
@@ -472,24 +472,23 @@ class PromptText(QObject):
         self.document.setModified(False)
 
     def replace_all(self, text: str) -> None:
-        """Put another text in place, as one step that can be undone; carets stay near."""
+        """Replace the whole text as one undo step; carets stay near."""
         if edits := smallest_edit(self.read(), text):
             self.apply_edits(edits)
 
     def apply_edits(
         self, edits: Iterable[TextEdit], caret: int = 0, *, joins: bool = False
     ) -> None:
-        """Make the edits as one step that can be undone; all spans count in the text before.
+        """Apply edits as one undo step; all spans refer to the text before.
 
         Args:
-            edits: what to put in place of what.
-            caret: where an undo puts the caret, in UTF-16 units.
-            joins: whether they belong to the step of the edits just before, if nothing else
-                changed the text since.
+            edits: the edits.
+            caret: position of the caret after an undo, in UTF-16 units.
+            joins: whether they join the previous edits' undo step if nothing else changed the text.
         """
         source = self.source()
         cursor = QTextCursor(self.document)
-        cursor.setPosition(caret)  # Qt keeps for the undo where the cursor of the block stood
+        cursor.setPosition(caret)  # Qt stores this position for the undo
         if joins and self._edited == self.document.revision():
             cursor.joinPreviousEditBlock()
         else:
@@ -500,10 +499,10 @@ class PromptText(QObject):
         cursor.endEditBlock()
         self._edited = self.document.revision()
 
-    # -- the editors that show it ---------------------------------------------------------------
+    # -- editors of the text --------------------------------------------------------------------
 
     def shown_in(self, view: BlockView) -> None:
-        """Add an editor that shows the text."""
+        """Add an editor of the text."""
         self._views.append(view)
         view.setWordWrapMode(self._wrap)
 
@@ -514,12 +513,12 @@ class PromptText(QObject):
             self.fit_views()
 
     def fit_views(self) -> None:
-        """Have every editor break lines where the narrowest does.
+        """Wrap lines in all editors at the width of the narrowest.
 
-        The layout of a plain text belongs to the text, not to an editor: Qt breaks the lines for
-        the widest one, and cuts them off in the others (`QPlainTextEditPrivate::relayoutDocument`).
-        So the wider ones leave room at their right, as long as that is no more than half of them;
-        beside a yet narrower one they keep their width, and that one scrolls to the side.
+        The layout belongs to the document, not to an editor: Qt wraps the lines for the widest one
+        and cuts them off in the others (`QPlainTextEditPrivate::relayoutDocument`). So wider
+        editors get a margin at the right of up to half their width. If another one is narrower than
+        that, they keep their width, and it scrolls horizontally.
         """
         shown = [view for view in self._views if view.isVisible() and view.is_wrapped]
         narrowest = min((view.room for view in shown), default=0)

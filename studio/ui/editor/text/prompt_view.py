@@ -1,4 +1,4 @@
-"""A prompt's text as one widget shows it: its places, folds and marks."""
+"""A widget that shows a prompt's text, with its positions, folds and marks."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 class PromptView(BlockView):
     """Shows a prompt's text and its caret. Offsets are code points, as in `Span`."""
 
-    jumping = Signal()  # the caret is about to go to another line that was asked for
+    jumping = Signal()  # the caret is about to jump to another line
 
     def __init__(self, parent: QWidget | None = None, prompt: PromptText | None = None) -> None:
-        """Make it.
+        """Create it.
 
         Args:
-            parent: the widget it is in.
-            prompt: the text of another view, to show it here too; a new one where None.
+            parent: parent widget.
+            prompt: the text of another view, to be shown here as well; None creates a new one.
         """
         super().__init__(parent)
         self.prompt = prompt or PromptText(self)
@@ -46,34 +46,34 @@ class PromptView(BlockView):
 
     @property
     def folding(self) -> Folding:
-        """Which lines are folded away."""
+        """The folds of the text."""
         return self.prompt.folding
 
     def source(self) -> SourceText:
-        """Return the text as it is now; cheap when nothing changed since the last call."""
+        """Return the current text; fast if nothing changed since the last call."""
         return self.prompt.source()
 
     def text(self) -> str:
-        """Return the text, lines ended by LF."""
+        """Return the text with LF line ends."""
         return self.prompt.read()
 
     def load(self, text: str) -> None:
-        """Begin with a text: no undo leads before it."""
+        """Load a text and clear the undo history."""
         self.prompt.load(text)
         self.moveCursor(QTextCursor.MoveOperation.Start)
 
     def replace_all(self, text: str) -> None:
-        """Put another text in place, as one step that can be undone; the caret stays near."""
+        """Replace the whole text as one undo step; the caret stays near."""
         self.prompt.replace_all(text)
 
     def apply_edits(self, edits: Iterable[TextEdit], *, joins: bool = False) -> None:
-        """Make the edits as one step that can be undone; all spans count in the text before.
+        """Apply edits as one undo step; all spans refer to the text before.
 
-        Where the caret was on the screen it stays there, though lines come in above it.
+        The caret keeps its position on the screen even if lines are inserted above it.
 
         Args:
-            edits: what to put in place of what.
-            joins: whether they belong to the step of the edits just before.
+            edits: the edits.
+            joins: whether they join the previous edits' undo step.
         """
         was_shown = self.viewport().rect().intersects(self.cursorRect())
         self.prompt.apply_edits(edits, self.textCursor().position(), joins=joins)
@@ -82,7 +82,7 @@ class PromptView(BlockView):
 
     @contextmanager
     def showing_changes(self) -> Iterator[None]:
-        """Bring the first place that changes within into view, if none of the change is seen."""
+        """Scroll to the first change made in the block if no change is visible."""
         changes: list[tuple[int, int]] = []
 
         def note(position: int, _removed: int, added: int) -> None:
@@ -107,24 +107,23 @@ class PromptView(BlockView):
         return self.source().from_utf16(self.textCursor().position())
 
     def leave_carets(self) -> None:
-        """Leave the other carets: someone puts the caret elsewhere, for that place alone."""
+        """Remove additional carets before the caret is placed elsewhere."""
 
     def set_caret(self, offset: int) -> None:
-        """Put the caret there; the view stays as it is where it can."""
+        """Move the caret to an offset; the view scrolls only if necessary."""
         self.leave_carets()
         cursor = self.textCursor()
         cursor.setPosition(self.source().to_utf16(offset))
         self.setTextCursor(cursor)
 
     def reveal(self, span: Span, *, select: bool = False, take_keyboard: bool = True) -> None:
-        """Unfold and show a place: the caret goes to its start, and it lights up for a moment.
+        """Unfold and show a span: the caret moves to its start, and the span flashes for a moment.
 
         Args:
-            span: the place.
-            select: select it, as a search does with what it found. Nobody else does: the next key
-                would write over it.
-            take_keyboard: whether the next key is for the text; else the keyboard stays where it
-                is.
+            span: the span.
+            select: select it, for matches of a search only, since the next key replaces a
+                selection.
+            take_keyboard: whether to focus the text.
         """
         self.leave_carets()
         cursor = marks.cursor_for(self.document(), self.source(), span)
@@ -143,7 +142,7 @@ class PromptView(BlockView):
             self.jumping.emit()
 
     def show_place(self, offset: int) -> None:
-        """Go to a place and type on there; nothing lights up."""
+        """Move the caret to an offset and focus the text, without a flash."""
         self.set_caret(min(offset, len(self.source())))
         self.folding.show_line(self.textCursor().blockNumber())
         self.centerCursor()
@@ -166,16 +165,16 @@ class PromptView(BlockView):
         self.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def tell(self, text: str) -> None:
-        """Say something at the caret."""
+        """Show a message at the caret."""
         place = self.viewport().mapToGlobal(self.cursorRect().bottomLeft())
         QToolTip.showText(place, text, self)
 
     def toggle_fold(self, line: int | None = None) -> None:
-        """Fold or unfold at a line from 0, or around the caret."""
+        """Fold or unfold at a line, counted from 0, or around the caret."""
         self.folding.toggle(self.textCursor().blockNumber() if line is None else line)
 
     def fold_here(self, *, folded: bool) -> None:
-        """Fold the nearest part around the caret, or unfold what is folded there."""
+        """Fold the nearest range around the caret, or unfold the one at the caret."""
         line = self.textCursor().blockNumber()
         if folded:
             self.folding.close_around(line)
@@ -183,7 +182,7 @@ class PromptView(BlockView):
             self.folding.open_at(line)
 
     def fold_all(self) -> None:
-        """Fold everything that can be folded."""
+        """Fold all ranges."""
         self.folding.fold_all()
 
     def unfold_all(self) -> None:
@@ -191,31 +190,31 @@ class PromptView(BlockView):
         self.folding.unfold_all()
 
 
-# What an editor's text was read to, and what waits until it is read.
+# The parsed document of an editor, and requests that wait for it.
 
 _LONG = 100_000
-"""Characters that are read in 50 ms; a longer text is read in the pool only."""
+"""Number of characters that are parsed in 50 ms; a longer text is parsed only in the pool."""
 
 
 class ParseTracker:
-    """Keeps the newest document of one editor."""
+    """Holds the newest document of one editor."""
 
     def __init__(self, editor: PromptView) -> None:
         self._editor = editor
         self.document: PromptDocument | None = None
-        """The newest one, which may be a few keys behind the text."""
+        """The newest document, which may be a few keys behind the text."""
         self._asked: tuple[str, int, Callable[[PromptDocument], None]] | None = None
-        """Text and caret of a wish that waits for the text to be read, and the wish."""
+        """A waiting request, with the text and caret for which it was made."""
 
     @property
     def is_asked(self) -> bool:
-        """Whether something waits for the text to be read."""
+        """Whether a request waits for the parse."""
         return self._asked is not None
 
     def now(self) -> PromptDocument | None:
-        """Return the document of the present text, whose places edits need.
+        """Return the document of the current text, for edits.
 
-        None before the first reading, and where a long text was changed and is still being read:
+        Return None before the first parse, and while a long changed text is being parsed:
         `when_read` waits for it.
         """
         text = self._editor.text()
@@ -228,10 +227,10 @@ class ParseTracker:
         return read_document(text, self.document.source.path)
 
     def when_read(self, act: Callable[[PromptDocument], None]) -> None:
-        """Call a function with the document of the present text.
+        """Call a function with the document of the current text.
 
-        At once, but for a long text that is still being read: then as soon as it is, unless the
-        user goes on typing or moves the caret; the window does not wait for it.
+        It is called at once, or for a long text after its parse, unless the user types or moves the
+        caret meanwhile. The window does not wait.
         """
         document = self.now()
         if document is not None:
@@ -241,19 +240,19 @@ class ParseTracker:
         self._editor.tell(tr("The text is still being read…"))
 
     def take(self, document: PromptDocument) -> None:
-        """Take a parsed document, and do what waits for it."""
+        """Set a parsed document and execute the waiting request."""
         self.document = document
         if self._asked is None:
             return
         text, caret, act = self._asked
         if (text, caret) != (self._editor.text(), self._editor.textCursor().position()):
-            self._asked = None  # the user went on
+            self._asked = None  # the user continued typing
         elif document.source.text == text:
             self._asked = None
             QToolTip.hideText()
-            # Not from here: it may ask the user, while others still wait for this document.
+            # Later: it may ask the user while other receivers still wait for this document.
             QTimer.singleShot(0, self._editor, lambda: act(document))
 
     def rest(self) -> None:
-        """Drop what waits: the editor is about to close."""
+        """Cancel the waiting request: the editor is about to close."""
         self._asked = None

@@ -1,4 +1,4 @@
-"""Filling a snippet: Tab and Shift+Tab go between its places, Esc ends."""
+"""Filling in a snippet: Tab and Shift+Tab go between its stops, Esc ends."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class SnippetSession(QObject):
-    """Keeps the places of the snippet put in last, while the text moves them."""
+    """The stops of the last inserted snippet, which move with the text."""
 
     def __init__(self, editor: PromptView) -> None:
         super().__init__(editor)
@@ -26,21 +26,21 @@ class SnippetSession(QObject):
 
     @property
     def is_active(self) -> bool:
-        """Whether there are places to go to."""
+        """Whether there are stops to go to."""
         return bool(self._stops)
 
     def start(
         self, where: Span, body: str, above: tuple[TextEdit, ...] = ()
     ) -> tuple[TextEdit, ...]:
-        """Put a snippet in place of a span, as one step that can be undone, and fill it.
+        """Replace a span by a snippet as one undo step, and start filling it in.
 
         Args:
             where: the span.
-            body: the text with its places.
-            above: edits of the text above it that belong to the same step.
+            body: the text with its stops.
+            above: edits above the span that belong to the same step.
 
         Returns:
-            All edits that were made.
+            All edits.
         """
         self.end()
         editor = self._editor
@@ -66,14 +66,14 @@ class SnippetSession(QObject):
         return edits
 
     def step(self, by: int) -> None:
-        """Go to the next place or the one before; the last one ends it."""
+        """Go to the next or previous stop; the last one ends the session."""
         self._at = max(0, self._at + by)
         first, last = self._stops[min(self._at, len(self._stops) - 1)]
         cursor = self._editor.textCursor()
         cursor.setPosition(first.position())
         cursor.setPosition(last.position(), QTextCursor.MoveMode.KeepAnchor)
         is_last = self._at >= len(self._stops) - 1
-        stops, self._stops = self._stops, []  # moving there is no leaving
+        stops, self._stops = self._stops, []  # moving there does not end the session
         self._editor.setTextCursor(cursor)
         self._editor.ensureCursorVisible()
         if not is_last:
@@ -81,13 +81,13 @@ class SnippetSession(QObject):
         self._mark()
 
     def end(self) -> None:
-        """Forget the places; the text stays."""
+        """Forget the stops; the text stays."""
         if self._stops:
             self._stops = []
             self._mark()
 
     def press(self, event: QKeyEvent) -> bool:
-        """Handle a key; False leaves it to the editor."""
+        """Handle a key; return False to leave it to the editor."""
         if not self._stops:
             return False
         plain = not event.modifiers() & ~Qt.KeyboardModifier.ShiftModifier
@@ -109,7 +109,7 @@ class SnippetSession(QObject):
         return cursor
 
     def _on_caret(self) -> None:
-        """End the snippet when the caret leaves it, or it is undone."""
+        """End the session when the caret leaves the snippet or it is undone."""
         if not self._stops:
             return
         at = self._editor.textCursor().position()

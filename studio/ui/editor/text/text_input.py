@@ -1,4 +1,4 @@
-"""Input of a text from outside: keys, input methods, drops and the wheel."""
+"""Text input: keys, input methods, drops and the mouse wheel."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _RECTANGLES = (
     Qt.InputMethodQuery.ImInputItemClipRectangle,
 )
 _ANY_RECTANGLE = (_RECTANGLES[0] | _RECTANGLES[1] | _RECTANGLES[2]).value
-"""As a number: each `&` of Python's flags costs 2 µs, and a key asks four times."""
+"""Flags as a number: each `&` of Python's flags costs 2 µs, and each key needs four."""
 _ROWS = {Qt.Key.Key_Up.value: -1, Qt.Key.Key_Down.value: 1}
 _COLUMN = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.AltModifier
 _COMMANDS = (
@@ -47,48 +47,48 @@ _COMMANDS = (
 
 
 class TextInput(PromptView):
-    """Asks the snippet that is being filled, the typing rules and the taker of media first."""
+    """A text view that passes input first to the snippet, typing rules and media drops."""
 
-    character_typed = Signal()  # a key wrote or erased a character
-    request_definition = Signal()  # of what was clicked with Ctrl
-    request_zoom = Signal(int)  # steps, with the wheel
-    pasted_whole = Signal(str)  # a text that is all of the document now
+    character_typed = Signal()  # a key inserted or deleted a character
+    request_definition = Signal()  # of the name that was clicked with Ctrl
+    request_zoom = Signal(int)  # steps of the mouse wheel
+    pasted_whole = Signal(str)  # pasted text that is now the whole document
 
     media: MediaDrop | None = None
-    """Takes files and pictures, where someone set it."""
+    """Inserts dropped files and pictures, if set."""
     snippet: SnippetSession | None = None
-    """The snippet that is being filled, once there was one."""
+    """The snippet that is being filled in, if there was one."""
     take_offer: Callable[[QtGui.QKeyEvent], bool] | None = None
-    """Takes a Tab right behind a word whose completions are about to be offered."""
+    """Handles Tab after a word whose completions are about to be shown."""
 
     def __init__(self, parent: QWidget | None = None, prompt: PromptText | None = None) -> None:
         super().__init__(parent, prompt)
         self.carets = Carets(self)
         self._column: QtGui.QTextCursor | None = None
-        """Start of a column selection, while the mouse button is held."""
-        # Not `event`, nor `inputMethodQuery`: each would go through Python a dozen times with a
-        # key, there and back, which took a fifth of the time until the key was painted.
+        """Start of a column selection while the mouse button is pressed."""
+        # Not `event` or `inputMethodQuery`: Qt would call each from C++ a dozen times for a key,
+        # which took a fifth of the time until the key was painted.
         self.installEventFilter(self)
 
-    # What only a key asks for is imported after the first paint (`studio.app`).
+    # Modules that only a key needs are imported after the first paint (`studio.app`).
 
     @cached_property
     def caret_choice(self) -> CaretChoice:
-        """Adds carets."""
+        """Commands that add carets."""
         from studio.ui.editor.text.carets.selections import CaretChoice
 
         return CaretChoice(self, self.carets)
 
     @cached_property
     def lines(self) -> LineEdits:
-        """Moves, copies, deletes, joins and indents lines."""
+        """Commands on whole lines."""
         from studio.ui.editor.text.carets.line_edits import LineEdits
 
         return LineEdits(self, self.carets)
 
     @cached_property
     def structure(self) -> StructureSelection:
-        """Selects by the structure of the prompt."""
+        """Commands that select by the structure of the prompt."""
         from studio.ui.editor.text.carets.selections import StructureSelection
 
         return StructureSelection(self)
@@ -112,14 +112,14 @@ class TextInput(PromptView):
         return TextClipboard(self.carets, self.lines)
 
     def offer_mark(self) -> None:
-        """Let the user type the mark of a list again that was just written before the caret."""
+        """Let the user type again a list marker that was just inserted before the caret."""
         self._keys.offer_mark()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Leave the keys of actions to the window; give input methods the right places.
+        """Leave the keys of actions to the window, and give input methods correct positions.
 
-        The text widget claims keys by the habits of the desktop: on X11 Ctrl+D deletes, Ctrl+K
-        deletes to the line's end and Ctrl+U the line, which nobody expects of an editor.
+        The text widget claims keys by desktop conventions: on X11, Ctrl+D deletes a character,
+        Ctrl+K to the end of the line and Ctrl+U the line, which is unusual for an editor.
         """
         if watched is not self:
             return super().eventFilter(watched, event)
@@ -136,10 +136,9 @@ class TextInput(PromptView):
         return False
 
     def _tell_places(self, event: QtGui.QInputMethodQueryEvent) -> bool:
-        """Move the places that Qt tells to the widget's corner: it forgets the gutter.
+        """Correct the positions that Qt reports to input methods: it ignores the gutter.
 
-        Without this the list of an input method opens as far left of the caret as the gutter is
-        wide.
+        Otherwise the list of an input method opens left of the caret by the width of the gutter.
         """
         if not event.queries().value & _ANY_RECTANGLE:
             return False
@@ -160,7 +159,7 @@ class TextInput(PromptView):
         )
 
     def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
-        """Let the snippet, the carets and the typing rules see the key first."""
+        """Pass the key first to the snippet, the carets and the typing rules."""
         text = event.text()
         types = bool(text) and text.isprintable() and not is_command(event)
         if not types and (self._takes_offer(event) or self._takes_standard(event)):
@@ -185,7 +184,7 @@ class TextInput(PromptView):
         return self._keys.write(event, cursor)
 
     def _scrolls(self, event: QtGui.QKeyEvent) -> bool:
-        """Scroll by a line at Ctrl with Up or Down; the caret stays."""
+        """Scroll by a line on Ctrl with Up or Down; the caret stays."""
         by = _ROWS.get(event.key())
         held = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier if by else None
         if by is None or held != Qt.KeyboardModifier.ControlModifier:
@@ -195,7 +194,7 @@ class TextInput(PromptView):
         return True
 
     def _takes_standard(self, event: QtGui.QKeyEvent) -> bool:
-        """Handle the desktop's other clipboard keys (Shift+Insert) as the usual ones."""
+        """Handle the desktop's other clipboard keys (such as Shift+Insert)."""
         for keys, act in (
             (QtGui.QKeySequence.StandardKey.Copy, self.copy),
             (QtGui.QKeySequence.StandardKey.Cut, self.cut),
@@ -209,7 +208,7 @@ class TextInput(PromptView):
         return False
 
     def _indents(self, event: QtGui.QKeyEvent) -> bool:
-        """Indent selected lines at Tab, and unindent lines at Shift+Tab."""
+        """Indent selected lines on Tab, and unindent them on Shift+Tab."""
         is_tab = event.key() == Qt.Key.Key_Tab and not event.modifiers()
         if is_tab and any(each.hasSelection() for each in self.carets.all()):
             self.lines.indent(1)
@@ -223,7 +222,7 @@ class TextInput(PromptView):
         return self._goes_home(event) or self._goes_by_word(event)
 
     def _goes_by_word(self, event: QtGui.QKeyEvent) -> bool:
-        """Handle the keys that go, select and erase by words."""
+        """Handle keys that move, select and delete by words."""
         key = word_key(event)
         if key is None or (key.erases and self.isReadOnly()):
             return False
@@ -237,7 +236,7 @@ class TextInput(PromptView):
         return True
 
     def _goes_home(self, event: QtGui.QKeyEvent) -> bool:
-        """Go to the first word of the row at Home, and from there to the row's start."""
+        """Go to the first word of the row on Home, and from there to the start of the row."""
         held = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if event.key() != Qt.Key.Key_Home or held & ~Qt.KeyboardModifier.ShiftModifier:
             return False
@@ -253,7 +252,7 @@ class TextInput(PromptView):
         if not len(self.carets) or not written or event.replacementLength():
             super().inputMethodEvent(event)
             return
-        super().inputMethodEvent(QtGui.QInputMethodEvent("", []))  # what was being composed goes
+        super().inputMethodEvent(QtGui.QInputMethodEvent("", []))  # removes the text being composed
         self.carets.edit(lambda cursor: cursor.insertText(written))
         if event.preeditString():
             super().inputMethodEvent(
@@ -261,16 +260,16 @@ class TextInput(PromptView):
             )
 
     def cut(self) -> None:
-        """Cut what the carets select; the line where nothing is selected."""
+        """Cut the selections of the carets, or the line if nothing is selected."""
         if not self.isReadOnly():
             self._clipboard.cut()
 
     def copy(self) -> None:
-        """Copy what the carets select; the line where nothing is selected."""
+        """Copy the selections of the carets, or the line if nothing is selected."""
         self._clipboard.copy()
 
     def paste(self) -> None:
-        """Paste at every caret; whole lines above that of the caret; files and pictures at one."""
+        """Paste text at every caret, whole lines above the caret's line, or files and pictures."""
         if self.isReadOnly():
             return
         data = QtGui.QGuiApplication.clipboard().mimeData()
@@ -284,31 +283,31 @@ class TextInput(PromptView):
                 self.pasted_whole.emit(pasted)
 
     def selectAll(self) -> None:  # noqa: N802 - overrides Qt
-        """Select the text whole, with one caret."""
+        """Select the whole text with one caret."""
         self.carets.drop()
         super().selectAll()
 
     def leave_carets(self) -> None:
-        """Reduce the carets to the one that is placed next."""
+        """Remove additional carets before the caret is placed."""
         self.carets.drop()
 
     def load(self, text: str) -> None:
-        """Begin with a text: no undo leads before it."""
+        """Load a text and clear the undo history."""
         self.carets.drop()
         super().load(text)
 
     def undo(self) -> None:
-        """Undo one step, and restore several carets."""
+        """Undo one step and restore its carets."""
         with self.showing_changes():
             self.carets.undo_by(super().undo)
 
     def redo(self) -> None:
-        """Make again what was undone."""
+        """Redo one step."""
         with self.showing_changes():
             self.carets.undo_by(super().redo)
 
     def contextMenuEvent(self, event: QtGui.QContextMenuEvent) -> None:
-        """Show the window's actions for a prompt; Qt's own menu without any."""
+        """Show the window's actions for a prompt, or Qt's menu if there are none."""
         menu = self.menu()
         if menu.isEmpty():
             super().contextMenuEvent(event)
@@ -326,7 +325,7 @@ class TextInput(PromptView):
         return menu
 
     def mousePressEvent(self, event: QtGui.QMouseEvent) -> None:
-        """Toggle a caret at Alt and a click; a click alone leaves one."""
+        """Toggle a caret on Alt with a click; a plain click leaves one caret."""
         self._column = None
         if event.button() == Qt.MouseButton.LeftButton and event.modifiers() == _COLUMN:
             self.carets.drop()
@@ -339,7 +338,7 @@ class TextInput(PromptView):
         ):
             self.caret_choice.toggle_at(self.cursorForPosition(event.position().toPoint()))
             return
-        if event.button() != Qt.MouseButton.RightButton:  # the menu is for all carets
+        if event.button() != Qt.MouseButton.RightButton:  # the menu applies to all carets
             self.carets.drop()
         super().mousePressEvent(event)
 
@@ -352,7 +351,7 @@ class TextInput(PromptView):
         super().mouseMoveEvent(event)
 
     def mouseReleaseEvent(self, event: QtGui.QMouseEvent) -> None:
-        """End a drag; at a click with Ctrl ask for the definition."""
+        """End a drag; on a click with Ctrl, request the definition."""
         if self._column is not None:
             self._column = None
             return
@@ -363,7 +362,7 @@ class TextInput(PromptView):
             self.request_definition.emit()
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        """Return whether files, pictures or text can be inserted; folders are for the window."""
+        """Return whether the data can be inserted: files, pictures or text, not folders."""
         if self.media is not None and self.media.leaves(source):
             return False
         return bool(self.media and self.media.wants(source)) or super().canInsertFromMimeData(
@@ -371,7 +370,7 @@ class TextInput(PromptView):
         )
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Insert what is dropped or pasted: text as it is, files and pictures as tokens."""
+        """Insert dropped or pasted data: text unchanged, files and pictures as references."""
         if self.media is not None and self.media.wants(source) and not self.isReadOnly():
             self.media.take(source)
             return

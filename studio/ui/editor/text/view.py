@@ -1,4 +1,4 @@
-"""The text editor: a plain text widget with a gutter, squiggles and typing that knows prompts."""
+"""The text editor: a plain text widget with gutter, squiggles and typing rules for prompts."""
 
 from __future__ import annotations
 
@@ -31,32 +31,32 @@ if TYPE_CHECKING:
     from studio.core.text.source import SourceText
 
 
-_CARET_MS = 30  # the rest of the window follows the caret just behind the key
+_CARET_MS = 30  # other parts of the window follow the caret after the key
 _LONG_CARET_MS = 200
 _LONG_CHARACTERS = 500_000
-"""From here on, reading the whole text costs as much as a key: the caret's followers wait."""
+"""Number of characters at which reading the text takes as long as a key: updates are delayed."""
 _SMALLEST, _LARGEST = 6.0, 40.0
 
 
 class PromptEditor(FollowsTheme, TextInput):
-    """Edits one prompt. Offsets in signals and methods are code points, as in `Span`."""
+    """Editor of one prompt. Offsets in signals and methods are code points, as in `Span`."""
 
     caret_moved = Signal(int)  # offset
-    breakpoint_toggled = Signal(str)  # name of the tool that a run should stop before
-    message_breakpoint_toggled = Signal(str)  # message that a run should stop before: "user 2"
-    request_fixes = Signal(int)  # line, from 0, whose bulb was clicked
+    breakpoint_toggled = Signal(str)  # name of the tool
+    message_breakpoint_toggled = Signal(str)  # message: "user 2"
+    request_fixes = Signal(int)  # line, from 0, whose light bulb was clicked
 
     def __init__(self, parent: QWidget | None = None, prompt: PromptText | None = None) -> None:
-        """Make it.
+        """Create it.
 
         Args:
-            parent: the widget it is in.
-            prompt: the text of another editor, to show it here too; a new one where None.
+            parent: parent widget.
+            prompt: the text of another editor, to be shown here as well; None creates a new one.
         """
         super().__init__(parent, prompt)
         self.reading = ParseTracker(self)
         self.problems: tuple[Problem, ...] = ()
-        """The problems underlined."""
+        """The underlined problems."""
         self._breakpoints = Breakpoints()
         self._is_going = False
         self._row_height = 0.0
@@ -69,7 +69,7 @@ class PromptEditor(FollowsTheme, TextInput):
         self._front = FrontLine(self)
         self._caret_line = CaretLine(self)
         self.run_lines = RunLines(self, self._gutter)
-        """The lines behind the moment of a run."""
+        """The lines of the run cursor."""
         self.ghosts = GhostValues(self)
         self.mark_bar = MarkBar(self)
         self.setVerticalScrollBar(self.mark_bar)
@@ -98,7 +98,7 @@ class PromptEditor(FollowsTheme, TextInput):
         self.prompt.lines.all_changed.connect(self._gutter.update)
         self.prompt.lines.rows_changed.connect(self._on_rows)
 
-    # -- what is known about the text -----------------------------------------------------------
+    # -- state of the text ----------------------------------------------------------------------
 
     @property
     def parsed(self) -> PromptDocument | None:
@@ -106,18 +106,18 @@ class PromptEditor(FollowsTheme, TextInput):
         return self.reading.document
 
     def document_now(self) -> PromptDocument | None:
-        """Return the document of the present text; None while a long one is being parsed."""
+        """Return the document of the current text; None while a long one is being parsed."""
         return self.reading.now()
 
     def set_document(self, document: PromptDocument) -> None:
-        """Take a parsed document: its problems and folds."""
+        """Set a parsed document with its problems and folds."""
         self.reading.take(document)
         self.folding.read(document)
         self.sticky.read(document)
         self.set_problems(document.problems)
 
     def set_problems(self, problems: Sequence[Problem]) -> None:
-        """Underline problems, those of the document and any found later (rendering)."""
+        """Underline problems of the document and of later stages (rendering)."""
         self.problems = tuple(problems)
         source = self.parsed.source if self.parsed else self.source()
         severities: dict[int, Severity] = {}
@@ -144,21 +144,21 @@ class PromptEditor(FollowsTheme, TextInput):
 
     @property
     def breakpoints(self) -> frozenset[int]:
-        """Lines, from 0, whose tool or message a run stops before."""
+        """Lines, from 0, of tools and messages with breakpoints."""
         return self._breakpoints.lines(self.parsed)
 
     def show_breakpoints(
         self, tools: frozenset[str], messages: frozenset[str] = frozenset()
     ) -> None:
-        """Mark the tools and the messages that a run stops before."""
+        """Mark tools and messages with breakpoints."""
         self._breakpoints.show(tools, messages)
         self._gutter.update()
 
     def toggle_breakpoint(self, line: int | None = None) -> bool:
-        """Request a breakpoint on the tool or message declared at a line from 0, or at the caret.
+        """Toggle a breakpoint of the tool or message at a line, counted from 0, or at the caret.
 
         Returns:
-            False where neither stands: a run can only stop at what it does.
+            False if there is neither at the line.
         """
         if self.parsed is None:
             return False
@@ -166,7 +166,7 @@ class PromptEditor(FollowsTheme, TextInput):
 
         at = self.textCursor().blockNumber() if line is None else line
         tool = tool_on_line(self.parsed, at)
-        # In a message's text it is the message that is meant, as in other debuggers.
+        # In the text of a message, the message is meant, as in other debuggers.
         message = message_on_line(self.parsed, at) or message_around(self.parsed, at)
         if tool is not None:
             self.breakpoint_toggled.emit(tool)
@@ -174,10 +174,10 @@ class PromptEditor(FollowsTheme, TextInput):
             self.message_breakpoint_toggled.emit(message)
         return tool is not None or message is not None
 
-    # -- looks ----------------------------------------------------------------------------------
+    # -- appearance -----------------------------------------------------------------------------
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         self.highlighter.recolor()
         self.marks.recolor()
         self._caret_line.recolor()
@@ -185,7 +185,7 @@ class PromptEditor(FollowsTheme, TextInput):
         self.run_lines.paint_again()
 
     def set_font_size(self, points: float, family: str = "") -> None:
-        """Show the text at a size, in points; in the bundled font where none is named."""
+        """Set the font size in points and the family; empty for the bundled font."""
         points = max(_SMALLEST, min(points, _LARGEST))
         self.setFont(mono_font(points, family))
         self.setTabStopDistance(2 * self.fontMetrics().horizontalAdvance(" "))
@@ -194,12 +194,12 @@ class PromptEditor(FollowsTheme, TextInput):
     # -- events ---------------------------------------------------------------------------------
 
     def closeEvent(self, event: QtGui.QCloseEvent) -> None:
-        """Leave nothing to do later."""
+        """Stop all delayed work."""
         self.rest()
         super().closeEvent(event)
 
     def rest(self) -> None:
-        """Do nothing later: the editor is about to go."""
+        """Stop all delayed work: the editor is about to be closed."""
         self._is_going = True
         self.reading.rest()
         self.prompt.left_by(self)
@@ -209,7 +209,7 @@ class PromptEditor(FollowsTheme, TextInput):
             self.prompt.rest()
 
     def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
-        """Keep the gutter as high as the text, and the caret in sight where a bar takes room."""
+        """Set the gutter's height, and keep the caret visible if a bar takes room."""
         was_shown = 0 <= self.cursorRect().bottom() <= event.oldSize().height()
         super().resizeEvent(event)
         if was_shown and event.size().height() < event.oldSize().height() and self.hasFocus():
@@ -219,14 +219,14 @@ class PromptEditor(FollowsTheme, TextInput):
         self.prompt.fit_views()
 
     def showEvent(self, event: QtGui.QShowEvent) -> None:
-        """Add the window's actions for texts, and fit the views: two sides may show the text."""
+        """Add the window's actions for texts, and fit the views, since two may show the text."""
         super().showEvent(event)
         in_text = Qt.ShortcutContext.WidgetShortcut
         self.addActions([e for e in self.window().actions() if e.shortcutContext() == in_text])
         self.prompt.fit_views()
 
     def hideEvent(self, event: QtGui.QHideEvent) -> None:
-        """Fit the views: another side may have the text for itself now."""
+        """Fit the views: another one may now show the text alone."""
         super().hideEvent(event)
         if not self._is_going:
             self.prompt.fit_views()
@@ -237,7 +237,7 @@ class PromptEditor(FollowsTheme, TextInput):
         self.prompt.fit_views()
 
     def paintEvent(self, event: QtGui.QPaintEvent) -> None:
-        """Color what is visible, and light the caret's line, before the text is painted."""
+        """Color the visible lines and highlight the caret's line before painting the text."""
         if not self.highlighter.is_done and not self.highlighter.is_done_to(self._lowest_line()):
             blocks = [block for block, _, _ in self.visible_blocks()]
             if blocks:
@@ -251,21 +251,21 @@ class PromptEditor(FollowsTheme, TextInput):
             self._front.paint(event.rect(), self.parsed)
 
     def _lowest_line(self) -> int:
-        """Return a line that is not above the lowest one on the screen, without walking there."""
+        """Return a line at or below the lowest visible one, without iterating."""
         if self.folding.is_any_closed:
             return self.blockCount()
         rows = self.viewport().height() // max(1, self.fontMetrics().height()) + 1
         return self.firstVisibleBlock().blockNumber() + rows
 
     def _scroll_past_end(self, _least: int, most: int) -> None:
-        """Let the last line scroll to the top, if there is more than the window shows."""
+        """Allow scrolling the last line to the top if the text is longer than the view."""
         last = self.document().lineCount() - 1
         if 0 < most < last:
-            # Before Qt fits the bar's value to the shorter range: the view does not jump.
+            # Before Qt limits the value to the shorter range, so that the view does not jump.
             self.mark_bar.setMaximum(last)
 
     def _on_update(self, rect: QRect, dy: int) -> None:
-        """Follow the text; beside a blinking caret or a line typed in nothing changes."""
+        """Update the gutter when the text scrolls or changes, except for one edited line."""
         if dy:
             self._gutter.scroll(0, dy)
         elif not self.prompt.lines.is_one_line and rect.height() > self._row_height:
@@ -273,7 +273,7 @@ class PromptEditor(FollowsTheme, TextInput):
 
     def _on_caret(self) -> None:
         if self._is_going:
-            return  # another editor of the same text moved the caret
+            return  # another editor of the text moved the caret
         cursor = self.textCursor()
         left = self._caret_line.follow(cursor)
         if left is not None:
@@ -283,7 +283,7 @@ class PromptEditor(FollowsTheme, TextInput):
         self._caret_timer.start(_LONG_CARET_MS if long else _CARET_MS)
 
     def _on_line(self, left: QtGui.QTextBlock, line: QtGui.QTextBlock) -> None:
-        """Show the line that the caret went to."""
+        """Update the gutter and the hints for the caret's new line."""
         self.sticky.follow()
         if not line.isVisible():
             self.folding.show_line(line.blockNumber())
@@ -295,7 +295,7 @@ class PromptEditor(FollowsTheme, TextInput):
             self.ensureCursorVisible()
 
     def _on_folded(self) -> None:
-        """Move the carets out of folded lines."""
+        """Move carets out of folded lines."""
         if not all(each.block().isVisible() for each in self.carets.all()):
             self.carets.move(_leave_hidden)
         self.viewport().update()
@@ -326,7 +326,7 @@ def _leave_hidden(cursor: QtGui.QTextCursor) -> None:
 
 
 def _fixes_by_line(problems: Sequence[Problem], source: SourceText) -> dict[int, str]:
-    """Return the effect of the first fix of each line with a slip."""
+    """Return the description of the first fix for each line with a problem."""
     found: dict[int, str] = {}
     for problem in sorted(problems, key=_weight):
         if problem.fixes and problem.severity is not Severity.HINT:

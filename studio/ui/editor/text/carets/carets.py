@@ -1,4 +1,4 @@
-"""More carets than one: each key and each command acts at every caret, as one step to undo."""
+"""Several carets: each key and each command acts at every caret, as one undo step."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from studio.ui.editor.text.prompt_view import PromptView
 
 MOST_CARETS = 1000
-"""Beside the usual one."""
+"""Maximum number of carets besides the text widget's own."""
 
 _KEEP = QTextCursor.MoveMode.KeepAnchor
 
@@ -22,41 +22,41 @@ Selected = tuple[int, int]
 
 
 class Carets(QObject):
-    """The carets beside that of the text widget, which is the first."""
+    """The carets in addition to the text widget's own, which is the first."""
 
-    moved = Signal()  # by a key or an edit; those that were chosen are where they were no more
-    dropped = Signal()  # only the usual one is left
+    moved = Signal()  # by a key or an edit, so that earlier selections are gone
+    dropped = Signal()  # only the text widget's caret is left
 
     def __init__(self, view: PromptView) -> None:
         super().__init__(view)
         self._view = view
         self._more: list[QTextCursor] = []
         self._steps: dict[tuple[int, int], tuple[list[Selected], list[Selected]]] = {}
-        """The carets before and after a step, by the steps that could be undone then."""
+        """Carets before and after a step, by the undo position of the step."""
         self._written: tuple[int, list[Selected]] | None = None
-        """Revision of the text and the carets after a change that the next may go on with."""
+        """Revision of the text and the carets after a change that the next one may join."""
         view.document().undoCommandAdded.connect(self._forget_undone)
 
     def __len__(self) -> int:
-        """Return the number of carets besides the usual one."""
+        """Return the number of additional carets."""
         return len(self._more)
 
     def all(self) -> list[QTextCursor]:
-        """Return all carets, that of the text widget first."""
+        """Return all carets, starting with that of the text widget."""
         return [self._view.textCursor(), *self._more]
 
     @property
     def more(self) -> list[QTextCursor]:
-        """Those beside that of the text widget, in the order in which they came."""
+        """The additional carets, in the order of their creation."""
         return list(self._more)
 
     def set_more(self, carets: Sequence[QTextCursor]) -> None:
-        """Have these beside that of the text widget, as many as there may be."""
+        """Set the additional carets, up to the maximum."""
         self._more = list(carets[:MOST_CARETS])
         self.show()
 
     def put(self, places: Sequence[Selected]) -> None:
-        """Put a caret at each of these places, the first one leading."""
+        """Set carets at these places; the first is that of the text widget."""
         self._more = [self.at(each) for each in places[1 : MOST_CARETS + 1]]
         self._view.setTextCursor(self.at(places[0]))
         self.show()
@@ -70,26 +70,26 @@ class Carets(QObject):
         return cursor
 
     def places(self) -> list[Selected]:
-        """Return the anchor and position of each, that of the text widget first."""
+        """Return the anchor and position of each caret, starting with that of the text widget."""
         return [(each.anchor(), each.position()) for each in self.all()]
 
     def in_order(self) -> list[QTextCursor]:
-        """Return all carets, from top to bottom."""
+        """Return all carets from top to bottom."""
         return sorted(self.all(), key=QTextCursor.selectionStart)
 
     def selected(self) -> list[str]:
-        """Return the selected text of each caret, from top to bottom, without empty ones."""
+        """Return the non-empty selected texts from top to bottom."""
         texts = (each.selectedText() for each in self.in_order() if each.hasSelection())
         return [text.replace("\u2029", "\n") for text in texts]
 
     @property
     def rows_of_a_page(self) -> int:
-        """Return the step of a page key: one row less than the window shows."""
+        """Return the number of rows that a page key moves: one less than the viewport shows."""
         rows = self._view.viewport().height() // max(1, self._view.fontMetrics().lineSpacing())
         return max(1, rows - 1)
 
     def lines(self) -> list[tuple[int, int]]:
-        """Return the first and last line of each run of lines with carets, from top to bottom."""
+        """Return the first and last line of each block of lines with carets, from top to bottom."""
         found: list[tuple[int, int]] = []
         document = self._view.document()
         for each in self.in_order():
@@ -97,7 +97,7 @@ class Carets(QObject):
             end = document.findBlock(each.selectionEnd())
             last = end.blockNumber()
             if each.hasSelection() and end.position() == each.selectionEnd():
-                last = max(first, last - 1)  # nothing of that line is selected
+                last = max(first, last - 1)  # no text of that line is selected
             if found and first <= found[-1][1] + 1:
                 found[-1] = (found[-1][0], max(found[-1][1], last))
             else:
@@ -105,28 +105,28 @@ class Carets(QObject):
         return found
 
     def drop(self) -> None:
-        """Leave only the usual caret."""
+        """Remove the additional carets."""
         self.dropped.emit()
         if self._more:
             self._more = []
             self.show()
 
-    # -- edits at all of them -------------------------------------------------------------------
+    # -- edits at all carets --------------------------------------------------------------------
 
     @contextmanager
     def one_step(self, *, keep: bool = False) -> Iterator[list[QTextCursor]]:
-        """Group the changes inside into one undo step, which restores the carets, too.
+        """Group the changes of the block into one undo step, which also restores the carets.
 
         Args:
-            keep: whether a caret stays before what is put in just where it stands.
+            keep: whether a caret stays before text that is inserted at its position.
 
         Yields:
-            The carets, that of the text widget first; they go along with the text.
+            All carets, starting with that of the text widget; they move with the text.
         """
         with self._going_along() as places:
             held = [_hold(each) for each in places] if keep else []
             step = QTextCursor(self._view.document())
-            step.setPosition(places[0].position())  # where Qt's own undo puts the caret
+            step.setPosition(places[0].position())  # where Qt's undo puts the caret
             step.beginEditBlock()
             try:
                 yield places
@@ -136,15 +136,15 @@ class Carets(QObject):
                     _let_go(*each)
 
     def edit(self, act: Callable[[QTextCursor], object], *, typed: str = "") -> None:
-        """Let every caret in turn, from the top, change the text.
+        """Change the text at every caret, from top to bottom.
 
         Args:
             act: changes the text at a caret.
-            typed: the character that was typed, if one was; one that is no blank is one step to
-                undo with those typed just before.
+            typed: the typed character, if any; except for blanks, it joins the undo step of the
+                characters before it.
 
-        Each has an edit block of its own, joined with the one before: in one for all, Qt takes
-        everything from the first caret to the last for changed, and colors it anew at each key.
+        Each change has its own edit block, joined with the previous one: with a single block, Qt
+        would highlight everything from the first to the last caret again at each key.
         """
         if self._view.isReadOnly():
             return
@@ -159,7 +159,7 @@ class Carets(QObject):
                     each.joinPreviousEditBlock()
                 act(each)
                 each.endEditBlock()
-                held.append(_hold(each))  # what the next writes just here comes behind it
+                held.append(_hold(each))  # the next caret's text is inserted after it
             for one in held:
                 _let_go(*one)
         self._written = (document.revision(), self.places()) if typed else None
@@ -167,8 +167,8 @@ class Carets(QObject):
 
     @contextmanager
     def _going_along(self, *, goes_on: bool = False) -> Iterator[list[QTextCursor]]:
-        """Take the carets as they are after the edits within, and note them for undo and redo."""
-        self._merge()  # an edit of somebody else may have taken away what was between them
+        """Use the carets after the edits, and record them for undo and redo."""
+        self._merge()  # another edit may have removed the text between them
         document, places = self._view.document(), self.all()
         before, steps = self.places(), document.availableUndoSteps()
         self.moved.emit()
@@ -199,7 +199,7 @@ class Carets(QObject):
         self.show()
 
     def undo_by(self, undo: Callable[[], None]) -> None:
-        """Undo or redo a step, and restore the carets that made it."""
+        """Undo or redo a step and restore its carets."""
         document = self._view.document()
         before = document.availableUndoSteps()
         self.moved.emit()
@@ -213,7 +213,7 @@ class Carets(QObject):
             self.show()
 
     def paint(self) -> None:
-        """Paint the carets that the text widget does not know."""
+        """Paint the additional carets, which the text widget does not know."""
         view = self._view
         painter = QPainter(view.viewport())
         color = QColor(view.palette().text().color())
@@ -225,7 +225,7 @@ class Carets(QObject):
                 painter.fillRect(rectangle, color)
         painter.end()
 
-    # -- inside ---------------------------------------------------------------------------------
+    # -- internals ------------------------------------------------------------------------------
 
     def _forget_undone(self) -> None:
         """Forget the carets of undone steps after a new step."""
@@ -264,9 +264,9 @@ class Carets(QObject):
 
 
 def _hold(cursor: QTextCursor) -> tuple[QTextCursor, QTextCursor]:
-    """Keep a caret before text that is inserted at its place; returns it with its anchor.
+    """Keep a caret before text that is inserted at its position; return it with its anchor.
 
-    Qt holds the position alone and lets the anchor move on, so that one has a cursor of its own.
+    Qt keeps only the position and moves the anchor, so the anchor has its own cursor.
     """
     anchor = QTextCursor(cursor)
     anchor.setPosition(cursor.anchor())
@@ -283,16 +283,16 @@ def _let_go(cursor: QTextCursor, anchor: QTextCursor) -> None:
 
 
 def _meet(first: Selected, second: Selected) -> bool:
-    """Return whether two selections overlap, where the second does not begin before the first.
+    """Return whether two selections overlap, if the second does not start before the first.
 
-    A caret that selects nothing is one with a selection that it touches.
+    A caret without a selection overlaps a selection that it touches.
     """
     is_bare = first[0] == first[1] or second[0] == second[1]
     return second[0] <= first[1] if is_bare else second[0] < first[1]
 
 
 def _union(cursors: Sequence[QTextCursor]) -> QTextCursor:
-    """Return one caret for several that met, which selects what they did."""
+    """Return one caret with the joined selection of several overlapping ones."""
     start = min(each.selectionStart() for each in cursors)
     end = max(each.selectionEnd() for each in cursors)
     leading = next((each for each in cursors if each.hasSelection()), cursors[0])

@@ -1,4 +1,4 @@
-"""Keys and clipboard for several carets."""
+"""Keys and clipboard with several carets."""
 
 from __future__ import annotations
 
@@ -29,32 +29,33 @@ _MOVES = {
     Qt.Key.Key_End: _Move.EndOfLine,
 }
 _FAR_MOVES = {Qt.Key.Key_Home: _Move.Start, Qt.Key.Key_End: _Move.End}
-"""With Ctrl."""
+"""Moves with Ctrl."""
 _PAGES = {Qt.Key.Key_PageUp: _Move.Up, Qt.Key.Key_PageDown: _Move.Down}
 _ERASES = (Qt.Key.Key_Backspace, Qt.Key.Key_Delete)
 _KEEP = QTextCursor.MoveMode.KeepAnchor
 
 _LINES = "application/x-prompt-studio-lines"
-"""Present where whole lines were taken: they go in above the line of the caret."""
+"""MIME type of whole lines, which are pasted above the caret's line."""
 _PARTS = "application/x-prompt-studio-parts"
 """MIME type of the selected parts, a JSON array."""
 
 
 class CaretKeys:
-    """Takes the keys of a text with several carets."""
+    """Handles the keys of a text with several carets."""
 
     def __init__(self, carets: Carets, typing: Callable[[QKeyEvent, QTextCursor], bool]) -> None:
-        """Make it.
+        """Create it.
 
         Args:
             carets: the carets.
-            typing: the typing rules at a caret; False leaves a key to the text widget.
+            typing: applies the typing rules at a caret; returns False to leave a key to the text
+                widget.
         """
         self._carets = carets
         self._typing = typing
 
     def press(self, event: QKeyEvent) -> bool:
-        """Handle a key where there are several carets; False leaves it to the text widget."""
+        """Handle a key if there are several carets; return False to leave it to the text widget."""
         if not len(self._carets):
             return False
         if event.key() == Qt.Key.Key_Escape:
@@ -122,14 +123,14 @@ class CaretKeys:
 
 
 class TextClipboard:
-    """Takes what the carets select, or their lines where they select nothing, and puts it in."""
+    """Copies, cuts and pastes the selections of the carets, or whole lines without a selection."""
 
     def __init__(self, carets: Carets, lines: LineEdits) -> None:
         self._carets = carets
         self._lines = lines
 
     def copy(self) -> None:
-        """Copy what the carets select; their lines where nothing is selected."""
+        """Copy the selections of the carets, or their lines if nothing is selected."""
         data = QMimeData()
         parts = self._carets.selected()
         if parts:
@@ -144,7 +145,7 @@ class TextClipboard:
         QGuiApplication.clipboard().setMimeData(data)
 
     def cut(self) -> None:
-        """Copy, and take it away."""
+        """Cut the selections of the carets, or their lines if nothing is selected."""
         self.copy()
         if self._carets.selected():
             self._carets.edit(lambda cursor: cursor.removeSelectedText())
@@ -152,7 +153,7 @@ class TextClipboard:
             self._lines.delete()
 
     def paste(self) -> bool:
-        """Paste whole lines, or at every caret; False leaves it to the text widget."""
+        """Paste whole lines, or at every caret; return False to leave it to the text widget."""
         data = QGuiApplication.clipboard().mimeData()
         text = data.text() if data is not None and data.hasText() else ""
         if not text:
@@ -168,7 +169,7 @@ class TextClipboard:
 
 
 def _step(cursor: QTextCursor, move: QTextCursor.MoveOperation, mode: QTextCursor.MoveMode) -> None:
-    """Move; an arrow key without Shift leaves a selection at its end, as everywhere."""
+    """Move a cursor; an arrow key without Shift goes to the end of a selection."""
     is_plain = mode != _KEEP and cursor.hasSelection()
     if is_plain and move in (_Move.Left, _Move.Right):
         at = cursor.selectionStart() if move == _Move.Left else cursor.selectionEnd()
@@ -178,7 +179,7 @@ def _step(cursor: QTextCursor, move: QTextCursor.MoveOperation, mode: QTextCurso
 
 
 def _parts(data: QMimeData, text: str, count: int) -> Iterator[str]:
-    """Return the text for each caret, from top to bottom: its own part if the numbers match."""
+    """Yield the text for each caret from top to bottom: its own part if the numbers match."""
     parts = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
     if data.hasFormat(_PARTS):
         from studio.core.text.values import parse_json
@@ -186,7 +187,7 @@ def _parts(data: QMimeData, text: str, count: int) -> Iterator[str]:
         try:
             held = parse_json(bytes(data.data(_PARTS).data()))
         except ValueError:
-            held = None  # another program may have put it there
+            held = None  # another program may have written it
         if isinstance(held, list) and all(isinstance(each, str) for each in held):
             parts = [str(each) for each in held]
     return iter(parts if len(parts) == count else [text] * count)

@@ -1,4 +1,4 @@
-"""Whole lines at once: moved, copied, deleted, joined and indented, each as one step to undo."""
+"""Commands on whole lines: move, copy, delete, join and indent, each as one undo step."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ _KEEP = QTextCursor.MoveMode.KeepAnchor
 _BLANKS = " \t"
 
 _Change = Callable[[list[str], QTextBlock], list[str]]
-"""Lines and the first of their blocks, to what becomes of them."""
+"""Function from lines and their first block to new lines."""
 
 
 class LineEdits:
-    """Works on the lines that the carets and selections touch."""
+    """Changes the lines of the carets and selections."""
 
     def __init__(self, view: PromptView, carets: Carets) -> None:
         self._view = view
         self._carets = carets
 
     def move(self, by: int) -> None:
-        """Swap with the line above (-1) or below (1); carets and selections move along.
+        """Move the lines above (-1) or below (1) the next one, with carets and selections.
 
-        It is the other line that is moved: what stands in the lines does not change.
+        The text of the other line is moved, so that these lines stay unchanged.
         """
         ranges = [each for each in self._ranges() if self._beside(each, by).isValid()]
         if not ranges:
@@ -58,7 +58,7 @@ class LineEdits:
         self._view.ensureCursorVisible()
 
     def copy(self, by: int) -> None:
-        """Write the lines once more, above (-1) or below (1); the carets are in the copy."""
+        """Duplicate the lines above (-1) or below (1); the carets are in the copy."""
         ranges = self._ranges()
         if not ranges:
             return
@@ -73,7 +73,7 @@ class LineEdits:
         self._view.ensureCursorVisible()
 
     def delete(self) -> None:
-        """Take the lines away; the carets keep their columns in the lines that come up."""
+        """Delete the lines; the carets keep their columns."""
         ranges = self._ranges()
         if not ranges:
             return
@@ -91,7 +91,7 @@ class LineEdits:
         self._view.ensureCursorVisible()
 
     def join(self) -> None:
-        """Put the next line behind this one, with one blank between; or all lines selected."""
+        """Join the next line to this one with one blank, or join all selected lines."""
         ranges = self._ranges()
         ranges = [
             (first, last + 1 if first == last else last)
@@ -110,16 +110,16 @@ class LineEdits:
         self._view.ensureCursorVisible()
 
     def open_line(self, by: int) -> None:
-        """Begin a line above (-1) or below (1) that of each caret, and go there."""
+        """Insert a line above (-1) or below (1) that of each caret, and go to it."""
         if not self._view.isReadOnly():
             self._carets.edit(lambda cursor: self._open_line(cursor, by))
 
     def indent(self, by: int) -> None:
-        """Move the lines in or out by two spaces."""
+        """Indent or unindent the lines by two spaces."""
         self._change(_indented if by > 0 else _outdented)
 
     def comment(self, *, out: bool | None = None) -> None:
-        """Comment the lines out or in; without an argument, in if all of them are comments."""
+        """Comment the lines out or in; without an argument, in if all are comments."""
         state_before = self._view.highlighter.state_before
 
         def changed(lines: list[str], first: QTextBlock) -> list[str]:
@@ -135,12 +135,12 @@ class LineEdits:
         for first, last in self._ranges():
             hidden = (self._block(number) for number in range(first, last + 1))
             if not all(block.isVisible() for block in hidden):
-                self._view.folding.unfold_all()  # what is folded away is not changed unseen
-            self._view.highlighter.read_to(last)  # a wrong guess would be written into the text
+                self._view.folding.unfold_all()  # folded text must not be changed invisibly
+            self._view.highlighter.read_to(last)  # a wrong state would write wrong comments
         self._change(changed)
 
     def trim(self) -> None:
-        """Take the blanks at the ends of the lines away: of those selected, else of all."""
+        """Remove the spaces at the ends of the selected lines, or of all lines."""
         if any(each.hasSelection() for each in self._carets.all()):
             self._change(_trimmed)
             return
@@ -155,7 +155,7 @@ class LineEdits:
                 block = block.next()
 
     def select(self) -> None:
-        """Select the lines whole; once more takes the next one too."""
+        """Select the whole lines; repeated, also the next line."""
 
         def whole(cursor: QTextCursor) -> None:
             document = self._view.document()
@@ -168,11 +168,11 @@ class LineEdits:
         self._carets.move(whole)
 
     def text(self) -> str:
-        """Return the lines, each with its end."""
+        """Return the lines, each with its line end."""
         return "".join(f"{self._text(*each)}\n" for each in self._carets.lines())
 
     def put_above(self, text: str) -> None:
-        """Put whole lines in above that of each caret; the carets stay where they are."""
+        """Insert whole lines above that of each caret; the carets stay."""
         if self._view.isReadOnly():
             return
         with self._carets.one_step() as places:
@@ -239,13 +239,13 @@ class LineEdits:
         return cursor.selectedText().replace("\u2029", "\n")
 
     def _open(self, block: QTextBlock) -> None:
-        """Unfold folded lines before they are changed."""
+        """Unfold lines before they are changed."""
         if not block.isVisible() or self._view.folding.is_closed(block.blockNumber()):
             self._view.folding.unfold_all()
 
 
 def _kind(line: str, state: State) -> CommentKind:
-    """Return the comment syntax of a line, from the text before it."""
+    """Return the comment syntax of a line from the lexer state before it."""
     if state.zone == "start" and line.removeprefix("\ufeff").rstrip() in ("---", "+++"):
         return "delimiter"
     if state.zone == "front" and line.rstrip() == state.delimiter:
@@ -273,7 +273,7 @@ def _trimmed(lines: list[str], _first: QTextBlock) -> list[str]:
 
 
 def _rewrite(block: QTextBlock, old: str, new: str) -> None:
-    """Make a line of another: what both have stays, and the carets in it."""
+    """Replace a line but keep the common parts and the carets in them."""
     kept, is_longer = (old.strip(), True) if len(new) > len(old) else (new.strip(), False)
     at, to = old.find(kept), new.find(kept)
     if old == new or at < 0 or to < 0:

@@ -1,4 +1,4 @@
-"""Selection commands: further places of the same text, lines, columns, parts of the prompt."""
+"""Selection commands: more matches of the same text, lines, columns, parts of the prompt."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from studio.ui.editor.text.prompt_view import PromptView
 
 
-# Columns of a line as they are seen, and the UTF-16 positions that Qt has for them.
+# Conversion between visible columns of a line and Qt's UTF-16 positions.
 
 
 def whole_position(text: str, position: int) -> int:
-    """Return the UTF-16 position, or the one before it where it would cut a character in two."""
+    """Return the UTF-16 position, or the previous one if it would split a character."""
     if text.isascii():
         return min(position, len(text))
     units = 0
@@ -35,7 +35,7 @@ def whole_position(text: str, position: int) -> int:
 
 
 def shown_column(text: str, position: int) -> int:
-    """Return the screen cells before a UTF-16 position of a line."""
+    """Return the number of screen cells before a UTF-16 position of a line."""
     units = column = 0
     for char in text:
         if units >= position:
@@ -73,23 +73,23 @@ _REMEMBERED = 200
 
 
 class CaretChoice(QObject):
-    """Adds carets, and takes them back one by one."""
+    """Adds carets and removes them one by one."""
 
     def __init__(self, view: PromptView, carets: Carets) -> None:
         super().__init__(view)
         self._view = view
         self._carets = carets
         self._word: Selected | None = None
-        """The word that the first choice of a match selected: only whole words are its matches."""
+        """The word that was selected first: then only whole words match."""
         self._chosen: list[list[Selected]] = []
-        """The carets before each one that was added."""
+        """The carets before each addition."""
         carets.moved.connect(self._forget)
         carets.dropped.connect(self._on_dropped)
 
-    # -- places of the same text ----------------------------------------------------------------
+    # -- matches of the same text ---------------------------------------------------------------
 
     def add_next(self) -> None:
-        """Select the word at each caret; with a selection, add the next place of the same text."""
+        """Select the word at each caret, or add the next match of the selected text."""
         if self._select_words():
             return
         found = self._next_match()
@@ -99,7 +99,7 @@ class CaretChoice(QObject):
             self._show_place(found[1])
 
     def skip_next(self) -> None:
-        """Go on to the next place of the selected text without the one chosen last."""
+        """Go to the next match of the selected text without the last added one."""
         if self._select_words():
             return
         found = self._next_match()
@@ -115,7 +115,7 @@ class CaretChoice(QObject):
         self._show_place(found[1])
 
     def add_all(self) -> None:
-        """Put a caret at every place of the selected text, or of the word at the caret."""
+        """Set a caret at every match of the selected text or of the word at the caret."""
         self._note()
         self._select_words()
         main = self._view.textCursor()
@@ -123,7 +123,7 @@ class CaretChoice(QObject):
         self._carets.set_more([self._carets.at(each) for each in places[:MOST_CARETS]])
 
     def select(self, places: Sequence[Selected]) -> None:
-        """Put a caret on each of these selections; the first not above the caret leads."""
+        """Set a caret for each selection; the first one not above the caret is the main one."""
         self._note()
         at = self._view.textCursor().selectionStart()
         first = next((i for i, each in enumerate(places) if each[0] >= at), 0)
@@ -140,7 +140,7 @@ class CaretChoice(QObject):
     # -- clicks, lines, columns -----------------------------------------------------------------
 
     def toggle_at(self, place: QTextCursor) -> None:
-        """Put a caret where there was none, or remove the one that was there."""
+        """Add a caret, or remove the caret at the same place."""
         self._note()
         position, more = place.position(), self._carets.more
         kept = [each for each in more if each.position() != position]
@@ -152,7 +152,7 @@ class CaretChoice(QObject):
         self._carets.set_more(kept)
 
     def add_line(self, by: int) -> None:
-        """Add a caret in the line above (-1) or below (1) the outermost one, in its column."""
+        """Add a caret in the line above (-1) or below (1) the outermost one, in the same column."""
         carets = self._carets.in_order()
         outer = QTextCursor(carets[0] if by < 0 else carets[-1])
         move = QTextCursor.MoveOperation
@@ -164,7 +164,7 @@ class CaretChoice(QObject):
             self._show_place(position)
 
     def at_line_ends(self) -> None:
-        """Put a caret at the end of each selected line."""
+        """Set a caret at the end of each selected line."""
         self._note()
         document, made = self._view.document(), []
         for first, last in self._carets.lines():
@@ -175,7 +175,7 @@ class CaretChoice(QObject):
         self._carets.put(made)
 
     def select_column(self, start: QTextCursor, end: QTextCursor) -> None:
-        """Put a caret in each line between two places, each selecting the same columns."""
+        """Set a caret in each line between two positions, selecting the same columns."""
         document = self._view.document()
         first, last = start.blockNumber(), end.blockNumber()
         step = 1 if last >= first else -1
@@ -188,10 +188,10 @@ class CaretChoice(QObject):
                 made.append((begin + position_at(text, left), begin + position_at(text, right)))
         self._carets.put([made[-1], *made[:-1]])
 
-    # -- inside ---------------------------------------------------------------------------------
+    # -- internals ------------------------------------------------------------------------------
 
     def _select_words(self) -> bool:
-        """Select the word at each caret that selects nothing; whether there was one."""
+        """Select the word at each caret without a selection; return whether there was one."""
         carets = self._carets.all()
         bare = [each for each in carets if not each.hasSelection()]
         for each in bare:
@@ -214,7 +214,7 @@ class CaretChoice(QObject):
         return next((each for each in self._matches() if each[0] not in taken), None)
 
     def _show_place(self, position: int) -> None:
-        """Scroll there; the usual caret stays where it is."""
+        """Scroll to a position; the main caret stays."""
         view, main = self._view, self._view.textCursor()
         view.folding.show_line(view.document().findBlock(position).blockNumber())
         view.blockSignals(True)
@@ -236,15 +236,15 @@ class CaretChoice(QObject):
 
 
 class StructureSelection:
-    """Grows and shrinks the selection, and goes to the bracket that belongs to one."""
+    """Expands and shrinks the selection by structure, and goes to matching brackets."""
 
     def __init__(self, view: PromptView) -> None:
         self._view = view
         self._before: list[tuple[Span, Span]] = []
-        """Selections before each expansion, with their results."""
+        """Selections before and after each expansion."""
 
     def grow(self) -> None:
-        """Select the next larger part of the prompt."""
+        """Expand the selection to the next larger part of the prompt."""
         from studio.application.editing.structure import next_larger
         from studio.core.prompty.parse import parse
 
@@ -259,7 +259,7 @@ class StructureSelection:
             self._select(larger)
 
     def shrink(self) -> None:
-        """Select what was selected before the last growth."""
+        """Restore the selection before the last expansion."""
         source, cursor = self._view.source(), self._view.textCursor()
         start, end = cursor.selectionStart(), cursor.selectionEnd()
         chosen = Span(source.from_utf16(start), source.from_utf16(end))
@@ -269,13 +269,13 @@ class StructureSelection:
             self._before.clear()
 
     def go_to_bracket(self) -> None:
-        """Put the caret at the bracket that belongs to the one beside it."""
+        """Move the caret to the matching bracket."""
         source, cursor = self._view.source(), self._view.textCursor()
         at = source.from_utf16(cursor.position())
         pair = matching_bracket(source.text, at)
         if pair is not None:
             here, other = pair
-            # Outside of both, so that the same key leads back.
+            # Outside both brackets, so that the same key returns.
             self._view.set_caret(other + (1 if other > here else 0))
             self._view.ensureCursorVisible()
 
@@ -294,13 +294,13 @@ def _column_of(cursor: QTextCursor) -> int:
 def _places_like(
     source: SourceText, chosen: tuple[int, int], start: int, *, whole: bool
 ) -> Iterator[tuple[int, int]]:
-    """Find the selected text from a place on, and then from the start.
+    """Yield matches of the selected text from a position on, then from the start.
 
     Args:
         source: the text.
-        chosen: what is selected of it, in UTF-16 units, as are the places found.
-        start: the place.
-        whole: whether only whole words count.
+        chosen: the selection; it and the matches are in UTF-16 units.
+        start: the position.
+        whole: whether to match only whole words.
     """
     text = source.text
     wanted = text[source.from_utf16(chosen[0]) : source.from_utf16(chosen[1])]

@@ -1,7 +1,7 @@
-"""Stops of the keys that move and delete by words, as in VS Code.
+"""Moving and deleting by words, as in VS Code.
 
-To the right that is the end of a word, to the left its beginning; a run of signs is a word too, and
-a single sign before a word belongs to it.
+A move to the right stops at the end of a word, a move to the left at its start. Several punctuation
+characters are a word; a single one before a word belongs to it.
 """
 
 from typing import NamedTuple
@@ -16,16 +16,16 @@ _KEEP = QTextCursor.MoveMode.KeepAnchor
 
 
 class WordKey(NamedTuple):
-    """The action of a word key."""
+    """Action of a key that moves or deletes by words."""
 
     by: int
-    """-1 to the left, 1 to the right."""
+    """Direction: -1 for left, 1 for right."""
 
     selects: bool = False
-    """Whether a selection goes along."""
+    """Whether the selection is extended."""
 
     erases: bool = False
-    """Whether what is passed over goes."""
+    """Whether the text is deleted."""
 
 
 _WORD_KEYS = (
@@ -46,13 +46,14 @@ def word_key(event: QKeyEvent) -> WordKey | None:
 def go_by_word(
     cursor: QTextCursor, by: int, mode: QTextCursor.MoveMode, *, alone: bool = True
 ) -> None:
-    """Go to the next stop, in another line where this one ends.
+    """Go to the next stop, across line ends.
 
     Args:
-        cursor: what goes.
-        by: -1 to the left, 1 to the right.
-        mode: whether a selection goes along.
-        alone: whether it is the only caret; several stop at single signs, too, and so keep step.
+        cursor: the cursor to move.
+        by: -1 for left, 1 for right.
+        mode: whether the selection is extended.
+        alone: whether it is the only caret; several carets also stop at single punctuation
+            characters and so stay aligned.
     """
     block, column = cursor.block(), cursor.positionInBlock()
     if column == _edge(block, by):
@@ -67,14 +68,14 @@ def go_by_word(
 
 
 def erase_word(cursor: QTextCursor, by: int) -> None:
-    """Erase what is selected, else up to the next stop; several blanks go by themselves."""
+    """Delete the selection, or the text to the next stop; several blanks count as a word."""
     if not cursor.hasSelection():
         block, column = cursor.block(), cursor.positionInBlock()
         line = _units(block.text())
         if column == _edge(block, by):
             beside = block.previous() if by < 0 else block.next()
             if not beside.isValid() or not beside.isVisible():
-                return  # the end of the text, or what is folded away
+                return  # the end of the text, or folded text
             words = _units(beside.text())
             blanks = len(words) - len(words.lstrip(_BLANKS))
             stop = beside.position() + (len(words) if by < 0 else blanks)
@@ -93,7 +94,7 @@ def previous_stop(line: str, column: int, *, alone: bool = True) -> int:
 
 
 def next_stop(line: str, column: int) -> int:
-    """Return the end of the word behind a column; the line's end if there is none."""
+    """Return the end of the word after a column; the line's end if there is none."""
     word = _word_behind(line, column)
     if word is not None and _is_one_sign(line, word) and _kind(line, word[1]) == "w":
         word = _word_behind(line, word[1])
@@ -138,7 +139,7 @@ def _is_one_sign(line: str, word: tuple[int, int]) -> bool:
 
 
 def _kind(line: str, at: int) -> str:
-    """Return `w` for a letter, `.` for a sign, a blank beside the line."""
+    """Return `w` for a letter, `.` for punctuation, or a blank outside the line."""
     if not 0 <= at < len(line) or line[at] in _BLANKS:
         return " "
     return "." if line[at] in _SIGNS else "w"
@@ -149,7 +150,7 @@ def _edge(block: QTextBlock, by: int) -> int:
 
 
 def _visible(block: QTextBlock, by: int) -> QTextBlock:
-    """Return the next line that is not folded away."""
+    """Return the next unfolded line."""
     block = block.previous() if by < 0 else block.next()
     while block.isValid() and not block.isVisible():
         block = block.previous() if by < 0 else block.next()
@@ -157,11 +158,11 @@ def _visible(block: QTextBlock, by: int) -> QTextBlock:
 
 
 def _units(text: str) -> str:
-    """Return the line with a letter for each of the units that Qt counts."""
+    """Return the line with one letter for each UTF-16 unit of a character."""
     return text if text.isascii() else "".join(c if c <= "\uffff" else "xx" for c in text)
 
 
-# Which keys ask for something and write nothing, and where Home goes.
+# Keys that are commands, and the target of Home.
 
 _COMMANDS = (
     Qt.KeyboardModifier.ControlModifier
@@ -174,24 +175,24 @@ _ALT_GR = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
 
 
 def is_command(event: QKeyEvent) -> bool:
-    """Return whether the keys ask for something, and write nothing.
+    """Return whether a key is a command that writes no text.
 
-    Where AltGr is Ctrl with Alt, as on Windows, it writes brackets and braces on many keyboards.
+    On Windows, AltGr is Ctrl with Alt and writes brackets and braces on many keyboards.
     """
     held = event.modifiers()
     if held == Qt.KeyboardModifier.NoModifier:
-        return False  # told apart for speed: each `&` of Python's flags costs 2 µs
+        return False  # separate tests for speed: each `&` of Python's flags costs 2 µs
     by_alt_gr = held & _ALT_GR == _ALT_GR and bool(event.text()) and event.text().isprintable()
     return bool(held & _COMMANDS) and not by_alt_gr
 
 
 def smart_home(cursor: QTextCursor, mode: QTextCursor.MoveMode) -> None:
-    """Go to the first word of the row, or to its start where the cursor is there already."""
+    """Go to the first word of the row, or to its start if the cursor is already there."""
     before = cursor.position()
     cursor.movePosition(QTextCursor.MoveOperation.StartOfLine, mode)
     block = cursor.block()
     if cursor.position() != block.position():
-        return  # a row that goes on from the one above has no indent
+        return  # a wrapped row has no indentation
     text = block.text()
     first = block.position() + len(text) - len(text.lstrip(" \t"))
     if before != first:

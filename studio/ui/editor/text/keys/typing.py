@@ -1,4 +1,4 @@
-"""Automatic additions to typed text: pure rules over the line around the caret."""
+"""Automatic insertions while typing: pure rules on the line around the caret."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 CommentKind: TypeAlias = Literal["#", "body", "delimiter"]
-"""Comment syntax of a line: `#` as in YAML, that of the template, or none."""
+"""Comment syntax of a line: `#` in YAML, that of the template in the body, or none."""
 
 PAIRS = {"(": ")", "[": "]", "{": "}", '"': '"', "'": "'", "`": "`"}
-"""An opening character and the one that is put in after it."""
+"""Opening characters and the closing ones that are inserted after them."""
 
 _LIST = re.compile(
     r"(?P<indent>\s*)(?P<mark>[-*+]|(?P<number>\d+)(?P<dot>[.)]))(?P<gap>\s+)(?P<rest>.*)$"
@@ -35,13 +35,13 @@ _OPENS_BLOCK = re.compile(r"[^#]*:\s*(?:[|>][+-]?\d?)?\s*$")
 
 @dataclass(frozen=True, slots=True)
 class TypedEdit:
-    """An edit in place of the plain key."""
+    """An edit that replaces the plain key."""
 
     insert: str
-    """Text put in at the caret (in place of a selection)."""
+    """Text to insert at the caret (replacing a selection)."""
 
     back: int = 0
-    """Number of characters by which the caret goes back afterwards."""
+    """Number of characters by which the caret moves back afterwards."""
 
     overwrite: int = 0
     """Number of characters after the caret that are removed first."""
@@ -62,8 +62,8 @@ def on_character(
         char: the character typed.
         before: the line up to the caret.
         after: the line from the caret on.
-        selected: the selected text, which a pair is put around; it stays selected, so that a second
-            brace makes an expression of it and the next character takes its place.
+        selected: the selected text, which a pair encloses; it stays selected, so that a second
+            brace makes it an expression and any other character replaces it.
         yaml: whether the line is front matter or another YAML part.
         expressions: whether `{{` opens an expression here; not in format strings.
     """
@@ -89,7 +89,7 @@ def on_character(
     if after and not after[0].isspace() and after[0] not in ")]},:;.\"'`":
         return None
     if char in "\"'`" and not yaml and char == "'":
-        return None  # an apostrophe, in prose
+        return None  # an apostrophe in prose
     if char in "\"'`" and before and (before[-1].isalnum() or before[-1] in "\"'`\\"):
         return None
     return TypedEdit(char + PAIRS[char], back=1)
@@ -103,7 +103,7 @@ def _second_of_two(char: str, before: str) -> TypedEdit | None:
 
 
 def _put_around(char: str, selected: str, *, is_expression: bool) -> TypedEdit:
-    """Put a pair around the selection and keep it; a second brace makes an expression."""
+    """Enclose the selection in a pair and keep it; a second brace makes it an expression."""
     gap = " " if char == "{" and is_expression else ""
     return TypedEdit(
         f"{char}{gap}{selected}{gap}{PAIRS[char]}", back=1 + len(gap), select=len(selected)
@@ -111,11 +111,11 @@ def _put_around(char: str, selected: str, *, is_expression: bool) -> TypedEdit:
 
 
 def on_return(before: str, after: str, *, yaml: bool) -> TypedEdit | None:
-    """Return the new line's indent: that of the block, deeper after an opened one.
+    """Return the edit for Return: a line with the block's indentation, deeper after an opening.
 
-    A list in the body goes on by itself. In YAML the next line keeps the column of the dash, and
-    goes deeper only in an item with keys, a block of text or an open bracket. A line that has only
-    an indent loses it.
+    A list in the body is continued. In YAML, the next line keeps the column of the dash and is
+    deeper only in an item with keys, a block of text or an open bracket. A line with only an
+    indentation loses it.
     """
     indent = before[: len(before) - len(before.lstrip())]
     if before and indent == before and not after.strip():
@@ -132,14 +132,14 @@ def on_return(before: str, after: str, *, yaml: bool) -> TypedEdit | None:
 
 
 def empty_item(before: str, after: str) -> str:
-    """Return the mark of a list, with its gap, that is alone on a line; else nothing."""
+    """Return the marker of a list and its gap if it is alone on a line; otherwise ""."""
     item = _LIST.match(before)
     alone = item is not None and not item["rest"] and not after.strip()
     return before.lstrip() if alone else ""
 
 
 def _deeper(line: str) -> str:
-    """Return how much deeper than its first character the line after a line of YAML begins."""
+    """Return the additional indentation of the line after a line of YAML."""
     item = _DASH.match(line)
     if item is not None:
         rest = line[item.end() :]
@@ -151,12 +151,12 @@ def _deeper(line: str) -> str:
 
 
 def _is_bracket_open(text: str) -> bool:
-    """Return whether a value of YAML begins a flow list or mapping that its line does not end."""
+    """Return whether a value of YAML starts a flow list or mapping that its line does not close."""
     return text[:1] in ("[", "{") and sum(map(text.count, "[{")) > sum(map(text.count, "]}"))
 
 
 def on_backspace(before: str, after: str) -> TypedEdit | None:
-    """Return the edit that removes an empty pair as one, and an indent by two."""
+    """Return the edit that removes an empty pair as a whole, or an indentation of two."""
     if before and after and PAIRS.get(before[-1]) == after[0]:
         return TypedEdit("", overwrite=1, erase=1)
     if before and not before.strip(" ") and len(before) > 1:
@@ -167,15 +167,15 @@ def on_backspace(before: str, after: str) -> TypedEdit | None:
 def comment_lines(
     lines: list[str], *, yaml: bool, template: str = "jinja2", out: bool | None = None
 ) -> list[str]:
-    """Comment the lines out, or in again.
+    """Comment lines out or in.
 
-    YAML has `#`; a body has the template's own comments, and none in format strings.
+    YAML uses `#`; a body uses the comments of its template language, and format strings have none.
 
     Args:
         lines: whole lines.
         yaml: whether they are YAML.
         template: the language of the body's expressions.
-        out: whether out or in; where None, in again if all of them are comments.
+        out: whether to comment out or in; None: in if all lines are comments.
     """
     if template == "fstring" and not yaml:
         return lines
@@ -185,7 +185,7 @@ def comment_lines(
         out = any(text is None for line, text in zip(lines, inner, strict=True) if line.strip())
     if not out:
         return [line if text is None else text for line, text in zip(lines, inner, strict=True)]
-    # The template's comments do not stand in one another.
+    # Comments of templates cannot be nested.
     fresh = [
         bool(line.strip()) and (yaml or text is None)
         for line, text in zip(lines, inner, strict=True)
@@ -207,13 +207,13 @@ def comment_parts(
     template: str = "jinja2",
     out: bool | None = None,
 ) -> list[str]:
-    """Comment lines of several kinds out, or in again; delimiters stay: they part the others.
+    """Comment lines of several kinds out or in; delimiters stay unchanged.
 
     Args:
         lines: whole lines.
-        kinds: what each of them is.
+        kinds: kind of each line.
         template: the language of the body's expressions.
-        out: whether out or in; where None, in again if all of them are comments.
+        out: whether to comment out or in; None: in if all lines are comments.
     """
     parts = [
         (kind, [line for line, _ in part])
@@ -239,7 +239,7 @@ def comment_parts(
 
 
 def _commented(line: str, opening: str, closing: str) -> str | None:
-    """Return the text inside a comment that is a whole line; None for another line."""
+    """Return the text of a line that is one whole comment; None for another line."""
     start, end = opening.strip(), closing.strip()
     found = re.match(
         rf"^(\s*){re.escape(start)} ?(.*?)" + (rf" ?{re.escape(end)}(\s*)$" if end else r"(\s*)$"),
@@ -253,7 +253,7 @@ def _commented(line: str, opening: str, closing: str) -> str | None:
         depth = 0
         for sign in re.findall(rf"{re.escape(start[:2])}|{re.escape(end)}", text):
             depth += -1 if sign == end else 1
-            if depth < 0:  # comments and text beside each other
+            if depth < 0:  # comments and other text in one line
                 return None
     return f"{indent}{text}{blank}"
 
@@ -265,7 +265,7 @@ def _comment_signs(*, yaml: bool, template: str) -> tuple[str, str]:
 
 
 def _comment_out(line: str, opening: str, closing: str, depth: int) -> str:
-    """Return a line as a comment; where its text closes it (`#}`), another begins there."""
+    """Return a line as a comment; if its text contains `#}`, a new comment is opened after it."""
     text = line.rstrip() if closing else line
     end = closing.strip()
     inner = text[depth:].replace(end, end + opening.strip()) if end else text[depth:]
@@ -273,7 +273,7 @@ def _comment_out(line: str, opening: str, closing: str, depth: int) -> str:
 
 
 def _inside_braces(char: str, before: str, after: str) -> TypedEdit | None:
-    """Return the edit of a key of `{{ name }}` typed out, over what was put in already."""
+    """Return the edit for a key of a typed `{{ name }}` that overwrites inserted characters."""
     closed = after[:3] in (" }}", " %}", " #}")
     if char == " " and closed:
         fresh = before.endswith(("{{ ", "{% ", "{# "))
@@ -286,7 +286,7 @@ def _inside_braces(char: str, before: str, after: str) -> TypedEdit | None:
 
 
 def _is_space_typed_over(before: str, after: str) -> bool:
-    """Return whether the space before the closing braces was typed over, so they need another."""
+    """Return whether the space before the closing braces was typed over and must be inserted."""
     if not before.endswith(" ") or not after.startswith(("}}", "%}", "#}")):
         return False
     opened = max(before.rfind(each) for each in ("{{", "{%", "{#"))
@@ -302,37 +302,37 @@ def _is_open(char: str, before: str) -> bool:
     return before.count(opening) > before.count(char)
 
 
-# Carries keys to the typing rules and their answers into the text.
+# Applies the typing rules to keys and writes their edits into the text.
 
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 @dataclass(frozen=True, slots=True)
 class _OfferedMark:
-    """The mark of a list that the editor wrote, and how much of it the user typed again."""
+    """A list marker that the editor inserted, and how much of it the user typed again."""
 
     rest: str = ""
-    """Part of the mark and its gap that is not typed yet."""
+    """Part of the marker and its gap that is not typed yet."""
 
     revision: int = 0
-    """Revision of the document when the mark was written."""
+    """Revision of the document after the marker was inserted."""
 
     position: int = 0
-    """Place behind the mark, in UTF-16 units."""
+    """Position after the marker in UTF-16 units."""
 
     eaten: str = ""
-    """Typed part that was not inserted."""
+    """Typed part that was not inserted again."""
 
 
 class TypingKeys:
-    """Decides about keys before the text widget does."""
+    """Handles keys before the text widget."""
 
     def __init__(self, editor: PromptView) -> None:
         self._editor = editor
         self._offered = _OfferedMark()
 
     def press(self, event: QKeyEvent) -> bool:
-        """Handle a key; False leaves it to the text widget."""
+        """Handle a key; return False to leave it to the text widget."""
         if is_command(event) or self._editor.isReadOnly():
             return False
         if self._open_front(event):
@@ -348,27 +348,27 @@ class TypingKeys:
         return True
 
     def offer_mark(self) -> None:
-        """Note the mark of a list before the caret: the user who types it too means this one."""
+        """Record the inserted list marker before the caret, which the user may type again."""
         cursor = self._editor.textCursor()
         mark = empty_item(*_around(cursor))
         self._offered = _OfferedMark(mark, cursor.document().revision(), cursor.position())
 
     def _eats(self, event: QKeyEvent, cursor: QTextCursor) -> bool:
-        """Return whether a key types the next character of the mark that is there already."""
+        """Return whether a key types the next character of the inserted marker."""
         mark = self._offered
         if not mark.rest or not event.text():
             return False
         if (cursor.document().revision(), cursor.position()) != (mark.revision, mark.position):
             return False
         if cursor.hasSelection() or event.text() != mark.rest[0]:
-            cursor.insertText(mark.eaten)  # another word begins with this character
+            cursor.insertText(mark.eaten)  # another word starts with this character
             self._offered = _OfferedMark()
             return False
         self._offered = replace(mark, rest=mark.rest[1:], eaten=mark.eaten + mark.rest[0])
         return True
 
     def write(self, event: QKeyEvent, cursor: QTextCursor) -> bool:
-        """Write what a key means at a cursor; False where it is the plain character."""
+        """Write the edit for a key at a cursor; return False for the plain character."""
         char = event.text()
         if len(char) == 1 and char.isprintable():
             return self._character(char, cursor)
@@ -386,9 +386,9 @@ class TypingKeys:
         return False
 
     def _open_front(self, event: QKeyEvent) -> bool:
-        """Unfold the front matter for a key that writes into it; Enter does no more than that.
+        """Unfold the front matter for a key that writes into it; Enter only unfolds it.
 
-        What is typed before its first line would make text of all of it.
+        Text before its first line would turn all of it into prompt text.
         """
         editor = self._editor
         if not editor.folding.is_any_closed:
@@ -405,7 +405,7 @@ class TypingKeys:
 
     def _character(self, char: str, cursor: QTextCursor) -> bool:
         if char.isalnum() and cursor.atBlockEnd():
-            return False  # most of what is typed: a sixteenth of a key
+            return False  # the most frequent case, at 1/16 of a key's time
         selected = cursor.selectedText().replace("\u2029", "\n")
         block = cursor.document().findBlock(cursor.selectionStart()) if selected else cursor.block()
         state = self._editor.highlighter.state_before(block)
@@ -458,7 +458,7 @@ def _around(cursor: QTextCursor) -> tuple[str, str]:
 
 
 def _units(text: str, start: int, end: int | None) -> str:
-    """Return a part of a line given in UTF-16 units."""
+    """Return a part of a line by UTF-16 positions."""
     if text.isascii() or all(char <= "\uffff" for char in text):
         return text[start:end]
     raw = text.encode("utf-16-le", "surrogatepass")

@@ -1,4 +1,4 @@
-"""The strip left of the text: breakpoints, line numbers, problem marks and folds."""
+"""The gutter left of the text: breakpoints, line numbers, problem marks and folds."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ _RIGHT = int((Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter).value
 
 
 class Breakpoints:
-    """Kept by name, so that they stay with their tool or message while lines move."""
+    """Breakpoints by name, which stay with their tool or message when lines move."""
 
     def __init__(self) -> None:
         self._tools: frozenset[str] = frozenset()
         self._messages: frozenset[str] = frozenset()
 
     def show(self, tools: frozenset[str], messages: frozenset[str]) -> None:
-        """Take the names of what a run stops before."""
+        """Set the tools and messages with breakpoints."""
         self._tools, self._messages = tools, messages
 
     def lines(self, document: PromptDocument | None) -> frozenset[int]:
-        """Return the lines, from 0, where the marked ones begin in a document."""
+        """Return the lines, from 0, where tools and messages with breakpoints start."""
         if document is None or not (self._tools or self._messages):
             return frozenset()
-        # Rules of the format load with the first breakpoint, not with the window.
+        # The modules of the format are loaded with the first breakpoint, not with the window.
         from studio.core.prompty.document import named_messages
 
         line_of = document.source.line_of
@@ -58,17 +58,17 @@ class Breakpoints:
 
 
 class Gutter(QWidget):
-    """Paints beside the editor's blocks; a click toggles a breakpoint or a fold."""
+    """Painted beside the editor's lines; a click toggles a breakpoint or a fold."""
 
-    request_breakpoint = Signal(int)  # line, from 0, whose breakpoint is set or taken away
-    request_fixes = Signal(int)  # line, from 0, whose bulb was clicked
+    request_breakpoint = Signal(int)  # line, from 0, whose breakpoint is toggled
+    request_fixes = Signal(int)  # line, from 0, whose light bulb was clicked
 
     def __init__(self, editor: PromptView, breakpoints: Callable[[], frozenset[int]]) -> None:
         """Make it.
 
         Args:
-            editor: what it stands beside.
-            breakpoints: the lines, from 0, that a run stops before.
+            editor: the editor.
+            breakpoints: returns the lines, from 0, with breakpoints.
         """
         super().__init__(editor)
         self._editor = editor
@@ -76,7 +76,7 @@ class Gutter(QWidget):
         self._severities: Mapping[int, Severity] = {}
         self._fixable: frozenset[int] = frozenset()
         self.changes: Mapping[int, LineChange] = {}
-        """Lines marked as changed since the shown run or, without one, the last commit."""
+        """Changed lines since the shown run, or without one, since the last commit."""
         self._run: frozenset[int] = frozenset()
         self.setMouseTracking(True)
         self.setCursor(Qt.CursorShape.ArrowCursor)
@@ -85,29 +85,29 @@ class Gutter(QWidget):
     def set_marks(
         self, severities: Mapping[int, Severity], fixable: frozenset[int] = frozenset()
     ) -> None:
-        """Show the worst problem of each line, and where it can be fixed; lines from 0."""
+        """Set the worst severity of each line, and the lines with fixes; lines from 0."""
         self._severities, self._fixable = severities, fixable
         self.update()
 
     def set_run(self, lines: frozenset[int]) -> None:
-        """Put a bar beside the lines behind the moment of a run; lines from 0."""
+        """Show a bar beside the lines of the run cursor; lines from 0."""
         if lines != self._run:
             self._run = lines
             self.update()
 
     def set_changes(self, changes: Mapping[int, LineChange]) -> None:
-        """Show which lines, from 0, changed since the shown run or the last commit."""
+        """Set the lines, from 0, that changed since the shown run or the last commit."""
         if changes != self.changes:
             self.changes = dict(changes)
             self.update()
 
     def needed_width(self) -> int:
-        """Return the width for the marks and the largest line number."""
+        """Return the width of the marks and the largest line number."""
         digits = max(3, len(str(self._editor.blockCount())))
         return _MARKS + _FOLDS + 4 + digits * self._editor.fontMetrics().horizontalAdvance("9")
 
     def sizeHint(self) -> QSize:
-        """Return the width that the numbers need."""
+        """Return the needed width."""
         return QSize(self.needed_width(), 0)
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -120,7 +120,7 @@ class Gutter(QWidget):
         caret = self._editor.textCursor().blockNumber()
         breakpoints = self._breakpoints()
         text_height = float(self._editor.fontMetrics().height()) + 2
-        # A key changes one line: the others stay as they are painted.
+        # A key changes one line: the other lines need no repaint.
         for block, top, height in self._editor.visible_blocks(event.rect()):
             line = block.blockNumber()
             self._paint_line(
@@ -136,7 +136,7 @@ class Gutter(QWidget):
         painter.end()
 
     def update_line(self, block: QTextBlock) -> None:
-        """Paint one line anew."""
+        """Repaint one line."""
         geometry = self._editor.geometry_of(block)
         self.update(0, int(geometry.top()), self.width(), int(geometry.height()) + 2)
 
@@ -177,7 +177,7 @@ class Gutter(QWidget):
     def _paint_change(
         self, painter: QPainter, change: LineChange, top: float, height: float
     ) -> None:
-        """Paint a bar at the left edge; a wedge where lines were removed."""
+        """Paint a bar at the left edge, or a wedge where lines were removed."""
         accent = theme_in_use().accent
         painter.setPen(Qt.PenStyle.NoPen)
         if change == "removed":
@@ -188,12 +188,12 @@ class Gutter(QWidget):
         fill(painter, QRectF(0, top, _CHANGE, height), accent)
 
     def _paint_bulb(self, painter: QPainter, middle: float) -> None:
-        """Paint a bulb for a fix on the caret's line."""
+        """Paint a light bulb for a fix on the caret's line."""
         bulb = icon("lightbulb", "warning").pixmap(QSize(16, 16))
         painter.drawPixmap(QPointF(_MARKS / 2 - 8, middle - 8), bulb)
 
     def _paint_severity(self, painter: QPainter, severity: Severity, middle: float) -> None:
-        """Paint a shape for each severity, so that color alone never tells it."""
+        """Paint a different shape for each severity, so that color is not the only sign."""
         theme = theme_in_use()
         color = {
             Severity.ERROR: theme.error,
@@ -233,7 +233,7 @@ class Gutter(QWidget):
         painter.drawPolyline(QPolygonF(points))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Set a breakpoint left of the numbers; fold right of them."""
+        """Toggle a breakpoint left of the numbers, or a fold right of them."""
         line = self._editor.line_at(event.position().y())
         if line is None or event.button() != Qt.MouseButton.LeftButton:
             return
@@ -250,5 +250,5 @@ class Gutter(QWidget):
             self.request_breakpoint.emit(line)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Accept the end of a click here, so that the text does not get it."""
+        """Accept the end of a click here, so that the text does not receive it."""
         event.accept()

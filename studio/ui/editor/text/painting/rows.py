@@ -1,4 +1,4 @@
-"""Decorations of a text's rows: light behind the letters, and words over them."""
+"""Decorations of the text's rows: backgrounds and additional texts."""
 
 from __future__ import annotations
 
@@ -22,41 +22,42 @@ if TYPE_CHECKING:
 
 
 _FRONT_GAP = 12
-"""Pixels between the name of a folded front matter and what it has."""
+"""Pixels between the name and the facts of a folded front matter."""
 _GHOST_GAP = 16
-"""Gap between the end of a line and the text behind it, in pixels."""
+"""Pixels between the end of a line and the text after it."""
 _LEFT = int((Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter).value)
 
 
 class CaretLine:
-    """Painted before the text, and only while nothing is selected.
+    """Background of the caret's row, painted before the text and only without a selection.
 
-    As an extra selection it would have Qt draw the row three times: a seventh of a key.
+    As an extra selection, Qt would paint the row three times: a seventh of a key's time.
     """
 
     def __init__(self, view: PromptView) -> None:
         self._view = view
         self._line = QtGui.QTextCursor(view.document())
-        """In the line that is lit. No `QTextBlock`: that of a line which went away still says that
-        it is valid, and Qt crashes on it.
+        """Cursor in the highlighted line.
+
+        Not a `QTextBlock`: that of a deleted line still claims to be valid, and Qt crashes on it.
         """
         self._row = -1
         self._is_lit = False
         self._color = QtGui.QColor()
 
     def recolor(self) -> None:
-        """Take the color of the theme in use."""
+        """Use the color of the current theme."""
         self._color = QtGui.QColor(theme_in_use().current_line)
         self._view.viewport().update()
 
     def follow(self, cursor: QtGui.QTextCursor) -> QtGui.QTextBlock | None:
-        """Light the row where the caret is, after it moved.
+        """Highlight the row of the caret after a move.
 
         Args:
             cursor: the caret.
 
         Returns:
-            The line that it left; None where it stays in it.
+            The previous line; None if the line is the same.
         """
         block, before = cursor.block(), self._line.block()
         row = _row_of(block, cursor)
@@ -72,7 +73,7 @@ class CaretLine:
         return None if is_here else before
 
     def paint(self) -> None:
-        """Paint it on the empty ground, before the text."""
+        """Paint the background before the text."""
         view = self._view
         if view.textCursor().hasSelection():
             return
@@ -88,19 +89,19 @@ class CaretLine:
 
 
 class RunLines:
-    """Lights the lines behind the moment of a run, and brings the first into sight.
+    """Highlights the lines of the run cursor, and scrolls to the first.
 
-    The caret stays where it is.
+    The caret does not move.
     """
 
     def __init__(self, editor: PromptView, gutter: Gutter) -> None:
         self._editor = editor
         self._gutter = gutter
         self.spans: tuple[Span, ...] = ()
-        """Places that are lit."""
+        """The highlighted spans."""
 
     def show(self, spans: Sequence[Span]) -> None:
-        """Light the lines of these places; none where there are none."""
+        """Highlight the lines of these spans; no spans clear the highlight."""
         is_new, self.spans = tuple(spans) != self.spans, tuple(spans)
         lines = self._lines()
         self._editor.marks.set_run(lines)
@@ -109,11 +110,11 @@ class RunLines:
             self._bring(self._editor.document().findBlockByNumber(lines[0]))
 
     def paint_again(self) -> None:
-        """Paint again, after the colors changed."""
+        """Repaint after a change of colors."""
         self.show(self.spans)
 
     def _lines(self) -> list[int]:
-        """Return the lines, from 0; for a folded place the line that it is folded behind."""
+        """Return the lines, from 0; a folded span gives the line of its fold."""
         source, document = self._editor.source(), self._editor.document()
         lines: set[int] = set()
         for span in self.spans:
@@ -126,7 +127,7 @@ class RunLines:
         return sorted(lines)
 
     def _bring(self, block: QtGui.QTextBlock) -> None:
-        """Scroll only if the line is out of sight: the text stays in place while one steps."""
+        """Scroll only if the line is not visible: the text stays in place while stepping."""
         editor = self._editor
         shown = [each.blockNumber() for each, _, _ in editor.visible_blocks()]
         if shown and not shown[0] <= block.blockNumber() < shown[-1]:
@@ -135,16 +136,16 @@ class RunLines:
 
 
 class FrontLine:
-    """The one line that a folded front matter is: the prompt's name, and what it has.
+    """The line of a folded front matter, with the prompt's name and its facts.
 
-    Painted over the `---` that begins it.
+    It is painted over the opening `---`.
     """
 
     def __init__(self, view: PromptView) -> None:
         self._view = view
 
     def paint(self, dirty: QRect, document: PromptDocument) -> None:
-        """Paint it, where its line is on the screen."""
+        """Paint the line if it is visible."""
         from studio.application.editing.structure import front_facts  # not before the first paint
 
         theme = theme_in_use()
@@ -175,43 +176,43 @@ class FrontLine:
 
 
 class GhostValues(QObject):
-    """Values in gray behind the lines that put them in, and the fix of the caret's line.
+    """Gray values after the lines that insert them, and the fix for the caret's line.
 
-    Painted only where it fits whole: never wrapped, never copied.
+    Each is painted only if it fits completely, and is never wrapped or copied.
 
-    A child of its view: two views share a text, and the one that is closed hears no more of it.
+    It is a child of its view: two views may share a text, and a closed one gets no signals.
     """
 
     def __init__(self, view: PromptView) -> None:
         super().__init__(view)
         self._view = view
         self.values: dict[int, str] = {}
-        """Text behind each line, counted from 0."""
+        """Text after each line, counted from 0."""
         self._fixes: dict[int, str] = {}
         self._lines = 0
         self._is_shown = True
 
     def show(self, values: Mapping[int, str]) -> None:
-        """Put texts behind lines, counted from 0, in place of those before."""
+        """Replace the texts after lines, counted from 0."""
         self._lines = self._view.blockCount()
         if dict(values) != self.values:
             self.values = dict(values)
             self._view.viewport().update()
 
     def show_fixes(self, fixes: Mapping[int, str]) -> None:
-        """Show the first fix of a line while the caret is there."""
+        """Show the first fix of a line while the caret is on it."""
         if dict(fixes) != self._fixes:
             self._fixes = dict(fixes)
             self._view.viewport().update()
 
     def set_shown(self, shown: bool) -> None:
-        """Set whether values are shown; fixes always are."""
+        """Set whether values are shown; fixes are always shown."""
         if shown != self._is_shown:
             self._is_shown = shown
             self._view.viewport().update()
 
     def follow_edit(self) -> None:
-        """Hide the text behind the caret's line after a change, and move that of other lines."""
+        """Hide the text after the caret's line on a change, and move that of other lines."""
         if not self.values:
             return
         line, grown = self._view.textCursor().blockNumber(), self._view.blockCount() - self._lines
@@ -225,7 +226,7 @@ class GhostValues(QObject):
         self.values = moved
 
     def paint(self, dirty: QRect) -> None:
-        """Paint the text behind the visible lines."""
+        """Paint the texts after the visible lines."""
         caret = self._view.textCursor().blockNumber()
         values = self.values if self._is_shown else {}
         if not values and caret not in self._fixes:
@@ -281,25 +282,25 @@ def _row_of(block: QtGui.QTextBlock, cursor: QtGui.QTextCursor) -> int:
     return block.layout().lineForTextPosition(cursor.positionInBlock()).lineNumber()
 
 
-# The scroll bar with its marks, and the heading of a section that is scrolled off.
+# The scroll bar with marks, and the heading of a section that was scrolled out of view.
 
 _MARK_HEIGHT = 3.0
 _ORDER = ("change", "match", "hint", "warning", "error")
-"""Order of painting, from below."""
+"""Order of painting, from bottom to top."""
 
 
 class MarkBar(QScrollBar):
-    """Shows where in the whole text something is; a click on it scrolls there, as ever."""
+    """Scroll bar that marks lines of the whole text; a click scrolls as usual."""
 
     def __init__(self, view: PromptView) -> None:
         super().__init__(Qt.Orientation.Vertical, view)
         self._view = view
         self.marks: dict[str, tuple[int, ...]] = {}
-        """The lines marked, from 0, by kind."""
+        """Marked lines, from 0, by kind."""
         self.setAccessibleName(tr("Place in the text"))
 
     def mark(self, kind: str, lines: Iterable[int]) -> None:
-        """Mark lines, from 0, as of a kind: `error`, `warning`, `hint`, `match` or `change`."""
+        """Set the marked lines, from 0, of a kind: error, warning, hint, match or change."""
         shown = tuple(sorted(set(lines)))
         if shown != self.marks.get(kind, ()):
             self.marks[kind] = shown
@@ -334,7 +335,7 @@ class MarkBar(QScrollBar):
         count = max(1, self._view.blockCount())
         room = self.height() - _MARK_HEIGHT
         for kind in _ORDER:
-            # Changes stand at the left edge and the others at the right: neither hides the other.
+            # Changes are at the left edge and other marks at the right, so that all stay visible.
             left = 0.0 if kind == "change" else self.width() / 2
             width = self.width() / 3 if kind == "change" else self.width() / 2
             for line in self.marks.get(kind, ()):
@@ -344,9 +345,9 @@ class MarkBar(QScrollBar):
 
 
 class StickyHeader(QWidget):
-    """The marker of the section that the top of the text belongs to, while it is scrolled away.
+    """The role marker of the section at the top of the view, while it is scrolled out of view.
 
-    One row over the top of the text; a click goes to the marker.
+    It covers one row at the top of the text; a click goes to the marker.
     """
 
     request_line = Signal(int)  # line, from 0
@@ -363,11 +364,11 @@ class StickyHeader(QWidget):
 
     @property
     def text(self) -> str:
-        """Return the shown text; empty while it is hidden."""
+        """Return the shown text; empty if it is hidden."""
         return "" if self.isHidden() else self._text
 
     def read(self, document: PromptDocument) -> None:
-        """Take the sections of the newest text."""
+        """Set the sections from a newer document."""
         source = document.source
         marked = [section for section in document.sections if section.marker is not None]
         self._lines = [source.line_of(section.marker.start) for section in marked if section.marker]
@@ -377,7 +378,7 @@ class StickyHeader(QWidget):
         self.follow()
 
     def follow(self) -> None:
-        """Show the marker that is out of sight, after the view scrolled or the caret moved."""
+        """Update the shown marker after scrolling or a move of the caret."""
         top = self._view.firstVisibleBlock().blockNumber()
         index = bisect_right(self._lines, top) - 1
         is_shown = (
