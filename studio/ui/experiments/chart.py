@@ -1,4 +1,4 @@
-"""The charts of a result, drawn by hand: bars with intervals, and points in a plane."""
+"""The charts of a result, painted by hand: bars with intervals, and scatter plots."""
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPen
@@ -18,11 +18,11 @@ _PLANE = 150
 _WORDS = 14
 _TICKS = 5
 _APART = 56
-"""Pixels that the words of a tick need."""
+"""Minimum pixels between two tick labels."""
 
 
 class ExperimentChart(QWidget):
-    """Draws one figure."""
+    """Paints one figure."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -31,7 +31,7 @@ class ExperimentChart(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_figure(self, figure: ChartFigure) -> None:
-        """Draw this."""
+        """Show a figure."""
         self._figure = figure
         self.setAccessibleName(figure.title)
         self.setAccessibleDescription(figure.words)
@@ -39,16 +39,16 @@ class ExperimentChart(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return the size for a line for each bar, a head and an axis."""
+        """Return the size for a line for each bar, a title and an axis."""
         height = _LINE * max(1, len(self._figure.lines)) if not self._figure.points else _PLANE
         return QSize(360, _HEAD + _FOOT + height)
 
     def minimumSizeHint(self) -> QSize:
-        """Return a narrow size, which is enough."""
+        """Return a narrow size, which is sufficient."""
         return QSize(220, self.sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw head, axis, bars or points, and figures."""
+        """Paint the title, the axis, the bars or points, and the values."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QColor(theme_in_use().muted))
@@ -63,7 +63,7 @@ class ExperimentChart(QWidget):
             self._paint_lines(painter)
 
     def _parts(self) -> list[PaintedPart]:
-        """Return the bars or points with their figures, as a screen reader finds them."""
+        """Return the bars or points with their values, for screen readers."""
         figure = self._figure
         if figure.points:
             return [
@@ -124,7 +124,7 @@ class ExperimentChart(QWidget):
         painter.drawText(figures, left_middle, _value_text(each.value, self._figure.unit))
 
     def _paint_axis(self, painter: QPainter, left: float, right: float) -> None:
-        """Paint the lines and figures of the horizontal axis."""
+        """Paint the lines and labels of the horizontal axis."""
         theme = theme_in_use()
         bottom = self.height() - _FOOT
         every = next(
@@ -192,7 +192,7 @@ class ExperimentChart(QWidget):
 
 
 def _value_text(value: float, unit: str) -> str:
-    """Return a value of an axis, short."""
+    """Format a value of an axis."""
     match unit:
         case "%":
             return f"{round(100 * value)} %"

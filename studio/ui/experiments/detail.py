@@ -1,4 +1,4 @@
-"""One cell: its answer against the baseline's, what each assertion found, and what to do next."""
+"""One cell: its answer beside the baseline's, the results of its assertions, and its actions."""
 
 import html
 import re
@@ -35,7 +35,7 @@ from studio.viewmodels.experiments.result_answers import ShownCell
 _WORDS = re.compile(r"\S+|\s+")
 _MOST_DIFF = 4000
 _LEAST_ANSWER = 64
-"""Pixels of height."""
+"""Minimum height in pixels."""
 _ICONS = {
     "passed": "circle-check",
     "failed": "circle-x",
@@ -45,32 +45,32 @@ _ICONS = {
 
 
 class _Answer(ClosedText):
-    """Takes what room there is, and asks for little."""
+    """Text that uses the available room but requests little."""
 
     def sizeHint(self) -> QSize:
         """Return the size for a few lines."""
         return QSize(super().sizeHint().width(), _LEAST_ANSWER)
 
     def minimumSizeHint(self) -> QSize:
-        """Return the size for the same few lines."""
+        """Return the size for a few lines."""
         return QSize(super().minimumSizeHint().width(), _LEAST_ANSWER)
 
 
 class CellDetail(FollowsTheme, QtWidgets.QWidget):
-    """Shows a cell; asks for what is done with it."""
+    """Shows a cell and emits requests for its actions."""
 
     request_step = Signal(CellKey)
-    request_run = Signal(CellKey)  # open the kept run
+    request_run = Signal(CellKey)  # open the stored run
     request_edit = Signal(CellKey)  # open the prompt
     request_accept = Signal(CellKey)
-    request_repeat = Signal(CellKey)  # look at another repeat
+    request_repeat = Signal(CellKey)  # show another repeat
     rated = Signal(CellKey, Rating)
 
     def __init__(self, *, is_low: bool = False) -> None:
-        """Make it.
+        """Create it.
 
         Args:
-            is_low: whether it lies below the grid: the checks stand beside the answer then.
+            is_low: whether it is below the grid, with the checks beside the answer.
         """
         super().__init__()
         self._is_low = is_low
@@ -96,16 +96,16 @@ class CellDetail(FollowsTheme, QtWidgets.QWidget):
         self.follow_theme()
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         self.show_cell(self._cell)
 
     @property
     def key(self) -> CellKey | None:
-        """The cell that is shown."""
+        """Key of the shown cell."""
         return self._cell.key if self._cell is not None else None
 
     def show_cell(self, cell: ShownCell | None) -> None:
-        """Show a cell; None says what to do."""
+        """Show a cell; None shows instructions."""
         self._cell = cell
         empty_layout(self.checks)
         outcome = cell.outcome if cell is not None else None
@@ -137,7 +137,7 @@ class CellDetail(FollowsTheme, QtWidgets.QWidget):
             )
             paint_text(nothing, "muted")
             self.checks.addWidget(nothing)
-        self._inner.updateGeometry()  # else the lines keep the height they had before they wrapped
+        self._inner.updateGeometry()  # otherwise lines keep their unwrapped height
 
     def _say(self, words: str) -> None:
         if isinstance(self.facts, ElidedLabel):
@@ -201,7 +201,7 @@ class CellDetail(FollowsTheme, QtWidgets.QWidget):
             self.answer.setHtml(_spanned(outcome, theme))
 
     def _show_request(self, cell: ShownCell, theme: Theme) -> None:
-        """Show the messages or the body that were sent, as they were kept."""
+        """Show the stored messages or request body."""
         try:
             messages, body = sent_of(cell.journal) if cell.journal is not None else ((), "")
         except JournalError as error:
@@ -283,13 +283,13 @@ class CellDetail(FollowsTheme, QtWidgets.QWidget):
             margins=(16, 12, 16, 12),
             spacing=8,
         )
-        # As a whole: beside a run there is too little room for the parts to yield in.
+        # As a whole: beside a run, there is too little room for stretchable parts.
         area = scroll_area(whole)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         column_of(area, on=self, margins=0)
 
     def _lay_low(self) -> None:
-        """Lay out one line of names and buttons; the answer and the checks are side by side."""
+        """Arrange names and buttons in one line, with the answer and the checks side by side."""
         self.accept_button.setText(tr("Expect this"))
         self.compare_button.setText(tr("Against A"))
         self.facts.setWordWrap(False)
@@ -328,7 +328,7 @@ class CellDetail(FollowsTheme, QtWidgets.QWidget):
 def _table(
     fields: Sequence[tuple[str, str]], before: Mapping[str, str] | None, theme: Theme
 ) -> str:
-    """Return an answer's fields, a line each, with the words that differ from another's."""
+    """Format an answer's fields, one per line, with the words that differ from another answer."""
     lines = []
     for name, value in fields:
         words = _escaped(value) if before is None else _marked(before.get(name, ""), value, theme)
@@ -338,7 +338,7 @@ def _table(
 
 
 def _spanned(outcome: CellOutcome, theme: Theme) -> str:
-    """Return the answer with the places that assertions speak of."""
+    """Format the answer with the ranges that assertions refer to highlighted."""
     text = outcome.output
     spans = sorted(
         (each.span.start, each.span.end, each.state)
@@ -357,7 +357,7 @@ def _spanned(outcome: CellOutcome, theme: Theme) -> str:
 
 
 def _marked(old: str, new: str, theme: Theme) -> str:
-    """Return the new text with the words that came, and struck out those that went."""
+    """Format the new text with added words highlighted and removed words struck out."""
     if len(old) > _MOST_DIFF or len(new) > _MOST_DIFF:
         return _escaped(new)
     return "".join(_pieces(old, new, theme))

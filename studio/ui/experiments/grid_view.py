@@ -1,4 +1,4 @@
-"""The table of rows and variants: values that can be edited, answers in words, states by shape."""
+"""The table of rows and variants: editable values, answers as text, states as shapes."""
 
 from collections.abc import Sequence
 
@@ -21,7 +21,7 @@ _ScrollHint = QtWidgets.QAbstractItemView.ScrollHint
 _ROW_HEIGHT, _GROUP_HEIGHT = 60, 28
 _HEAD_HEIGHT = 44
 _LINES = 3
-"""Lines of text in a row."""
+"""Number of text lines in a row."""
 
 _DOT = 9.0
 _GAP = 6.0
@@ -31,17 +31,17 @@ _TOP = 5
 _NUMBER_WIDTH = 36
 _FIRST_WIDTH, _FIRST_IN_LITTLE = 176, 136
 _LEAST_WIDTH, _MOST_WIDTH = 72, 136
-"""Of the columns of values after the first one."""
+"""Minimum and maximum width of the columns of values after the first one, in pixels."""
 
 _LITTLE = 800
-"""Pixels of width up to which the first column of values is narrower."""
+"""Width of the table in pixels up to which the first column of values is narrower."""
 
 _LEAST_ANSWER = 132
 _MEASURED = 50
-"""Rows whose values say how wide a column is."""
+"""Number of rows whose values determine the width of a column."""
 
 _LONGEST = 2_000
-"""Characters of a text that are painted."""
+"""Maximum number of characters of a text that are painted."""
 
 _ACROSS = QtCore.Qt.Orientation.Horizontal
 _Index = QtCore.QModelIndex | QtCore.QPersistentModelIndex
@@ -54,14 +54,14 @@ def paint_lines(
     most: int,
     changed: Sequence[tuple[int, int]] = (),
 ) -> float:
-    """Paint a text in a few lines, the last one shortened; gives the height that it took.
+    """Paint a text in a few lines, the last one shortened; return its height.
 
     Args:
-        painter: with the font and the pen of the text.
-        room: where it begins, and its width.
-        text: what is painted; line breaks are blanks.
-        most: lines at most.
-        changed: places of words that are marked.
+        painter: painter with the font and the pen of the text.
+        room: top left corner and width.
+        text: the text; line breaks are painted as blanks.
+        most: maximum number of lines.
+        changed: ranges of words to highlight.
     """
     height, begin = 0.0, 0
     flat = text.replace("\n", " ")[:_LONGEST]
@@ -108,7 +108,7 @@ class CellDelegate(QtWidgets.QStyledItemDelegate):
     def paint(
         self, painter: QtGui.QPainter, option: QtWidgets.QStyleOptionViewItem, index: _Index
     ) -> None:
-        """Paint ground, then a value of the row or a cell."""
+        """Paint the background, then a value of the row or a cell."""
         painter.save()
         painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
         rect = QtCore.QRect(option.rect)
@@ -131,7 +131,7 @@ class CellDelegate(QtWidgets.QStyledItemDelegate):
             paint_lines(painter, room, str(index.data() or ""), _LINES)
         if option.state & QtWidgets.QStyle.StateFlag.State_HasFocus:
             painter.setPen(QtGui.QPen(QtGui.QColor(theme.accent), 2))
-            painter.setBrush(QtCore.Qt.BrushStyle.NoBrush)  # of the cell's last sign
+            painter.setBrush(QtCore.Qt.BrushStyle.NoBrush)  # set by the cell's last sign
             painter.drawRect(QtCore.QRectF(rect).adjusted(1, 1, -1, -1))
         painter.restore()
 
@@ -197,7 +197,7 @@ class CellDelegate(QtWidgets.QStyledItemDelegate):
     def createEditor(
         self, parent: QtWidgets.QWidget, option: QtWidgets.QStyleOptionViewItem, index: _Index
     ) -> QtWidgets.QPlainTextEdit:
-        """Return a field that keeps the line breaks of a value."""
+        """Return a field that preserves the line breaks of a value."""
         field = QtWidgets.QPlainTextEdit(parent)
         field.setFrameShape(QtWidgets.QPlainTextEdit.Shape.NoFrame)
         field.setTabChangesFocus(True)
@@ -205,7 +205,7 @@ class CellDelegate(QtWidgets.QStyledItemDelegate):
         return field
 
     def setEditorData(self, editor: QtWidgets.QWidget, index: _Index) -> None:
-        """Show the value, selected."""
+        """Show the value and select it."""
         assert isinstance(editor, QtWidgets.QPlainTextEdit)
         editor.setPlainText(str(index.data(QtCore.Qt.ItemDataRole.EditRole) or ""))
         editor.selectAll()
@@ -213,12 +213,12 @@ class CellDelegate(QtWidgets.QStyledItemDelegate):
     def setModelData(
         self, editor: QtWidgets.QWidget, model: QtCore.QAbstractItemModel, index: _Index
     ) -> None:
-        """Give the value back."""
+        """Pass the edited value to the model."""
         assert isinstance(editor, QtWidgets.QPlainTextEdit)
         model.setData(index, editor.toPlainText())
 
     def eventFilter(self, editor: QtCore.QObject, event: QtCore.QEvent) -> bool:
-        """Keep the value on Enter, as a sheet does; Shift+Enter is a line break."""
+        """Save the value on Enter, as a spreadsheet does; Shift+Enter inserts a line break."""
         if (
             isinstance(event, QtGui.QKeyEvent)
             and isinstance(editor, QtWidgets.QWidget)
@@ -233,7 +233,7 @@ class CellDelegate(QtWidgets.QStyledItemDelegate):
 
 
 def _note_of(cell: GridCell) -> str:
-    """Return the facts beside the dots: how many pass of many, or a score between none and all."""
+    """Return the text beside the dots: the number of passes, or a score that is neither 0 nor 1."""
     if len(cell.dots) > _MOST_DOTS:
         return f"{cell.dots.count(DotState.PASSED)}/{len(cell.dots)}"
     is_mean = len(cell.dots) > 1 and cell.score is not None and 0 < cell.score < 1
@@ -250,13 +250,13 @@ def _paint_change(painter: QtGui.QPainter, x: float, y: float, *, won: bool) -> 
 
 
 def paint_dot(painter: QtGui.QPainter, at: QtCore.QPointF, dot: DotState, theme: Theme) -> None:
-    """Paint a repeat's dot: filled if it passes, else a ring; a cross without an answer.
+    """Paint a repeat's dot: filled if it passes, otherwise a ring; a cross without an answer.
 
     Args:
-        painter: with antialiasing.
-        at: upper left corner of a square of 9 pixels.
-        dot: what is drawn.
-        theme: its colors.
+        painter: painter with antialiasing.
+        at: top left corner of a square of 9 pixels.
+        dot: state of the repeat.
+        theme: theme with the colors.
     """
     box = QtCore.QRectF(at.x(), at.y(), _DOT, _DOT)
     painter.setBrush(QtCore.Qt.BrushStyle.NoBrush)
@@ -294,7 +294,7 @@ def paint_dot(painter: QtGui.QPainter, at: QtCore.QPointF, dot: DotState, theme:
 
 
 class GridHeader(QtWidgets.QHeaderView):
-    """Names of the columns, and below them which model answers."""
+    """Column headers with the model of each column in a second line."""
 
     def __init__(self, parent: QtWidgets.QWidget) -> None:
         super().__init__(_ACROSS, parent)
@@ -330,12 +330,12 @@ class GridHeader(QtWidgets.QHeaderView):
 
 
 class _Rows(QtWidgets.QTableView):
-    """A view of the rows; the table is one, and so are the columns that stay at its left."""
+    """A view of the rows, used for the table and for its frozen columns at the left."""
 
     def __init__(self, model: ExperimentGridModel, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self._has_groups = False
-        # Before there are rows: Qt scrolls to the first one where the mode changes.
+        # Before there are rows: Qt scrolls to the first one when the mode changes.
         self.setVerticalScrollMode(QtWidgets.QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollMode(QtWidgets.QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setModel(model)
@@ -359,7 +359,7 @@ class _Rows(QtWidgets.QTableView):
         self.clicked.connect(model.fold)
 
     def fit_groups(self, places: Sequence[int], columns: int) -> None:
-        """Give the lines of groups their height, and their first part all columns of values."""
+        """Set the height of group headers, and let their first cell span all columns of values."""
         if places or self._has_groups:
             self.clearSpans()
             self.verticalHeader().setDefaultSectionSize(_ROW_HEIGHT)
@@ -371,14 +371,14 @@ class _Rows(QtWidgets.QTableView):
 
 
 class ExperimentTable(_Rows):
-    """The grid; the keyboard goes from cell to cell, and the values stay while answers scroll."""
+    """The grid: the focus moves from cell to cell, and the values stay while answers scroll."""
 
     def __init__(self, model: ExperimentGridModel) -> None:
         super().__init__(model)
         self._grid = model
         self.setAccessibleName(tr("Rows and variants"))
         self.frozen = _Rows(model, self)
-        """The number and the values, over the same columns of the table."""
+        """Frozen columns: row number and values, painted over the same columns of the table."""
         self.frozen.setSelectionModel(self.selectionModel())
         self.frozen.setFocusPolicy(QtCore.Qt.FocusPolicy.NoFocus)
         self.frozen.setFocusProxy(self)
@@ -398,7 +398,7 @@ class ExperimentTable(_Rows):
             rows.fit_groups(self._grid.lines, self._grid.first_variant)
 
     def _fit_columns(self) -> None:
-        """Fit the values' columns to their content; the answers share the rest."""
+        """Fit the columns of values to their content; the answers share the remaining width."""
         model, first = self._grid, self._grid.first_variant
         if not model.columnCount():
             return
@@ -412,7 +412,7 @@ class ExperimentTable(_Rows):
         self._freeze(first)
 
     def _freeze(self, first: int) -> None:
-        """Keep the columns of values in half of the width where the answers need to scroll."""
+        """Freeze columns of values within half of the width, if the answers need to scroll."""
         frozen, width = self.frozen, 0
         room = self.viewport().width()
         for section in range(self._grid.columnCount()):
@@ -444,7 +444,7 @@ class ExperimentTable(_Rows):
         trigger: _EditTrigger = _EditTrigger.AllEditTriggers,
         event: QtCore.QEvent | None = None,
     ) -> bool:
-        """Edit a value where it is seen."""
+        """Edit a value in the view in which it is visible."""
         cause = event or QtCore.QEvent(QtCore.QEvent.Type.None_)
         if self._is_frozen(index.column()):
             return self.frozen.edit(index, trigger, cause)
@@ -455,7 +455,7 @@ class ExperimentTable(_Rows):
         index: _Index,
         hint: _ScrollHint = _ScrollHint.EnsureVisible,
     ) -> None:
-        """Bring a cell into sight: values that stay are, and an answer is not below them."""
+        """Scroll to a cell; frozen values are always visible and must not cover an answer."""
         bar = self.horizontalScrollBar()
         before = bar.value()
         super().scrollTo(index, hint)
@@ -468,7 +468,7 @@ class ExperimentTable(_Rows):
             bar.setValue(bar.value() - max(0, hidden))
 
     def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
-        """Share the width among the answers, and keep the chosen row in sight."""
+        """Share the width among the answers, and keep the selected row visible."""
         super().resizeEvent(event)
         self._fit_columns()
         if self.currentIndex().isValid():

@@ -1,6 +1,6 @@
-"""The head of an experiment: what its newest result says, its chart, and how a run goes on.
+"""The header of an experiment: its newest result, its chart, and the progress of a run.
 
-The head of cases: their file and their columns.
+It also contains the header of cases: their file and columns.
 """
 
 from collections.abc import Iterator, Sequence
@@ -53,14 +53,14 @@ _KIND_NAMES = {
 
 
 def row_kinds() -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield the kinds of rows that a model invents, all of them first, each with its name."""
+    """Yield the kinds of generated rows, each with its name; the first is all kinds."""
     yield (*ROW_KINDS,), tr("Of every kind")
     for kind in ROW_KINDS:
         yield (kind,), tr(_KIND_NAMES.get(kind, kind))
 
 
 class ExperimentHead(QtWidgets.QWidget):
-    """Lines of words at the left, the chart at the right where there is room for it."""
+    """Text at the left, and the chart at the right if there is room."""
 
     def __init__(self, controller: ExperimentController) -> None:
         super().__init__()
@@ -81,13 +81,13 @@ class ExperimentHead(QtWidgets.QWidget):
             paint_text(label, "muted")
 
     def fold(self) -> None:
-        """Leave only what goes wrong."""
+        """Hide everything except errors."""
         self._is_folded = True
         for part in (self.heading, self.more, self.chart_box):
             part.hide()
 
     def show_report(self, report: ExperimentReport | None) -> None:
-        """Say what a result says; None where there is none."""
+        """Show the summary of a result; None hides it."""
         if self._is_folded:
             self.more.setText(report.headline if report is not None else "")
             return
@@ -114,21 +114,21 @@ class ExperimentHead(QtWidgets.QWidget):
         self._show_chart()
 
     def allow_chart(self, has_room: bool) -> None:
-        """Show the chart of the result, if there is one, where there is room."""
+        """Show the chart of the result, if there is one and there is room."""
         has_report = self._controller.report is not None and not self._is_folded
         self.chart_box.setVisible(has_report and has_room)
 
     def say(self, text: str) -> None:
-        """Say how something ended."""
+        """Show how something ended."""
         self._show_status(text, "muted")
 
     def complain(self, text: str) -> None:
-        """Say what went wrong; without words, nothing does any more."""
+        """Show an error; an empty text removes it."""
         self._show_status(text, "error" if text else "muted")
 
     def show_progress(self, found: ExperimentProgress) -> None:
-        """Show how far a run is."""
-        self.progress.setMaximum(found.total)  # 0, while rows are read: it has no end yet
+        """Show the progress of a run."""
+        self.progress.setMaximum(found.total)  # 0 while rows are read: the end is unknown
         self.progress.setValue(found.over if found.worked_out is None else found.worked_out)
         self.pace.setText(progress_line(found))
 
@@ -141,7 +141,7 @@ class ExperimentHead(QtWidgets.QWidget):
             self.pace.clear()
 
     def show_workers(self, text: str) -> None:
-        """Say where cells are asked; nothing where the studio asks them itself."""
+        """Show the workers that run the cells; an empty text hides the line."""
         self.workers.setText(tr("Asked on workers: {text}").format(text=text) if text else "")
         self.workers.setVisible(bool(text))
 
@@ -163,7 +163,7 @@ class ExperimentHead(QtWidgets.QWidget):
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.workers.hide()
-        self.progress.setTextVisible(False)  # the bar is too low for words
+        self.progress.setTextVisible(False)  # the bar is too low for text
         self.status_label.hide()
         self.chart_choice.setAccessibleName(tr("Chart"))
         for kind, text in _CHARTS:
@@ -186,13 +186,13 @@ class ExperimentHead(QtWidgets.QWidget):
 
 
 class CasesBar(QtWidgets.QWidget):
-    """The file of the cases, their columns, and what becomes of them."""
+    """Toolbar with the file of the cases, their columns and actions."""
 
     request_table = Signal(CasesTable)  # another file, or other columns
-    request_experiment = Signal()  # keep the table as an experiment
-    request_copy = Signal()  # write the text of the prompt into a file of its own, as a column
-    request_column = Signal(int)  # ask the cells of one column
-    request_limit = Signal(int)  # US cents that cases may cost: they are asked then
+    request_experiment = Signal()  # save the table as an experiment
+    request_copy = Signal()  # copy the text of the prompt to a file, as a column
+    request_column = Signal(int)  # run the cells of one column
+    request_limit = Signal(int)  # limit of cost in US cents: then the cells run
 
     def __init__(self, table: CasesTable) -> None:
         super().__init__()
@@ -203,15 +203,15 @@ class CasesBar(QtWidgets.QWidget):
         self.column_button = QtWidgets.QPushButton(tr("Column"))
         self.keep_button = push_button(tr("Keep as experiment"), self.request_experiment)
         self.models: Sequence[str] = ()
-        """Connections that a column can be asked of."""
+        """Names of connections that a column can use."""
         self._menu = QtWidgets.QMenu(self)
         self.rows_menu = QtWidgets.QMenu(tr("Generate rows"), self)
-        """Kinds of rows that a model invents."""
+        """Menu with the kinds of generated rows."""
         self._lay_out()
         self.show_table(table, 0)
 
     def show_table(self, table: CasesTable, rows: int | None) -> None:
-        """Show which file is asked, and how many rows it has; None until it is read."""
+        """Show the file of the cases and its number of rows; None until it is read."""
         self._table = table
         self.files.clear()
         found = case_files(table.prompt)
@@ -224,12 +224,12 @@ class CasesBar(QtWidgets.QWidget):
         self.count_label.show_text(tr("Reading…") if reads else words.format(count=rows or 0))
 
     def say(self, text: str) -> None:
-        """Say how a run goes on, or what was written, in place of the number of rows."""
+        """Show the progress of a run or a message in place of the number of rows."""
         if text:
             self.count_label.show_text(text)
 
     def ask_cost(self, cost: float) -> None:
-        """Ask for the limit of cost that holds from now on."""
+        """Ask for the limit of cost for this and later runs."""
         words = tr("These cases cost about {cost}. Up to how many US cents may a run cost?")
         dialog = QtWidgets.QInputDialog(self)
         dialog.setLabelText(words.format(cost=money(cost)))
@@ -274,7 +274,7 @@ class CasesBar(QtWidgets.QWidget):
         self._change(replace(self._table, rows=self.files.itemData(at)))
 
     def _fill(self) -> None:
-        """Offer what another column can be."""
+        """Fill the menu of possible columns."""
         menu, prompt = self._menu, self._table.prompt
         menu.clear()
         models = menu.addMenu(tr("Another model"))
@@ -330,27 +330,27 @@ class CasesBar(QtWidgets.QWidget):
         dialog.open()
 
     def add_file(self, path: Path) -> None:
-        """Add the column of another prompt of the folder."""
+        """Add a column with another prompt of the folder."""
         self._add(CaseColumn(path.name, path.name))
 
     def add_revision(self, revision: str) -> None:
-        """Add the column of the prompt as it is in a revision of git."""
+        """Add a column with the prompt from a Git revision."""
         name, file = f"git: {revision}", f"{self._table.prompt.name}@{revision}"
         self._add(CaseColumn(name, file))
 
 
-# Choice of the cells' asker: this process, or workers.
+# Choice of where cells run: this process or workers.
 
 _LOCAL = ("local:2", "local:4")
 
 
 class WorkersDialog(ClosingDialog):
-    """The address of workers; what cannot be used is refused with its reason."""
+    """Dialog for the address of workers; an invalid one is refused with the reason."""
 
     def __init__(
         self, controller: ExperimentController, parent: QtWidgets.QWidget | None = None
     ) -> None:
-        """Make it."""
+        """Create the dialog."""
         super().__init__(parent, tr("Workers"), (620, 300))
         self.controller = controller
         self.address = ComboBox()

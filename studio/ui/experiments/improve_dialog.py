@@ -1,4 +1,4 @@
-"""A better section: a search with a budget, or some texts to look at; taken over by hand."""
+"""Dialog for better sections: a search with a budget, or proposed texts; the user accepts one."""
 
 from PySide6 import QtWidgets
 from PySide6.QtCore import Qt, Signal
@@ -26,15 +26,15 @@ _TEXTS = 3
 
 
 class ImproveDialog(ClosingDialog):
-    """Nothing is sent before *Search* or *Propose*, and nothing is written before the user says."""
+    """Dialog that sends only on *Search* or *Propose*, and writes only on request."""
 
-    request_acceptance = Signal(Improvement)  # put its text into the prompt, as one undo
-    request_result = Signal(int)  # show the result that holds the unseen rows
+    request_acceptance = Signal(Improvement)  # insert its text into the prompt, as one undo step
+    request_result = Signal(int)  # show the result with the unseen rows
 
     def __init__(
         self, controller: ImproveController, parent: QtWidgets.QWidget | None = None
     ) -> None:
-        """Make it; the controller becomes its own."""
+        """Create the dialog, which takes ownership of the controller."""
         super().__init__(parent, tr("Improve a section"), (980, 760))
         self.controller = controller
         controller.setParent(self)
@@ -115,7 +115,7 @@ class ImproveDialog(ClosingDialog):
         )
 
     def _found_part(self) -> QtWidgets.QWidget:
-        """Make the part with the texts and their lineage, beside the difference of one."""
+        """Create the part with the texts and their lineage, beside the difference of one text."""
         left = QtWidgets.QWidget()
         column_of((self.list, 1), self.chart, on=left, margins=0)
         self.chart.hide()
@@ -144,7 +144,7 @@ class ImproveDialog(ClosingDialog):
 
     @property
     def provider(self) -> str:
-        """Return the proposer's provider, as an experiment names it."""
+        """Return the proposer's provider in the notation of experiments."""
         written = self.model.currentText().strip()
         return "" if written == self.model.itemText(0) else written
 
@@ -191,7 +191,7 @@ class ImproveDialog(ClosingDialog):
         self.stop_button.setVisible(running)
         self.progress.setVisible(running)
         self.progress.setRange(0, 0)
-        self.progress.setTextVisible(False)  # the bar is too low for words
+        self.progress.setTextVisible(False)  # the bar is too low for text
         if running:
             self.status_label.say(tr("Asking…"))
         self._show_offers()
@@ -254,7 +254,7 @@ class ImproveDialog(ClosingDialog):
 
     @property
     def _new_texts(self) -> list[str]:
-        """Texts that can be variants: those proposed, or the best of a search."""
+        """Texts that can become variants: the proposed ones, or the best of a search."""
         if self._found is not None:
             return [self._found.after] if self._found.found else []
         return self._texts

@@ -1,4 +1,4 @@
-"""Rating an answer by hand: points from 1 to 5, pass or fail, and a note."""
+"""Manual rating of an answer: 1 to 5 points, pass or fail, and a note."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ MOST = 5
 
 
 class RatingBar(QWidget):
-    """Shows a rating; what was chosen is chosen away by choosing it again."""
+    """Buttons for a rating; clicking the current choice again removes it."""
 
     rated = Signal(Rating)
 
@@ -44,15 +44,15 @@ class RatingBar(QWidget):
             self.note.setText(rating.note)
 
     def rate(self, points: int) -> None:
-        """Give points; the same ones again take them back."""
+        """Set the points; the same points again remove them."""
         self._give(replace(self._rating, points=None if self._rating.points == points else points))
 
     def decide(self, *, passed: bool) -> None:
-        """Say that it passes or not; the same again takes it back."""
+        """Set pass or fail; the same choice again removes it."""
         self._give(replace(self._rating, passed=None if self._rating.passed is passed else passed))
 
     def turn(self) -> None:
-        """Pass what is not marked, fail what passes, and take back what fails."""
+        """Change no mark to pass, pass to fail, and fail to no mark."""
         if not self.isVisible():
             return
         turned = {None: True, True: False, False: None}[self._rating.passed]
@@ -91,9 +91,9 @@ class RatingBar(QWidget):
 
 
 class BlindDialog(QDialog):
-    """Asks which of two answers is better; says whose they were at the end."""
+    """Asks which of two anonymous answers is better; shows the variants at the end."""
 
-    chosen = Signal(int, tuple, object)  # row, both variants, the better one or None for neither
+    chosen = Signal(int, tuple, object)  # row, both variants, the better one or None
 
     def __init__(
         self,
@@ -105,10 +105,10 @@ class BlindDialog(QDialog):
         """Show the first pair.
 
         Args:
-            pairs: what is compared.
-            names: of the variants.
-            titles: what each row is about.
-            parent: over which it stands.
+            pairs: the pairs of answers.
+            names: names of the variants.
+            titles: title of each row.
+            parent: parent window.
         """
         super().__init__(parent)
         self._pairs, self._names, self._titles = pairs, names, titles
@@ -127,7 +127,7 @@ class BlindDialog(QDialog):
 
     @property
     def summary(self) -> str:
-        """Return how often each variant was better."""
+        """Return the number of wins of each variant."""
         counts = ", ".join(
             f"{self._names[at]} {count}" for at, count in self._won.items() if at is not None
         )
@@ -135,7 +135,7 @@ class BlindDialog(QDialog):
         return tr("Better: {counts}; equal {equal}.").format(counts=counts or "–", equal=equal)
 
     def choose(self, side: int | None) -> None:
-        """Say which is better: 0 the left one, 1 the right one, None neither."""
+        """Record the better answer: 0 for left, 1 for right, None for neither."""
         if self._at >= len(self._pairs):
             return
         pair = self._pairs[self._at]

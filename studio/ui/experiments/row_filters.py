@@ -1,4 +1,4 @@
-"""Which rows of an experiment are listed, by verdict and words, and in which groups."""
+"""Filters for the rows of an experiment by verdict and words, and their groups."""
 
 from PySide6.QtWidgets import QButtonGroup, QLabel, QLineEdit, QPushButton, QWidget
 
@@ -22,11 +22,11 @@ _FILTERS: tuple[tuple[RowFilter, str], ...] = (
 _OF_CASES = ("all", "failed", "errors", "differs", "saved")
 _OF_EXPERIMENTS = ("all", "changed", "failed", "flaky", "slow", "errors", "differs")
 _MOST_COUNTED = 5_000
-"""Rows up to which the buttons say how many they show."""
+"""Number of rows up to which the buttons show counts."""
 
 
 class RowFilters(QWidget):
-    """Filters the rows of the grid; what nothing can be found by is not shown."""
+    """Filters of the grid's rows; filters that match nothing are hidden."""
 
     def __init__(self, model: ExperimentGridModel) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ class RowFilters(QWidget):
         model.modelReset.connect(self._show_nothing)
 
     def show_columns(self) -> None:
-        """Offer the columns by whose values rows can be grouped."""
+        """Offer the columns by which rows can be grouped."""
         names = self._model.groupable
         if [self.by.itemData(at) for at in range(1, self.by.count())] != list(names):
             self.by.clear()
@@ -59,7 +59,7 @@ class RowFilters(QWidget):
         self._model.set_filter(wanted, self.search.text(), self._named_rows(wanted))
 
     def _named_rows(self, wanted: RowFilter) -> frozenset[int] | None:
-        """Return the rows of a filter that the grid alone does not know."""
+        """Return the rows of a filter that needs more than the grid."""
         facets = self._facets
         grid = self._model.grid
         columns = range(len(grid.variants)) if grid is not None else ()
@@ -71,7 +71,7 @@ class RowFilters(QWidget):
         return known.get(wanted)
 
     def show_variant(self, variant: int) -> None:
-        """Compare the first column with the one of the chosen cell; 0 compares it with all."""
+        """Compare the first column with the selected cell's column; 0 compares it with all."""
         if variant != self._variant:
             self._variant = variant
             self.show_counts()
@@ -79,7 +79,7 @@ class RowFilters(QWidget):
                 self._on_filter()
 
     def show_counts(self) -> None:
-        """Say on each button how many rows it shows."""
+        """Show on each button the number of its rows."""
         grid = self._model.grid
         if grid is None or len(grid.rows) > _MOST_COUNTED:
             return
@@ -97,12 +97,12 @@ class RowFilters(QWidget):
                 button.setVisible(bool(count) or name == "all" or button.isChecked())
 
     def _show_nothing(self) -> None:
-        """Say so where rows are there and none is listed."""
+        """Show a message if no row matches."""
         grid = self._model.grid
         self.nothing.setVisible(grid is not None and bool(grid.rows) and not self._model.shown_rows)
 
     def show_facets(self, found: RowFacets) -> None:
-        """Offer what rows of the result can be found by."""
+        """Offer the facets of the result as filters."""
         self._facets = found
         self.show_counts()
 

@@ -1,4 +1,4 @@
-"""An experiment in a tab: what its newest result says, the grid, and one cell in full."""
+"""An experiment in a tab: summary of its newest result, grid, and one cell in detail."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -25,16 +25,16 @@ from studio.ui.style.theme import icon
 from studio.viewmodels.experiments.controller import ExperimentController
 
 _BESIDE = 900
-"""Pixels of width from which a cell is shown beside the grid."""
+"""Minimum width in pixels to show a cell beside the grid."""
 
 _BELOW = 760
-"""Pixels of height from which a cell may be shown below it."""
+"""Minimum height in pixels to show a cell below the grid."""
 
 _ONLY_GRID = 560
-"""Pixels of width up to which a cell has no room beside the grid, as beside a run."""
+"""Width in pixels up to which a cell has no room beside the grid, such as beside a run."""
 
 _CHART, _CHART_HEIGHT = 760, 480
-"""Width and height from which the chart is shown."""
+"""Minimum width and height in pixels to show the chart."""
 
 _ENDINGS = {
     "junit": "xml",
@@ -48,23 +48,23 @@ _ENDINGS = {
 
 
 class ExperimentView(QtWidgets.QWidget):
-    """Shows an experiment; everything that is done to it is the controller's."""
+    """Shows an experiment; the controller executes all commands."""
 
     request_step = Signal(CellKey)
     request_run = Signal(CellKey)
     request_edit = Signal(CellKey)
-    request_file = Signal(Path)  # open the experiment's text
-    request_workers = Signal()  # choose where cells are asked
-    request_rows = Signal(tuple)  # tuple[str, ...]: kinds of rows that a model invents
-    request_improvement = Signal()  # search another text for a section
-    request_experiment = Signal()  # write the cases and their columns as an experiment
+    request_file = Signal(Path)  # open the text of the experiment
+    request_workers = Signal()  # choose where cells run
+    request_rows = Signal(tuple)  # tuple[str, ...]: kinds of rows to generate
+    request_improvement = Signal()  # search for a better text of a section
+    request_experiment = Signal()  # save the cases and their columns as an experiment
 
     def __init__(self, controller: ExperimentController) -> None:
         super().__init__()
         self.controller = controller
         self._problems = ""
         self._adds_row = False
-        """Whether a row was added that is still to be read from the file."""
+        """Whether a row was added that is not read from the file yet."""
         self.title = controller.path.name
         self.bar = CasesBar(controller.cases) if controller.cases is not None else None
         self.head = ExperimentHead(controller)
@@ -88,7 +88,7 @@ class ExperimentView(QtWidgets.QWidget):
         self._connect()
         self._show_state(running=False)
 
-    # -- showing --------------------------------------------------------------------------------
+    # -- display --------------------------------------------------------------------------------
 
     def _show_report(self, report: ExperimentReport | None) -> None:
         self.head.show_report(report)
@@ -109,7 +109,7 @@ class ExperimentView(QtWidgets.QWidget):
         is_first = grid is not None and self.split.isHidden()
         self.split.setVisible(grid is not None)
         if is_first and focused is not None and self.isAncestorOf(focused):
-            self.table.setFocus()  # it could not have the keyboard before
+            self.table.setFocus()  # it could not be focused before
         if self.bar is not None and controller.cases is not None:
             self.bar.show_table(controller.cases, len(grid.rows) if grid is not None else None)
         self.filters.show_columns()
@@ -123,7 +123,7 @@ class ExperimentView(QtWidgets.QWidget):
         elif grid is not None and controller.model.rowCount():
             first = controller.model.index(0, controller.model.first_variant)
             self.table.setCurrentIndex(first)
-            self._on_current(first, first)  # also where it was the current one before
+            self._on_current(first, first)  # also if it was already the current one
         if self._adds_row:
             self._adds_row = False
             new = controller.model.index(controller.model.rowCount() - 1, 1)
@@ -132,18 +132,18 @@ class ExperimentView(QtWidgets.QWidget):
             self.table.edit(new)
 
     def _keep_current(self) -> None:
-        """Choose the cell that is shown, where other rows are listed and it is one of them."""
+        """Select the shown cell if other rows are listed and it is among them."""
         key = self.detail.key
         index = self.controller.model.index_of(key.row, key.variant) if key else QModelIndex()
         if index.isValid() and not self.table.currentIndex().isValid():
             self.table.setCurrentIndex(index)
 
     def _show_plan(self, problems: str) -> None:
-        if problems or self._problems:  # else it stays: how the last run ended, among others
+        if problems or self._problems:  # the text of the last run's end stays
             self.head.complain(problems)
         cases, grid = self.controller.cases, self.controller.model.grid
         if problems and grid is None and self.bar is not None and cases is not None:
-            self.bar.show_table(cases, 0)  # nothing is read any more
+            self.bar.show_table(cases, 0)  # reading has ended
         self._problems = problems
         self._show_state(running=self.controller.is_running)
 
@@ -172,7 +172,7 @@ class ExperimentView(QtWidgets.QWidget):
             self.head.show_progress(found)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put the cell below the grid where there is little room beside it."""
+        """Move the cell below the grid if there is little room beside it."""
         super().resizeEvent(event)
         self._fit()
 
@@ -184,7 +184,7 @@ class ExperimentView(QtWidgets.QWidget):
         self.detail.setVisible(is_below or self.width() > _ONLY_GRID)
         self.head.allow_chart(self.width() >= _CHART and self.height() >= _CHART_HEIGHT)
 
-    # -- doing ----------------------------------------------------------------------------------
+    # -- actions --------------------------------------------------------------------------------
 
     def _on_run(self) -> None:
         if self.controller.is_running:
@@ -193,12 +193,12 @@ class ExperimentView(QtWidgets.QWidget):
             self.controller.run()
 
     def run_all(self) -> None:
-        """Ask all cells that were not asked, or have no answer."""
+        """Run all cells without an answer."""
         if not self.controller.is_running:
             self.controller.run()
 
     def _run_cell(self) -> None:
-        """Ask the chosen cell; in a column of values, all cells of the row."""
+        """Run the selected cell, or all cells of the row for a column of values."""
         model, index = self.controller.model, self.table.currentIndex()
         row, grid = model.row_at(index), model.grid
         if row is None or grid is None:
@@ -207,7 +207,7 @@ class ExperimentView(QtWidgets.QWidget):
         self._ask([row], [variant] if variant >= 0 else range(len(grid.variants)), grid.repeats)
 
     def _run_column(self, variant: int) -> None:
-        """Ask the cells of one column."""
+        """Run the cells of one column."""
         grid = self.controller.model.grid
         if grid is not None:
             self._ask(range(1, len(grid.rows) + 1), [variant], grid.repeats)
@@ -217,12 +217,12 @@ class ExperimentView(QtWidgets.QWidget):
         self.controller.run(keys=frozenset(CellKey(*place) for place in places))
 
     def _enter(self) -> None:
-        """Fold a group, or go to the answer."""
+        """Collapse or expand a group, or focus the answer."""
         if not self.controller.model.fold(self.table.currentIndex()):
             self.detail.answer.setFocus()
 
     def _paste(self) -> None:
-        """Put one value into the chosen cell, or add rows."""
+        """Paste one value into the selected cell, or add rows."""
         text = QtWidgets.QApplication.clipboard().text()
         index = self.table.currentIndex()
         is_value = bool(self.controller.model.flags(index) & Qt.ItemFlag.ItemIsEditable)
@@ -237,7 +237,7 @@ class ExperimentView(QtWidgets.QWidget):
             self.controller.model.setData(index, "")
 
     def _add_row(self) -> None:
-        """Add a row, and begin to type into it once it is there."""
+        """Add a row, and edit it as soon as it exists."""
         self._adds_row = True
         self.controller.editor.add_empty()
 
@@ -258,7 +258,7 @@ class ExperimentView(QtWidgets.QWidget):
         self.filters.show_variant(variant)
 
     def _compare_blind(self) -> None:
-        """Compare two answers: the baseline's (or the first column's) and the chosen one."""
+        """Compare two anonymous answers: the baseline's or first column's, and the selected one."""
         grid, key = self.controller.model.grid, self.detail.key
         if grid is None or len(grid.variants) < 2:
             return
@@ -298,7 +298,7 @@ class ExperimentView(QtWidgets.QWidget):
             self.detail.rating.rate(points)
 
     def _next_failed(self, by: int = 1) -> None:
-        """Go to the next cell that does not pass."""
+        """Go to the next cell that fails."""
         model, grid = self.controller.model, self.controller.model.grid
         if grid is None or not model.rowCount():
             return
@@ -315,7 +315,7 @@ class ExperimentView(QtWidgets.QWidget):
                 self.table.setCurrentIndex(here)
                 return
 
-    # -- inside ---------------------------------------------------------------------------------
+    # -- internals ------------------------------------------------------------------------------
 
     def _lay_out(self) -> None:
         self.setAccessibleName(tr("Experiment {name}").format(name=self.title))
@@ -343,7 +343,7 @@ class ExperimentView(QtWidgets.QWidget):
         column_of(self.bar, *parts, on=self, margins=(12, 4, 12, 8), spacing=4)
 
     def _more_menu(self) -> QtWidgets.QMenu:
-        """Build the menu of the rarer commands."""
+        """Build the menu of less common commands."""
         menu = QtWidgets.QMenu(self)
         for name, text, act in (
             ("workers", tr("Workers…"), self.request_workers.emit),
@@ -373,7 +373,7 @@ class ExperimentView(QtWidgets.QWidget):
         return buttons
 
     def _left(self) -> QtWidgets.QWidget:
-        """Make the part with the filters above the grid."""
+        """Create the part with the filters above the grid."""
         left = QtWidgets.QWidget()
         if self.bar is None:
             column_of(self.filters, (self.table, 1), on=left, margins=0)
@@ -416,13 +416,13 @@ class ExperimentView(QtWidgets.QWidget):
             self.bar.request_column.connect(self._run_column)
             controller.request_agreement.connect(self.bar.ask_cost)
         self.row_button.clicked.connect(self._add_row)
-        # Also where a filter or a button has the keyboard: the window's own run a prompt.
+        # Also while a filter or a button has the focus: the window's shortcut would run a prompt.
         OwnKeys(self, {"F10": self._step, "F5": self._on_run})
         keys = self._own_keys() if self.bar is None else self._keys_of_cases()
         OwnKeys(self.table, {**keys, "Return": self._enter, "Enter": self._enter})
 
     def _own_keys(self) -> dict[str, Callable[[], object]]:
-        """Return the actions of the grid's keys; its values are not typed into."""
+        """Return the functions of the grid's keys, which therefore do not start editing."""
         controller, detail = self.controller, self.detail
         return {
             "N": self._next_failed,
@@ -439,7 +439,7 @@ class ExperimentView(QtWidgets.QWidget):
         }
 
     def _keys_of_cases(self) -> dict[str, Callable[[], object]]:
-        """Return the keys of cases: those of a sheet, and what no value begins with."""
+        """Return the keys of cases: those of a spreadsheet, and keys that cannot start a value."""
         return {
             "]": self._next_failed,
             "[": lambda: self._next_failed(-1),

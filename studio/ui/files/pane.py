@@ -1,4 +1,4 @@
-"""Files: the prompts of some folders and what prompts refer to."""
+"""Files: the prompts of some folders and the files that prompts refer to."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _MOST = 2000
 
 
 class FolderSection(QtWidgets.QWidget):
-    """Shows a folder; one of several can be taken out of the pane."""
+    """A folder in the pane; if there are several, each can be removed."""
 
-    request_leave = Signal(Path)  # the folder, which is not to be shown any more
+    request_leave = Signal(Path)  # the folder to remove from the pane
 
     def __init__(self) -> None:
         super().__init__()
         from studio.ui.files.tree import FilesTree  # not before the first paint
 
         self.folder = Path()
-        """Folder that is shown."""
+        """The shown folder."""
         self.tree = FilesTree()
         self.tree.request_leave.connect(self.request_leave)
         self._name = ElidedLabel()
@@ -52,7 +52,7 @@ class FolderSection(QtWidgets.QWidget):
         column_of(row, (self.tree, 1), on=self, margins=0, spacing=0)
 
     def show_folder(self, folder: Path, *, is_one_of_many: bool) -> None:
-        """Show a folder, and whether it can leave."""
+        """Show a folder; `is_one_of_many` adds a button to remove it."""
         self.leave.setVisible(is_one_of_many)
         self.tree.is_one_of_many = is_one_of_many
         if folder == self.folder:
@@ -81,32 +81,32 @@ def _ignoring_state(act: Callable[[], object], _checked: bool = False) -> None:
 
 
 class FilesPane(QtWidgets.QStackedWidget):
-    """The workspace folders, one below the other: a filter, and a tree of each."""
+    """The workspace folders below a filter, each with its tree."""
 
     request_look = Signal(Path)
     request_open = Signal(Path)
     request_folder = Signal()
     request_this = Signal(Path)  # the folder of the open file
-    request_leave = Signal(Path)  # a folder that is not to be shown any more
-    tree_made = Signal(QtWidgets.QWidget)  # FilesTree, with each folder that needs one more
-    roots_changed = Signal(tuple)  # of Path: other folders are shown
+    request_leave = Signal(Path)  # a folder to remove from the pane
+    tree_made = Signal(QtWidgets.QWidget)  # FilesTree, emitted for each new tree
+    roots_changed = Signal(tuple)  # of Path: the shown folders changed
 
     def __init__(self) -> None:
         super().__init__()
         self.roots: tuple[Path, ...] = ()
-        """The folders shown, from the top down."""
+        """The shown folders, from top to bottom."""
         self._sections: list[FolderSection] = []
         self._beside = Path()
-        """The folder of the open file."""
+        """Folder of the open file."""
         self.addWidget(self._nothing())
 
     @property
     def tree(self) -> FilesTree:
-        """The files of the first folder."""
+        """The tree of the first folder."""
         return self._section(0).tree
 
     def set_roots(self, folders: Sequence[Path]) -> None:
-        """Show folders, or that there are none; those that are gone are left out."""
+        """Show folders, or the empty state; missing folders are skipped."""
         self.roots = tuple(dict.fromkeys(folder for folder in folders if folder.is_dir()))
         is_one_of_many = len(self.roots) > 1
         for place, folder in enumerate(self.roots):
@@ -118,43 +118,43 @@ class FilesPane(QtWidgets.QStackedWidget):
             self.roots_changed.emit(self.roots)
 
     def root_of(self, path: Path) -> Path | None:
-        """Return the folder shown that a file lies in, the innermost where there are several."""
+        """Return the shown folder that contains a file; the innermost if there are several."""
         from studio.core.search_files import innermost  # not before the first paint
 
         return innermost(path, self.roots)
 
     def offer_folder_of(self, path: Path) -> None:
-        """Offer the folder of an opened file, for when none is shown."""
+        """Suggest the folder of an opened file, for when no folder is shown."""
         self._beside = path.parent
         self._this.setText(tr("Open {name}").format(name=path.parent.name or str(path.parent)))
         self._this.setToolTip(str(path.parent))
         self._this.show()
 
     def show_marks(self, marks: Mapping[Path, FileMark]) -> None:
-        """Say of files what is known of them."""
+        """Show the marks of files."""
         for section in self._shown():
             section.tree.show_marks(marks)
 
     def reveal(self, path: Path) -> None:
-        """Mark a file in its folder's tree, but not under the keyboard of someone who is there."""
+        """Select a file in its folder's tree, unless the tree has the focus."""
         root = self.root_of(path)
         for section in self._shown():
             if section.folder == root and not section.tree.hasFocus():
                 section.tree.reveal(path)
 
     def take_keyboard(self) -> None:
-        """Give the keyboard to the first folder's files; where there is none, to what opens one."""
+        """Focus the first folder's files, or the button to open a folder if there is none."""
         if not self.roots:
             self._open.setFocus(Qt.FocusReason.ShortcutFocusReason)
             return
         current = self.tree.currentIndex()
         first = self.tree.indexAt(self.tree.viewport().rect().topLeft())
-        # Before the keyboard: Qt then makes the first row the current one, and marks it not.
+        # Before the focus: Qt otherwise makes the first row current without selecting it.
         self.tree.setCurrentIndex(current if current.isValid() else first)
         self.tree.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def expect(self, path: Path) -> None:
-        """Mark what was just made or named here as soon as the tree has it."""
+        """Select a file that was created or renamed here as soon as the tree shows it."""
         root = self.root_of(path)
         for section in self._shown():
             if section.folder == root:
@@ -187,12 +187,12 @@ class FilesPane(QtWidgets.QStackedWidget):
 
     @cached_property
     def filter(self) -> QtWidgets.QLineEdit:
-        """Shows only files whose names hold what is typed."""
+        """Field that filters the files by name."""
         return search_line(tr("Filter by name"), tr("Filter files by name"))
 
     @cached_property
     def _column(self) -> QtWidgets.QSplitter:
-        """The folders below the filter, made with the first."""
+        """The folders below the filter, created with the first one."""
         column = QtWidgets.QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
         head = QtWidgets.QWidget()
         column_of(self.filter, on=head, margins=(12, 0, 8, 8))

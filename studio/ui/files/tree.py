@@ -1,4 +1,4 @@
-"""The tree of a folder's files: browse, open, rename, and marks."""
+"""The tree of a folder's files: open, rename, and marks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from studio.viewmodels.app.jobs import LatestJob
 _SUFFIXES = SUFFIXES.union((".env", ".html"), *SUFFIXES_OF.values())
 
 PATTERNS = tuple(f"*{suffix}" for suffix in sorted(_SUFFIXES))
-"""Prompts, and all that inputs and media take."""
+"""Patterns of prompts and of all files for inputs and media."""
 _ICONS = {
     ".prompty": "message-square",
     ".py": "wrench",
@@ -43,33 +43,33 @@ _ICONS = {
 
 
 _OF_FILES = ("edit.find_in_files", "file.quick", "file.folder", "file.add_folder")
-"""Actions of the window that a right click offers too."""
+"""Actions of the window in the context menu."""
 
 _MOST_SEARCHED, _MOST_FOUND = 50_000, 200
-"""Files that a filter looks at, and folders' files that it unfolds."""
+"""Maximum numbers of files that a filter searches, and of matches whose folders it expands."""
 
 _BESIDE_NAME = 56
-"""Pixels of a row's icon and gaps, and of git's letter at its end."""
+"""Pixels for a row's icon and gaps, and for Git's letter at its end."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileMark:
-    """The marks of an open file in the tree."""
+    """Marks of an open file in the tree."""
 
     severity: Severity | None = None
-    """The worst problem in it."""
+    """Worst severity of its problems."""
 
     is_unsaved: bool = False
     """Whether its text differs from the file."""
 
     state: FileState | None = None
-    """Difference of the file from the last commit."""
+    """State of the file compared with the last commit."""
 
 
 class _Drawings(QtWidgets.QStyledItemDelegate):
-    """Draws the studio's own icons and the marks of files.
+    """Paints the studio's icons and the marks of files.
 
-    Not an icon provider of the model: Qt asks that one in a thread of its own.
+    It is no icon provider of the model, which Qt would call in another thread.
     """
 
     def __init__(self, tree: FilesTree) -> None:
@@ -81,7 +81,7 @@ class _Drawings(QtWidgets.QStyledItemDelegate):
         option: QtWidgets.QStyleOptionViewItem,
         index: QtCore.QModelIndex | QtCore.QPersistentModelIndex,
     ) -> None:
-        """Set the drawing of a file or folder, in the theme's colors."""
+        """Set the icon of a file or folder, in the theme's colors."""
         super().initStyleOption(option, index)
         model = index.model()
         if not isinstance(model, QtWidgets.QFileSystemModel):
@@ -109,7 +109,7 @@ class _Drawings(QtWidgets.QStyledItemDelegate):
         option: QtWidgets.QStyleOptionViewItem,
         index: QtCore.QModelIndex | QtCore.QPersistentModelIndex,
     ) -> None:
-        """Paint the row, and git's letter at its right end."""
+        """Paint the row with Git's letter at its right end."""
         super().paint(painter, option, index)
         mark = self._tree.mark_at(index)
         if mark is None or mark.state is None:
@@ -125,24 +125,24 @@ class _Drawings(QtWidgets.QStyledItemDelegate):
 
 
 class FilesTree(QtWidgets.QTreeView):
-    """Shows the files that prompts are made of, and those they refer to."""
+    """Tree of the prompts in a folder and the files that they refer to."""
 
-    request_look = QtCore.Signal(Path)  # a file to be looked at
-    request_open = QtCore.Signal(Path)  # a file to be worked on
+    request_look = QtCore.Signal(Path)  # a file to preview
+    request_open = QtCore.Signal(Path)  # a file to open
     request_rename = QtCore.Signal(Path, str)  # a file or folder, and its new name
     request_duplicate = QtCore.Signal(Path)
-    request_bin = QtCore.Signal(Path)  # a file or folder that is to go to the system's bin
+    request_bin = QtCore.Signal(Path)  # a file or folder to move to the trash
     request_new_file = QtCore.Signal(Path, str)  # folder, name
     request_new_folder = QtCore.Signal(Path, str)
-    request_leave = QtCore.Signal(Path)  # the folder of the tree, which is not to be shown any more
-    request_show = QtCore.Signal(Path)  # a file that the system's own file manager is to show
+    request_leave = QtCore.Signal(Path)  # the folder of the tree, to remove from the pane
+    request_show = QtCore.Signal(Path)  # a file to show in the system's file manager
 
     def __init__(self) -> None:
         super().__init__()
         self.marks: Mapping[Path, FileMark] = {}
         """Marks of files, by path."""
         self.is_one_of_many = False
-        """Whether other folders are shown beside this one, so that it can leave."""
+        """Whether other folders are shown as well, so that this one can be removed."""
         self.setHeaderHidden(True)
         self.setIndentation(14)
         self.setUniformRowHeights(True)
@@ -163,7 +163,7 @@ class FilesTree(QtWidgets.QTreeView):
         self.files.rowsInserted.connect(self._on_rows)
         self._finding = LatestJob(self, self._unfold)
         self._unfolded: list[QtCore.QPersistentModelIndex] = []
-        """Folders that the filter opened."""
+        """Folders that the filter expanded."""
         for column in (1, 2, 3):
             self.setColumnHidden(column, True)
         self.setDragEnabled(True)
@@ -182,7 +182,7 @@ class FilesTree(QtWidgets.QTreeView):
         )
 
     def mark_at(self, index: QtCore.QModelIndex | QtCore.QPersistentModelIndex) -> FileMark | None:
-        """Return the marks of a row's file."""
+        """Return the mark of a row's file."""
         return self.marks.get(Path(self.files.filePath(index)))
 
     def set_root(self, folder: Path) -> None:
@@ -190,7 +190,7 @@ class FilesTree(QtWidgets.QTreeView):
         self.setRootIndex(self.files.setRootPath(str(folder)))
 
     def set_filter(self, text: str) -> None:
-        """Show only files whose names hold a text."""
+        """Show only files whose names contain a text."""
         wanted = "".join(f"[{char}]" if char in "*?[" else char for char in text.strip())
         shown = [pattern.replace("*", f"*{wanted}*", 1) for pattern in PATTERNS]
         self.files.setNameFilters(shown if wanted else list(PATTERNS))
@@ -203,7 +203,7 @@ class FilesTree(QtWidgets.QTreeView):
             self._finding.drop()
 
     def _unfold(self, paths: Sequence[Path]) -> None:
-        """Open the folders down to some files: Qt's model reads only what is opened."""
+        """Expand the folders of some files: Qt's model reads only expanded folders."""
         for path in paths:
             index = self.files.index(str(path.parent))
             while index.isValid() and index != self.rootIndex():
@@ -213,27 +213,27 @@ class FilesTree(QtWidgets.QTreeView):
                 index = index.parent()
 
     def show_marks(self, marks: Mapping[Path, FileMark]) -> None:
-        """Say of files what is known of them."""
+        """Show the marks of files."""
         if marks != self.marks:
             self.marks = dict(marks)
             self.viewport().update()
 
     def color_of(self, severity: Severity | None) -> str:
-        """Return the color of a name with problems; empty for the usual one."""
+        """Return the color of a name with problems; empty for the default color."""
         theme = theme_in_use()
         if severity in (None, Severity.HINT):
             return ""
         return theme.error if severity is Severity.ERROR else theme.warning
 
     def reveal(self, path: Path) -> None:
-        """Bring a file into view, and mark it."""
+        """Scroll to a file and select it."""
         index = self.files.index(str(path))
         if index.isValid() and index != self.currentIndex():
             self.setCurrentIndex(index)
             self.scrollTo(index)
 
     def expect(self, path: Path) -> None:
-        """Mark something that was just made or named here, as soon as it has a row."""
+        """Select a file that was created or renamed here as soon as it has a row."""
         self._expected = path
 
     def _on_rows(self, parent: QtCore.QModelIndex, first: int, last: int) -> None:
@@ -251,16 +251,16 @@ class FilesTree(QtWidgets.QTreeView):
         """Return the path of a row."""
         return Path(self.files.filePath(index)) if index.isValid() else None
 
-    # -- asked for ------------------------------------------------------------------------------
+    # -- requests -------------------------------------------------------------------------------
 
     def ask_name(self) -> None:
-        """Change the name of the chosen row, in its place."""
+        """Edit the name of the selected row in place."""
         path = self.path_at(self.currentIndex())
         if path is not None:
             self._ask(self.currentIndex(), path.name, lambda name: self._rename(path, name))
 
     def ask_new(self, folder: Path, *, is_folder: bool = False) -> None:
-        """Ask for the name of something new in a folder."""
+        """Ask for the name of a new file or folder."""
         signal = self.request_new_folder if is_folder else self.request_new_file
         index = self.files.index(str(folder))
         self.expand(index)
@@ -340,6 +340,6 @@ class FilesTree(QtWidgets.QTreeView):
 
 
 def _named(root: Path, text: str) -> list[Path]:
-    """Return the files below a folder whose names hold a text."""
+    """Return the files below a folder whose names contain a text."""
     below = files_of(root, _SUFFIXES, _MOST_SEARCHED)
     return list(islice((each for each in below if text.lower() in each.stem.lower()), _MOST_FOUND))

@@ -1,4 +1,4 @@
-"""The history: runs of the past, found, read again, pinned and deleted."""
+"""The history: find, open, pin and delete past runs."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -26,16 +26,16 @@ from studio.ui.style.theme import paint_text
 from studio.viewmodels.app.jobs import repeating_timer
 from studio.viewmodels.history.controller import HistoryModel
 
-# Footer of the list of runs: the selected run's answer, the number of runs, and the retention.
+# Footer of the list of runs: answer of the selected run, number of runs, and retention.
 
 _MOST_RUNS = 100_000
 _MOST_DAYS = 10_000
 
 
 class RetentionDialog(QtWidgets.QDialog):
-    """Not modal by itself; `open` it."""
+    """Dialog for the retention of runs; `open` shows it."""
 
-    chosen = Signal(int, int)  # how many of the newest stay, after how many days runs go; 0: all
+    chosen = Signal(int, int)  # number of newest runs to keep, age in days of deletion; 0: keep all
 
     def __init__(self, keep: int, days: int, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
@@ -47,7 +47,7 @@ class RetentionDialog(QtWidgets.QDialog):
         self._lay_out(keep, days)
 
     def accept(self) -> None:
-        """Hand the choice on."""
+        """Emit the choice."""
         keep = self.count.value() if self.by_count.isChecked() else 0
         days = self.days.value() if self.by_age.isChecked() else 0
         self.chosen.emit(keep, days)
@@ -85,9 +85,9 @@ class RetentionDialog(QtWidgets.QDialog):
 
 
 class HistoryFooter(QtWidgets.QWidget):
-    """One line; its button asks how long runs are kept."""
+    """One line with a button for the retention of runs."""
 
-    request_retention = Signal(int, int)  # how many runs stay, after how many days they go
+    request_retention = Signal(int, int)  # number of runs to keep, age in days of deletion
 
     def __init__(self) -> None:
         super().__init__()
@@ -102,7 +102,7 @@ class HistoryFooter(QtWidgets.QWidget):
         paint_text(self._answer, "muted")
 
     def show_run(self, run: RunSummary | None) -> None:
-        """Say what a run answered, and the user's note on it."""
+        """Show the answer of a run and the user's note."""
         answer = "" if run is None else " ".join(run.answer.split())
         note = "" if run is None else " ".join(run.note.split())
         lines = [
@@ -112,27 +112,27 @@ class HistoryFooter(QtWidgets.QWidget):
         self._answer.show_text("   ".join(part for part in lines if part))
 
     def show_count(self, runs: int) -> None:
-        """Say how many runs are listed."""
+        """Show the number of listed runs."""
         self._runs = runs
         self._say()
 
     def show_size(self, size: int) -> None:
-        """Say how much room the history takes."""
+        """Show the size of the history."""
         self._size = size
         self._say()
 
     def show_retention(self, keep: int, days: int) -> None:
-        """Say how long runs are kept.
+        """Show how long runs are kept.
 
         Args:
-            keep: how many of the newest stay; 0 for all.
-            days: after how many days they go; 0 for never.
+            keep: number of newest runs to keep; 0 for all.
+            days: age in days after which runs are deleted; 0 for never.
         """
         self._keep = (keep, days)
         self._say()
 
     def ask_retention(self) -> RetentionDialog:
-        """Ask how long runs are kept."""
+        """Open the dialog for the retention of runs."""
         dialog = RetentionDialog(*self._keep, self)
         dialog.chosen.connect(self.request_retention)
         dialog.finished.connect(dialog.deleteLater)
@@ -155,14 +155,14 @@ _NO_RUNS = marked("No runs yet. Press Run (F5): every run is kept here, up to it
 _NONE_FOUND = marked("No run fits the filter.")
 _ANY_END = marked("Any end")
 _MOST_COMPARED = 12
-"""Runs that are compared in one table."""
+"""Maximum number of runs in a comparison table."""
 
 _LIVE_MS = 2_000
-"""Interval at which a visible list is read again, because other processes write, too."""
+"""Interval in milliseconds for reloading a visible list, which other processes change."""
 
 
 class NotesDialog(QtWidgets.QDialog):
-    """Of one run, or the tags that several have in common. Not modal by itself; `open` it."""
+    """Dialog for the tags and note of a run, or the common tags of several; `open` shows it."""
 
     described = Signal(str, tuple, str)  # id of a run, tags, note
 
@@ -179,7 +179,7 @@ class NotesDialog(QtWidgets.QDialog):
         self._lay_out()
 
     def accept(self) -> None:
-        """Hand the words on, each tag once; what only some of several runs have stays theirs."""
+        """Emit the tags and the note; tags that only some of several runs have stay unchanged."""
         parts = (part.strip() for part in self.form.text("tags").split(","))
         wanted = tuple(dict.fromkeys(part for part in parts if part))
         for run in self._runs:
@@ -203,12 +203,12 @@ class NotesDialog(QtWidgets.QDialog):
 
 
 def common_tags(runs: Sequence[RunSummary]) -> tuple[str, ...]:
-    """Return the tags that all of some runs have."""
+    """Return the tags that all runs have."""
     return tuple(tag for tag in runs[0].tags if all(tag in run.tags for run in runs))
 
 
 class HistoryPane(QtWidgets.QWidget):
-    """A filter, the list, and what the chosen run answered."""
+    """Filter, list of runs, and answer of the selected run."""
 
     request_refresh = Signal()
     request_filter = Signal(str, str)  # words, status
@@ -219,8 +219,8 @@ class HistoryPane(QtWidgets.QWidget):
     request_pin = Signal(str, bool)  # id, whether it is pinned
     request_describe = Signal(str, tuple, str)  # id, tags, note
     request_export = Signal(RunSummary, str)  # RunSummary, name of the form
-    request_import = Signal()  # journals should be taken in
-    request_retention = Signal(int, int)  # how many runs stay, after how many days they go
+    request_import = Signal()  # import journals
+    request_retention = Signal(int, int)  # number of runs to keep, age in days of deletion
 
     def __init__(self) -> None:
         super().__init__()
@@ -250,35 +250,35 @@ class HistoryPane(QtWidgets.QWidget):
         self.setAccessibleName(tr("History of runs"))
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Refresh: runs may have changed while the list was out of sight."""
+        """Refresh: runs may have changed while the list was hidden."""
         super().showEvent(event)
         if not event.spontaneous():
             self.request_refresh.emit()
         self._live.start()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Stop refreshing while out of sight."""
+        """Stop refreshing while hidden."""
         super().hideEvent(event)
         self._live.stop()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave to a right click what has no room in one row of buttons."""
+        """Hide buttons that do not fit in one row; the context menu has them."""
         super().resizeEvent(event)
         for button in (self.notes_button, self.export_button, self.delete_button):
             button.setVisible(self.width() >= NARROW)
 
     def _on_live(self) -> None:
-        """Read a running run again, which another process may have ended."""
+        """Reload the list if it has running runs, which another process may have ended."""
         if any(row.run.status == "running" for row in self.model.rows):
             self.request_refresh.emit()
 
     def show_problem(self, problem: str) -> None:
-        """Say why the filter cannot be read; nothing where it can."""
+        """Show why the filter is invalid; an empty text hides the message."""
         self._problem.setText(problem)
         self._problem.setVisible(bool(problem))
 
     def show_runs(self, runs: Sequence[RunSummary]) -> None:
-        """Show runs, keeping the chosen one chosen."""
+        """Show runs and keep the selection."""
         self._listed = tuple(runs)
         self.table.show_runs(runs)
         words = _NONE_FOUND if self._filtered else _NO_RUNS
@@ -288,13 +288,13 @@ class HistoryPane(QtWidgets.QWidget):
         self._on_chosen()
 
     def show_opening(self, opening: bool) -> None:
-        """Say that a run is being read: a very long one takes its time."""
+        """Show that a run is being loaded, which takes a while for a long one."""
         self._opening = opening
         self.open_button.setText(tr("Opening…") if opening else tr("Open"))
         self._on_chosen()
 
     def confirm_delete(self, runs: Sequence[RunSummary]) -> bool:
-        """Ask once before runs are deleted for good."""
+        """Ask before runs are permanently deleted."""
         one, many = tr("the run of “{prompt}”"), tr("{count} runs")
         what = by_count(len(runs), one, many, prompt=runs[0].prompt)
         button = QtWidgets.QMessageBox.StandardButton
@@ -313,7 +313,7 @@ class HistoryPane(QtWidgets.QWidget):
     def _compare(self) -> None:
         chosen = self.table.chosen_runs()
         if len(chosen) == 2:
-            # The older one stands at the left, as what was before does.
+            # The older run is at the left.
             one, two = sorted(chosen, key=lambda run: run.started)
             self.request_compare.emit(one.id, two.id)
         elif len(chosen) > 2:
@@ -342,7 +342,7 @@ class HistoryPane(QtWidgets.QWidget):
         self.request_filter.emit(self.filter.text(), status)
 
     def edit_notes(self) -> None:
-        """Open the tags and the note of the chosen run, or the tags of several."""
+        """Open the dialog for the tags and note of the selected run, or the tags of several."""
         chosen = self.table.chosen_runs()
         if not chosen:
             return
@@ -352,7 +352,7 @@ class HistoryPane(QtWidgets.QWidget):
         dialog.open()
 
     def ask_tag(self, tag: str) -> QtWidgets.QInputDialog:
-        """Ask for another name of a tag; every run of the list that has it gets the new one."""
+        """Ask for a new name of a tag, which all listed runs with the tag get."""
         label = tr("Another name for the tag “{tag}”:").format(tag=tag)
         return ask_text(self, tr("Rename a tag"), label, tag, partial(self._rename_tag, tag))
 
@@ -412,7 +412,7 @@ class HistoryPane(QtWidgets.QWidget):
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setWordWrap(True)
         head = kit.row_of((self.filter, 1), margins=(8, 8, 8, 4), spacing=8)
-        buttons = kit.FlowLayout(spacing=4)  # a side bar is narrow: they go on in the next row
+        buttons = kit.FlowLayout(spacing=4)  # a side bar is narrow: buttons wrap
         below = kit.column_of(buttons, margins=(8, 4, 8, 8))
         for button in (
             self.ends,

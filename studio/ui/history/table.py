@@ -1,4 +1,4 @@
-"""The list of runs as a table: its columns, its groups, and what a right click offers."""
+"""The table of runs: its columns, groups and context menu."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -17,22 +17,22 @@ from studio.viewmodels.history.controller import GROUP_ROLE, SUMMARY_ROLE, TONE_
 
 _END, _STARTED = HEADS.index("End"), HEADS.index("Started")
 _SECOND = tuple(map(HEADS.index, ("End", "Duration", "Model")))
-"""Columns that a run's second line has where the table is narrow."""
+"""Columns that a narrow table shows in the second line of a run."""
 
 NARROW = 420
-"""Width in pixels below which each run is two lines."""
+"""Width in pixels below which each run has two lines."""
 
 _LINE, _TWO_LINES = 28, 46
 _WIDTHS = (170, 116, 130, 320, 240, 80, 150, 80, 80, 90, 80, 80, 90, 120, 160)
 
 
 class _EndDelegate(QtWidgets.QStyledItemDelegate):
-    """Colors the end of a run; its words say the same. In a narrow table a run is two lines."""
+    """Colors the status of a run, and paints two lines per run in a narrow table."""
 
     def __init__(self, parent: QtWidgets.QWidget) -> None:
         super().__init__(parent)
         self.is_narrow = False
-        """Whether a run's end, time and model are below its prompt."""
+        """Whether status, time and model of a run are below its prompt."""
 
     def initStyleOption(
         self,
@@ -57,14 +57,14 @@ class _EndDelegate(QtWidgets.QStyledItemDelegate):
 
 
 class RunTable(QtWidgets.QTableView):
-    """Columns can be dragged, and sorted by a click; a click on a group folds it."""
+    """Table of runs; columns can be moved and sorted, and a click on a group collapses it."""
 
     request_open = QtCore.Signal(str)  # id of the run
     request_pin = QtCore.Signal(str, bool)  # id, whether it is pinned
-    request_notes = QtCore.Signal()  # tags and note of what is chosen
-    request_export = QtCore.Signal(str)  # name of the form for the chosen run
-    request_tag = QtCore.Signal(str)  # a tag that gets another name
-    request_delete = QtCore.Signal()  # delete what is chosen
+    request_notes = QtCore.Signal()  # edit tags and note of the selection
+    request_export = QtCore.Signal(str)  # name of the form to export the selected run in
+    request_tag = QtCore.Signal(str)  # a tag to rename
+    request_delete = QtCore.Signal()  # delete the selected runs
 
     def __init__(self, model: HistoryModel) -> None:
         super().__init__()
@@ -94,7 +94,7 @@ class RunTable(QtWidgets.QTableView):
         OwnKeys(self, {"Return": self.open_chosen, "Enter": self.open_chosen, "Del": delete})
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show a run's end, time and model below its prompt where the table is narrow."""
+        """Show status, time and model of a run below its prompt if the table is narrow."""
         super().resizeEvent(event)
         is_narrow = self.width() < NARROW
         if is_narrow == self._delegate.is_narrow:
@@ -110,7 +110,7 @@ class RunTable(QtWidgets.QTableView):
         self.verticalHeader().setDefaultSectionSize(height)
 
     def show_runs(self, runs: Sequence[RunSummary]) -> None:
-        """List runs, keeping the chosen ones chosen."""
+        """Show runs and keep the selection."""
         chosen = {run.id for run in self.chosen_runs()}
         self._runs.show_runs(runs)
         again = QtCore.QItemSelection()
@@ -122,13 +122,13 @@ class RunTable(QtWidgets.QTableView):
         self.selectionModel().select(again, how | QtCore.QItemSelectionModel.SelectionFlag.Rows)
 
     def chosen_runs(self) -> tuple[RunSummary, ...]:
-        """Return the chosen runs, from the top."""
+        """Return the selected runs from top to bottom."""
         rows = sorted(index.row() for index in self.selectionModel().selectedRows())
         chosen = (self._runs.rows[row] for row in rows)
         return tuple(row.run for row in chosen if row.group is None)
 
     def open_chosen(self) -> None:
-        """Ask for the first of the chosen runs; on the head of a group, fold or unfold that."""
+        """Open the first selected run; on a group header, collapse or expand the group."""
         chosen = self.chosen_runs()
         if chosen:
             self.request_open.emit(chosen[0].id)
@@ -136,7 +136,7 @@ class RunTable(QtWidgets.QTableView):
             self._fold()
 
     def _fold(self) -> None:
-        """Fold or unfold the group whose head has the keyboard."""
+        """Collapse or expand the group of the current header."""
         at = self.currentIndex()
         group = at.data(GROUP_ROLE)
         if group is None:

@@ -1,4 +1,4 @@
-"""Editors for lists and objects, made of editors for what is in them."""
+"""Editors for lists, objects and threads, composed of editors for their items."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -19,7 +19,7 @@ from studio.ui.style.theme import role_color, theme_in_use
 
 
 def make_editor(spec: FieldSpec) -> fields.FieldEditor:
-    """Make the editor that fits a field."""
+    """Create the editor for a field."""
     match spec.kind:
         case "string":
             return fields.TextField(spec)
@@ -40,7 +40,7 @@ def make_editor(spec: FieldSpec) -> fields.FieldEditor:
 
 
 class ObjectField(fields.FieldEditor):
-    """The properties of an object, one under the other beside a line."""
+    """The properties of an object, one below the other beside a line."""
 
     def __init__(self, spec: FieldSpec) -> None:
         super().__init__(spec)
@@ -59,9 +59,9 @@ class ObjectField(fields.FieldEditor):
         self._tell_rows()
 
     def value(self) -> FieldValue:
-        """Return the filled value; absent if all is empty. Keys without a field are kept.
+        """Return the object, or ABSENT if all is empty. Keys without a field are kept.
 
-        A user who fills one property changes what was shown: the rest of it stays, as in a list.
+        If the user fills in one property, the other shown values are kept, as in a list.
         """
         held = self._held()
         if not (held or self._extra or self._given):
@@ -79,16 +79,16 @@ class ObjectField(fields.FieldEditor):
         self._tell_rows()
 
     def problem(self) -> str:
-        """Return the first problem inside; it is shown there."""
+        """Return the first problem of the properties, which is shown there."""
         return next((f"{r.spec.name}: {p}" for r in self.rows if (p := r.editor.problem())), "")
 
     def set_folder(self, folder: Path | None) -> None:
-        """Set the folder of the fields inside."""
+        """Set the folder of the properties."""
         for row in self.rows:
             row.editor.set_folder(folder)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the line that binds the properties together."""
+        """Paint the line beside the properties."""
         QPainter(self).fillRect(3, 2, 2, self.height() - 4, QColor(theme_in_use().border))
 
     def _held(self) -> JsonDict:
@@ -102,21 +102,21 @@ class ObjectField(fields.FieldEditor):
         self.changed.emit()
 
     def _tell_rows(self) -> None:
-        """Say at each property whether its own fallback counts now."""
+        """Update in each property whether its own fallback applies."""
         counts = not self._is_whole and (self.spec.fallback is not ABSENT or bool(self._held()))
         for row in self.rows:
             row.set_falls_back(counts or row.spec.name not in self._base)
 
 
 def _base(spec: FieldSpec) -> JsonDict:
-    """Return the part of an object that has no fields."""
+    """Return the keys of an object that have no fields."""
     if isinstance(spec.fallback, Mapping):
         return dict(spec.fallback)
     return {each.name: each.proposed for each in spec.properties if each.proposed is not ABSENT}
 
 
 def _with_fallback(item: FieldSpec, spec: FieldSpec) -> FieldSpec:
-    """Return a property with its value while unfilled: the object's own comes first."""
+    """Return a property with its fallback, which the object's fallback overrides."""
     if isinstance(spec.fallback, Mapping):
         if item.name not in spec.fallback:
             return replace(item, proposed=ABSENT)
@@ -128,9 +128,9 @@ def _with_fallback(item: FieldSpec, spec: FieldSpec) -> FieldSpec:
 
 
 class _Item(QWidget):
-    """One item of a list with its button to take it away."""
+    """An item of a list with a button to remove it."""
 
-    removed = Signal(QWidget)  # itself
+    removed = Signal(QWidget)  # the item itself
 
     def __init__(self, editor: fields.FieldEditor, name: str) -> None:
         super().__init__()
@@ -142,7 +142,7 @@ class _Item(QWidget):
 
 
 class ListField(fields.FieldEditor):
-    """Items one under the other, with buttons to add and take away."""
+    """Items one below the other, with buttons to add and remove them."""
 
     def __init__(self, spec: FieldSpec, item: FieldSpec) -> None:
         super().__init__(spec)
@@ -160,7 +160,7 @@ class ListField(fields.FieldEditor):
         self._describe()
 
     def value(self) -> FieldValue:
-        """Return the items; an item that is not filled counts as null, or as an empty text."""
+        """Return the items; an empty item is null or an empty text."""
         if not self._given:
             return ABSENT
         return [self._item_value(item.editor.value()) for item in self.items]
@@ -178,7 +178,7 @@ class ListField(fields.FieldEditor):
         self._describe()
 
     def problem(self) -> str:
-        """Return the first item that has one."""
+        """Return the first problem of the items."""
         found = ((number, item.editor.problem()) for number, item in enumerate(self.items, 1))
         return next(
             (
@@ -221,7 +221,7 @@ class ListField(fields.FieldEditor):
 
     def _add_clicked(self) -> None:
         if not self._given and isinstance(self.spec.fallback, Sequence | tuple):
-            # The first change starts from what was shown, so that nothing is lost unseen.
+            # The first change starts from the shown fallback, so that nothing is lost.
             self.set_value(self.spec.fallback)
         self._given = True
         self._append().editor.setFocus()
@@ -242,16 +242,16 @@ class ListField(fields.FieldEditor):
         self._summary.setVisible(bool(text) and not self.items)
 
 
-# A conversation as a list of turns.
+# A conversation as a list of messages.
 
 _ROLES = ("user", "assistant", "system", "developer", "tool")
 
 
 class _Turn(QWidget):
-    """One message: role, text, and the keys beside them, which are kept."""
+    """A message with role and text; other keys are kept."""
 
     changed = Signal()
-    removed = Signal(QWidget)  # itself
+    removed = Signal(QWidget)  # the message itself
 
     def __init__(self, message: JsonObject) -> None:
         super().__init__()
@@ -275,7 +275,7 @@ class _Turn(QWidget):
         self.text.textChanged.connect(self._changed)
 
     def message(self) -> JsonDict:
-        """Return the present message."""
+        """Return the current message."""
         text = self.text.toPlainText()
         content: Json = text
         if not self._is_text:
@@ -285,7 +285,7 @@ class _Turn(QWidget):
         return {**self._message, "role": self.role.currentText(), "content": content}
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the stripe in the role's color, as on the preview's cards."""
+        """Paint the stripe in the role's color, as on the cards of the preview."""
         color = QColor(role_color(theme_in_use(), self.role.currentText()))
         QPainter(self).fillRect(2, 4, 3, self.height() - 8, color)
 
@@ -295,7 +295,7 @@ class _Turn(QWidget):
 
 
 class ThreadField(fields.FieldEditor):
-    """Turns one under the other; `Add` gives the floor to whoever comes next."""
+    """Messages one below the other; *Add* adds one with the next role."""
 
     def __init__(self, spec: FieldSpec) -> None:
         super().__init__(spec)

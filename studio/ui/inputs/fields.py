@@ -1,4 +1,4 @@
-"""Editors for single values; each tells "absent" from "empty"."""
+"""Editors for single values, which distinguish ABSENT from empty."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from studio.ui.parts.kit import column_of, icon_button, named, row_of
 from studio.ui.parts.text_views import JsonHighlighter, line_height
 from studio.ui.style.theme import FollowsTheme, fixed_font
 
-# A text editor that is as high as its text.
+# A text editor as high as its text.
 
 _MOST_LINES = 10
 
@@ -28,7 +28,7 @@ _SHIFT = Qt.KeyboardModifier.ShiftModifier
 class GrowingText(QPlainTextEdit):
     """A text editor as high as its text, within limits."""
 
-    submitted = Signal()  # Ctrl+Enter: what is written is done
+    submitted = Signal()  # Ctrl+Enter: the text is complete
 
     def __init__(self) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class GrowingText(QPlainTextEdit):
         self.setProperty("field", True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.is_sent_by_enter = False
-        """Whether Enter belongs to the form around it; Shift+Enter is then a line break."""
+        """Whether Enter belongs to the surrounding form; Shift+Enter is then a line break."""
         self.document().documentLayout().documentSizeChanged.connect(self._fit)
         self.document().setDocumentMargin(3)
         self._fit()
@@ -47,32 +47,32 @@ class GrowingText(QPlainTextEdit):
         self._fit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """End a text at Ctrl+Enter, as in a chat; at Enter in a form that Enter sends."""
+        """Emit `submitted` on Ctrl+Enter; leave Enter to a form that uses it."""
         is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if is_enter and self.is_sent_by_enter and not event.modifiers() & _SHIFT:
-            event.ignore()  # the form sends it
+            event.ignore()  # the form handles it
         elif is_enter and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self.submitted.emit()
-            event.ignore()  # it may mean something to what is around, too
+            event.ignore()  # a parent widget may use it as well
         else:
             super().keyPressEvent(event)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Scroll the form, unless there is more text than is seen."""
+        """Scroll the form, unless the text itself can scroll."""
         if self.hasFocus() and self.verticalScrollBar().maximum() > 0:
             super().wheelEvent(event)
         else:
             event.ignore()
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        """Return whether it can be inserted: a file if its text can be read, a link as text."""
+        """Return whether the data can be inserted: a file with readable text, or a link as text."""
         if dropped_files(source):
             path = dropped_file(source)
             return path is not None and text_of(path) is not None
         return super().canInsertFromMimeData(source)
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Put in a text, or that of a file."""
+        """Insert a text, or the text of a file."""
         path = dropped_file(source)
         text = text_of(path) if path is not None else None
         if text is not None:
@@ -92,10 +92,10 @@ _PLACEHOLDER = 40
 
 
 class FieldEditor(QWidget):
-    """The interface of every editor of a value."""
+    """The interface of all value editors."""
 
     changed = Signal()  # by the user, not by `set_value`
-    request_sample = Signal(str)  # take the sample or default of this input as the user's value
+    request_sample = Signal(str)  # use the sample or default of this input as the user's value
 
     def __init__(self, spec: fields.FieldSpec, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -103,19 +103,19 @@ class FieldEditor(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
 
     def value(self) -> fields.FieldValue:
-        """Return the value, or absent."""
+        """Return the value, or ABSENT."""
         raise NotImplementedError
 
     def set_value(self, value: fields.FieldValue) -> None:
-        """Show a value, without telling of a change."""
+        """Show a value without emitting `changed`."""
         raise NotImplementedError
 
     def problem(self) -> str:
-        """Return what is wrong with the text; empty if it is valid."""
+        """Return the problem of the text; empty if it is valid."""
         return ""
 
     def set_folder(self, folder: Path | None) -> None:
-        """Set the prompt's folder, beside which paths are read."""
+        """Set the prompt's folder, to which paths are relative."""
 
     def _placeholder(self, empty: str = "") -> str:
         return fields.show_value(self.spec.fallback) or empty
@@ -134,7 +134,7 @@ class TextField(FieldEditor):
         self.set_value(fields.ABSENT)
 
     def value(self) -> fields.FieldValue:
-        """Return the text, an empty one too, once something was typed."""
+        """Return the text, which may be empty, once the user has typed."""
         return self.text.toPlainText() if self._given else fields.ABSENT
 
     def set_value(self, value: fields.FieldValue) -> None:
@@ -150,7 +150,7 @@ class TextField(FieldEditor):
         self._quiet = False
 
     def problem(self) -> str:
-        """Return the fault of a text that does not match its pattern; empty without one."""
+        """Return an error if the text does not match its pattern, or ""."""
         return fields.check_text(self.text.toPlainText(), self.spec) if self._given else ""
 
     def _typed(self) -> None:
@@ -165,7 +165,7 @@ class TextField(FieldEditor):
 
 
 class NumberField(FieldEditor):
-    """A number of any size: a spin box would end at 32 bits."""
+    """A number of any size: a spin box is limited to 32 bits."""
 
     def __init__(self, spec: fields.FieldSpec) -> None:
         super().__init__(spec)
@@ -182,7 +182,7 @@ class NumberField(FieldEditor):
         self.line.setText("" if value is fields.ABSENT else json.dumps(value))
 
     def problem(self) -> str:
-        """Return the fault of a value that is no number within its range; empty without one."""
+        """Return an error if the text is not a number within its range, or ""."""
         return self._entry().problem
 
     def _entry(self) -> fields.TypedValue:
@@ -191,7 +191,7 @@ class NumberField(FieldEditor):
 
 
 class ChoiceField(FieldEditor):
-    """One of a few values, or none."""
+    """One of several values, or none."""
 
     def __init__(self, spec: fields.FieldSpec) -> None:
         super().__init__(spec)
@@ -209,12 +209,12 @@ class ChoiceField(FieldEditor):
         fill(self, self.combo)
 
     def value(self) -> fields.FieldValue:
-        """Return the value chosen."""
+        """Return the selected value."""
         index = self.combo.currentIndex()
         return fields.ABSENT if index <= 0 else self._values[index - 1]
 
     def set_value(self, value: fields.FieldValue) -> None:
-        """Show a value; one that is not offered is added."""
+        """Show a value; one that is not in the list is added."""
         if value is fields.ABSENT:
             self.combo.setCurrentIndex(0)
             return
@@ -227,7 +227,7 @@ class ChoiceField(FieldEditor):
         self.combo.setCurrentIndex(self.combo.count() - 1)
 
     def problem(self) -> str:
-        """Return the fault of a value that is not among those allowed; empty without one."""
+        """Return an error if the value is not allowed, or ""."""
         value = self.value()
         allowed = self.spec.choices
         if value is fields.ABSENT or not allowed or value in allowed or value is None:
@@ -236,7 +236,7 @@ class ChoiceField(FieldEditor):
 
 
 class JsonField(FollowsTheme, FieldEditor):
-    """Any value, as JSON."""
+    """Any value as JSON."""
 
     def __init__(self, spec: fields.FieldSpec) -> None:
         super().__init__(spec)
@@ -250,11 +250,11 @@ class JsonField(FollowsTheme, FieldEditor):
         self.follow_theme()
 
     def value(self) -> fields.FieldValue:
-        """Return the value, where the JSON can be read."""
+        """Return the value if the JSON is valid."""
         return fields.read_json(self.text.toPlainText()).value
 
     def set_value(self, value: fields.FieldValue) -> None:
-        """Show a value, indented."""
+        """Show a value as indented JSON."""
         if value is not fields.ABSENT and self.value() == value and not self.problem():
             return
         self._quiet = True
@@ -263,11 +263,11 @@ class JsonField(FollowsTheme, FieldEditor):
         self._quiet = False
 
     def problem(self) -> str:
-        """Return the error of the JSON."""
+        """Return the error of the JSON, or ""."""
         return fields.read_json(self.text.toPlainText()).problem
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         self._highlighter.recolor()
 
     def _typed(self) -> None:
@@ -276,7 +276,7 @@ class JsonField(FollowsTheme, FieldEditor):
 
 
 def fill(field: QWidget, editor: QWidget) -> None:
-    """Make an editor the only thing in a field, and the one that gets its focus."""
+    """Add an editor as the only content of a field, which gets its focus."""
     column_of(editor, on=field, margins=0)
     field.setFocusProxy(editor)
 
@@ -298,7 +298,7 @@ class FileField(FieldEditor):
         self.line = named(QLineEdit(), spec.name)
         self.line.setPlaceholderText(self._placeholder(tr("Path beside the prompt, or URL")))
         self.line.textEdited.connect(self.changed)
-        self.line.setAcceptDrops(False)  # a drop on the line is this widget's
+        self.line.setAcceptDrops(False)  # this widget handles drops on the line
         FileDrop(self, self.choose)
         browse = icon_button("folder-open", tr("Choose a file"), self._browse)
         browse.setAccessibleName(tr("Choose a file for {name}").format(name=spec.name))
@@ -306,7 +306,7 @@ class FileField(FieldEditor):
         row_of((self.line, 1), browse, on=self, margins=0, spacing=4)
 
     def value(self) -> fields.FieldValue:
-        """Return the path as written."""
+        """Return the typed path."""
         return self.line.text() or fields.ABSENT
 
     def set_value(self, value: fields.FieldValue) -> None:
@@ -318,7 +318,7 @@ class FileField(FieldEditor):
         self._folder = folder
 
     def choose(self, path: Path) -> None:
-        """Take a file, as the dialog and a drop do."""
+        """Use a chosen or dropped file."""
         text = path.as_posix()
         if self._folder is not None and path.resolve().is_relative_to(self._folder.resolve()):
             text = Path(os.path.relpath(path.resolve(), self._folder.resolve())).as_posix()

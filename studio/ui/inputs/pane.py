@@ -1,6 +1,6 @@
-"""The inputs pane: what the user gives the prompt, as a form or as JSON.
+"""The inputs pane: the user's values for the prompt, as a form or as JSON.
 
-The menu of named input sets.
+It also contains the menu of named input sets.
 """
 
 from collections.abc import Callable, Mapping
@@ -33,10 +33,10 @@ _FILTER = marked("Values (*.json *.jsonl *.yaml *.yml *.csv *.tsv);;All files (*
 
 
 class SetsButton(QtWidgets.QToolButton):
-    """Its text is the set in use; its menu takes, keeps, removes and loads sets."""
+    """Button with the name of the set in use, and a menu to use, save, remove and load sets."""
 
-    request_values = Signal(str)  # name of the set that the values are to be kept as
-    request_samples = Signal()  # keep the values in the file
+    request_values = Signal(str)  # name of the set to save the values as
+    request_samples = Signal()  # save the values in the file
 
     def __init__(self, library: InputLibrary, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
@@ -80,7 +80,7 @@ class SetsButton(QtWidgets.QToolButton):
         menu.addActions([self.clear, self.as_json])
 
     def describe(self) -> None:
-        """Name the set in use, and whether its values were changed since."""
+        """Show the set in use, and whether its values were changed since."""
         name, words = _literal(shortened(self._library.current, _LONGEST)), tr("{name}, edited")
         self.setText(words.format(name=name) if self._library.is_edited else name or tr("Sets"))
         self.setAccessibleName(": ".join(filter(None, (tr("Input sets"), self._library.current))))
@@ -109,7 +109,7 @@ class SetsButton(QtWidgets.QToolButton):
         dialog.open()
 
     def _name_typed(self, dialog: QtWidgets.QInputDialog, name: str) -> None:
-        """Say on the button when a set of this name is there already."""
+        """Show on the button if a set with this name exists."""
         is_there = name.strip() in self._library.sets
         dialog.setOkButtonText(
             tr("Replace “{name}”").format(name=_literal(name.strip())) if is_there else tr("Save")
@@ -125,28 +125,28 @@ class SetsButton(QtWidgets.QToolButton):
 
 
 def _literal(name: str) -> str:
-    """Return a name as a menu and a button show it: alone, & marks a key."""
+    """Return a name for a menu or button, in which & would mark a key."""
     return name.replace("&", "&&")
 
 
 _NO_LIMIT = 16_777_215
 """Qt's value for no maximum size."""
 _LONGEST = 14
-"""Characters of a set's name on its button."""
+"""Maximum number of characters of a set's name on its button."""
 _OF_VALUES = (".json", ".jsonl", ".ndjson", ".yaml", ".yml", ".csv", ".tsv")
-"""Endings of files that hold values."""
+"""Endings of files with values."""
 _OF_THE_DOCK = 8
-"""Pixels of a dock's height that its pane does not get (four, measured), in whole steps of four."""
+"""Pixels of a dock's height that its pane does not get: four measured, rounded up."""
 
 
 _NARROWEST = 200
-"""Pixels that a value gets where it is edited in place."""
+"""Minimum width in pixels of a value that is edited in place."""
 _MARGIN = 12
-"""Pixels between the edge of a field and its text, and a letter's width."""
+"""Pixels between the edge of a field and its text, plus the width of a letter."""
 
 
 class ValueEditor(QtWidgets.QFrame):
-    """A field over the place that shows its value: Enter takes what is written, Esc leaves."""
+    """A field over a shown value: Enter saves the value, Esc cancels."""
 
     entered = Signal()  # the user changed the value
 
@@ -166,14 +166,14 @@ class ValueEditor(QtWidgets.QFrame):
             text.selectAll()
 
     def show_over(self, place: QRect) -> None:
-        """Show it over a place of the screen, at its right end where that is narrow."""
+        """Show it over a rectangle of the screen; if that is narrow, aligned to its right edge."""
         width = max(place.width() + _MARGIN, _NARROWEST)
         self.setFixedWidth(width)
         self.move(place.right() + 1 - width, place.top() - 4)
         self.show()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Take the value, or leave; what cannot be read stays, with the reason below."""
+        """Save the value or cancel; an invalid value stays, with the reason below."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._problem.setText(self.field.problem())
             self._problem.setVisible(bool(self._problem.text()))
@@ -188,22 +188,22 @@ class ValueEditor(QtWidgets.QFrame):
 
 
 class InputsPane(FollowsTheme, QtWidgets.QWidget):
-    """A field for each input; what is left absent comes from defaults and samples."""
+    """A field for each input; absent values come from defaults and samples."""
 
-    given_changed = Signal(GivenInputs)  # what the user gave
-    entered = Signal()  # a value was edited where a card shows it
+    given_changed = Signal(GivenInputs)  # values of the user
+    entered = Signal()  # a value was edited on a card
     request_declare = Signal(str)  # declare this variable in the front matter
     request_reveal = Signal(Span)
-    refused = Signal(str)  # a set that could not be read or kept
-    request_height = Signal(int)  # pixels, when other inputs are shown or the form is folded
-    request_samples = Signal(Mapping)  # dict: keep these values in the file, as samples
+    refused = Signal(str)  # a set that could not be read or saved
+    request_height = Signal(int)  # pixels, when inputs change or the form is collapsed
+    request_samples = Signal(Mapping)  # dict: save these values in the file, as samples
 
     def __init__(self, parent: QtWidgets.QWidget | None = None, memory: Path | None = None) -> None:
-        """Make it.
+        """Create it.
 
         Args:
-            parent: its owner.
-            memory: file that remembers the chosen set of each prompt.
+            parent: owner.
+            memory: file that stores the chosen set of each prompt.
         """
         super().__init__(parent)
         self.setAccessibleName(tr("Inputs"))
@@ -213,10 +213,10 @@ class InputsPane(FollowsTheme, QtWidgets.QWidget):
         )
         self._names: tuple[str, ...] = ()
         self._before: list[tuple[str, FieldValue]] = []
-        """Inputs edited over their cards, with the value before, the last one last."""
+        """Inputs edited on cards with their previous values, the newest last."""
         self.fold_button = self._head()
         self.library = InputLibrary(self, memory)
-        FileDrop(self, self.library.load, _OF_VALUES)  # beside the fields; others are the window's
+        FileDrop(self, self.library.load, _OF_VALUES)  # the window takes other files
         self.sets = SetsButton(self.library, self)
         self.before = icon_button("chevron-left", tr("The set before"))
         self.after = icon_button("chevron-right", tr("The set after"))
@@ -228,7 +228,7 @@ class InputsPane(FollowsTheme, QtWidgets.QWidget):
         self._form_page.installEventFilter(self)
         self._raw_page = _page(self.raw, self.raw_problem)
         self._height_wanted = self._later(self._ask_height)
-        """Once new fields have the style that their size depends on."""
+        """Timer: the size of new fields depends on their style, which is set later."""
         self._stack = QtWidgets.QStackedWidget()
         for page in (self._scroll, self._raw_page):
             self._stack.addWidget(page)
@@ -279,11 +279,11 @@ class InputsPane(FollowsTheme, QtWidgets.QWidget):
         column_of(bar, (self._stack, 1), on=self, margins=0, spacing=0)
 
     def set_document(self, document: PromptDocument | None, untitled: str = "") -> None:
-        """Show the inputs of a document; given values stay.
+        """Show the inputs of a document; the user's values stay.
 
         Args:
-            document: the prompt; None where none is open.
-            untitled: what tells a prompt that was never saved from others.
+            document: the prompt; None if none is open.
+            untitled: identifier of a prompt that was never saved.
         """
         path = document.source.path if document is not None else None
         self.form.set_folder(path.parent if path else None)
@@ -297,11 +297,11 @@ class InputsPane(FollowsTheme, QtWidgets.QWidget):
             self._height_wanted.start()
 
     def values(self) -> GivenInputs:
-        """Return the values given, those without a field too."""
+        """Return the user's values, including those without a field."""
         return self.library.given
 
     def set_values(self, values: JsonObject) -> None:
-        """Take these values and no others, as if the user had typed them."""
+        """Replace all values, as if the user had typed them."""
         self.library.give_all(values)
 
     def clear(self) -> None:
@@ -313,7 +313,7 @@ class InputsPane(FollowsTheme, QtWidgets.QWidget):
             self.raw_problem.clear()
 
     def edit_over(self, name: str, place: QRect) -> bool:
-        """Edit a value over the place that shows it; False where it takes more than a line."""
+        """Edit a value over its place on a card; return False if it needs more than one line."""
         spec = next((each for each in self.library.specs if each.name == name), None)
         if spec is None or spec.kind in HIGH or place.isNull():
             return False
@@ -333,12 +333,12 @@ class InputsPane(FollowsTheme, QtWidgets.QWidget):
         self.entered.emit()
 
     def undo(self) -> None:
-        """Take back the last value that was edited over a card."""
+        """Undo the last value that was edited on a card."""
         if self._before:
             self.library.give(*self._before.pop())
 
     def focus_input(self, name: str) -> None:
-        """Put the keyboard into an input's field and bring it into view."""
+        """Focus an input's field and scroll to it."""
         self.fold_button.setChecked(False)
         if self.sets.as_json.isChecked():
             self.sets.as_json.setChecked(False)
@@ -348,7 +348,7 @@ class InputsPane(FollowsTheme, QtWidgets.QWidget):
             self._scroll.ensureWidgetVisible(row, 0, 24)
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         theme = theme_in_use()
         self.raw.setStyleSheet(self.form.styleSheet())
         self._describe()
@@ -358,7 +358,7 @@ class InputsPane(FollowsTheme, QtWidgets.QWidget):
             area.setPalette(palette)
 
     def _fold(self, folded: bool) -> None:
-        """Leave one line, or show the form."""
+        """Collapse the form to one line, or show it."""
         self.fold_button.setIcon(icon("chevron-right" if folded else "chevron-down"))
         self._stack.setVisible(not folded)
         self.setMaximumHeight(self.sizeHint().height() if folded else _NO_LIMIT)
@@ -366,7 +366,7 @@ class InputsPane(FollowsTheme, QtWidgets.QWidget):
         self._height_wanted.start()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Tell the layouts around a field that has grown, later."""
+        """Notify the layouts around a field that has grown, with a delay."""
         if event.type() == QEvent.Type.LayoutRequest:
             self._height_wanted.start()
         return super().eventFilter(watched, event)
@@ -389,7 +389,7 @@ class InputsPane(FollowsTheme, QtWidgets.QWidget):
         self._choose_page()
 
     def _from_form(self, name: str) -> None:
-        self._before.clear()  # a value of before is not put over one that was typed since
+        self._before.clear()  # an earlier value must not replace one that was typed since
         self.library.give(name, self.form.rows[name].editor.value())
 
     def _from_json(self) -> None:
@@ -431,7 +431,7 @@ class InputsPane(FollowsTheme, QtWidgets.QWidget):
 
 
 def _height_of(part: QtWidgets.QWidget, width: int) -> int:
-    """Return the height that a part needs in a width, where its lines wrap."""
+    """Return the height that a part with wrapped lines needs at a width."""
     return part.heightForWidth(width) if part.hasHeightForWidth() else part.sizeHint().height()
 
 

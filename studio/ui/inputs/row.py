@@ -1,4 +1,4 @@
-"""A field with its name, type, state and whatever is wrong with it; and groups of such rows."""
+"""A field with its name, type, state and problem; and groups of such rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,15 +18,15 @@ from studio.ui.parts.kit import column_of, row_of, toned_label
 from studio.ui.style.theme import FollowsTheme, dot, icon, paint_text, theme_in_use
 
 HIGH = ("object", "array", "thread")
-"""Kinds of fields that do not fit into one line with their name."""
+"""Kinds of fields that do not fit on one line with their name."""
 
 _ELIDE = Qt.TextElideMode.ElideRight
 _NAME_WIDTH = 96
-"""Width of the names of rows of one line, in pixels."""
+"""Width in pixels of the names of one-line rows."""
 
 
 class FieldRow(QtWidgets.QWidget):
-    """Label above or beside the editor; a small button takes the value away again."""
+    """Label above or beside the editor, with a small button to remove the value."""
 
     changed = Signal()
     request_declare = Signal(str)  # name of an undeclared variable
@@ -35,13 +35,13 @@ class FieldRow(QtWidgets.QWidget):
     def __init__(
         self, spec: FieldSpec, editor: FieldEditor, color: str = "", *, is_line: bool = False
     ) -> None:
-        """Make it.
+        """Create it.
 
         Args:
             spec: the field.
             editor: its editor.
-            color: the color of its values in the preview; empty for none.
-            is_line: put name and editor side by side, with the description as their tip.
+            color: color of its values in the preview; empty for none.
+            is_line: place name and editor side by side, with the description as a tooltip.
         """
         super().__init__()
         self.spec = spec
@@ -85,11 +85,11 @@ class FieldRow(QtWidgets.QWidget):
         self._tell_state()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Show the menu of the input, with the window's actions and their keys."""
+        """Show the context menu of the input, with the window's actions and their keys."""
         self.menu().popup(event.globalPos())
 
     def menu(self) -> QtWidgets.QMenu:
-        """Return the menu of a right click beside the field; the field's text has its own."""
+        """Return the context menu of the row; the text of the field has its own."""
         menu = own_menu(self)
         can_clear = self.reset.isVisibleTo(self)
         add_own(menu, tr("Clear"), self._clear, drawing="rotate-ccw", enabled=can_clear)
@@ -130,18 +130,18 @@ class FieldRow(QtWidgets.QWidget):
         self._tell_state()
 
     def set_falls_back(self, falls_back: bool) -> None:
-        """Set whether the spec's fallback counts now; that of a property may not."""
+        """Set whether the fallback of the spec applies; that of a property may not."""
         if falls_back != self._falls_back:
             self._falls_back = falls_back
             self._tell_state()
 
     def set_color(self, color: str) -> None:
-        """Set the color that the preview gives this input's values."""
+        """Set the color of this input's values in the preview."""
         if color:
             self._dot.setPixmap(dot(color))
 
     def show_missing(self) -> None:
-        """Name the field as one that a run needs, as when it was tried without."""
+        """Mark the field as required, after a run was tried without it."""
         if self.editor.value() is ABSENT and self.spec.required:
             self._problem.setText(tr("A value is needed."))
             self._problem.show()
@@ -179,20 +179,20 @@ class FieldRow(QtWidgets.QWidget):
 
 @dataclass(frozen=True, slots=True)
 class GroupWords:
-    """The texts of a group, in the language of the window."""
+    """The texts of a group in the window's language."""
 
     heading: str
-    """Heading; `{shown}` is the names, cut if there are many."""
+    """Heading; `{shown}` is the names, shortened if there are many."""
 
     name: str
-    """Heading for a screen reader; `{names}` is all names."""
+    """Heading for screen readers; `{names}` is all names."""
 
     tip: str
     """Description of its values."""
 
 
 class FieldGroup(FollowsTheme, QtWidgets.QWidget):
-    """A heading that opens and closes the rows under it; hidden without rows."""
+    """A heading that expands and collapses its rows; hidden without rows."""
 
     def __init__(self, words: GroupWords, parent: QtWidgets.QWidget) -> None:
         super().__init__(parent)
@@ -219,11 +219,11 @@ class FieldGroup(FollowsTheme, QtWidgets.QWidget):
         return self.heading.isChecked()
 
     def set_open(self, is_open: bool) -> None:
-        """Show the rows, or only the heading."""
+        """Expand or collapse the group."""
         self.heading.setChecked(is_open)
 
     def tell(self, names: Sequence[str], given: int) -> None:
-        """Say which inputs are in the group, and how many of them the user filled."""
+        """Set the names of the inputs in the group, and how many of them the user filled in."""
         self.setHidden(not names)
         shown = ", ".join(names)
         shown = shortened(shown, 28)
@@ -232,7 +232,7 @@ class FieldGroup(FollowsTheme, QtWidgets.QWidget):
         self.heading.setAccessibleName(self._words.name.format(names=", ".join(names)) + filled)
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         theme = theme_in_use()
         self.heading.setStyleSheet(
             f"QToolButton {{ color: {theme.muted}; border: none; padding: 2px 0; }}"

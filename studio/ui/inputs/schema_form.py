@@ -29,7 +29,7 @@ _NONE: JsonObject = MappingProxyType({})
 
 
 class HistoryKeys(QObject):
-    """Watches one row's text; owned by the row."""
+    """Keeps the history of a row's text for Up and Down; owned by the row."""
 
     def __init__(self, row: FieldRow, history: ValueHistory) -> None:
         super().__init__(row)
@@ -44,12 +44,12 @@ class HistoryKeys(QObject):
             self._text.installEventFilter(self)
 
     def keep(self) -> None:
-        """Remember what is written now, as when a run takes it."""
+        """Add the current text to the history, such as at the start of a run."""
         if self._text is not None:
             self._history.keep(self._shown())
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Keep what was written when the field is left; step where the caret can go no further."""
+        """Store the text when the focus leaves; step through history when the caret cannot move."""
         if event.type() == QEvent.Type.FocusOut:
             self.keep()
         elif event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
@@ -79,7 +79,7 @@ class HistoryKeys(QObject):
     def _show(self, text: str) -> None:
         if isinstance(self._text, QPlainTextEdit):
             self._text.selectAll()
-            self._text.insertPlainText(text)  # one step that can be undone
+            self._text.insertPlainText(text)  # one undo step
         elif self._text is not None:
             self._text.setText(text)
             self._text.textEdited.emit(text)
@@ -93,11 +93,11 @@ class HistoryKeys(QObject):
 
 
 class SchemaForm(FollowsTheme, QWidget):
-    """One row for each field; rows of fields that did not change are kept with their focus."""
+    """One row for each field; rows of unchanged fields are kept with their focus."""
 
     value_changed = Signal(str)  # name of the field that the user changed
     request_declare = Signal(str)  # name of an undeclared variable
-    request_sample = Signal(str)  # name of an input whose sample is taken as its value
+    request_sample = Signal(str)  # name of an input whose sample becomes its value
 
     def __init__(
         self,
@@ -143,7 +143,7 @@ class SchemaForm(FollowsTheme, QWidget):
         self.set_fields(schema_fields(schema), values)
 
     def set_fields(self, specs: Sequence[FieldSpec], values: JsonObject = _NONE) -> None:
-        """Show these fields with their values; rows that stay keep what is written in them."""
+        """Show fields with their values; unchanged rows keep their text."""
         specs = tuple(specs)
         if specs == self._specs:
             return
@@ -152,7 +152,7 @@ class SchemaForm(FollowsTheme, QWidget):
         self.rows = {}
         for index, spec in enumerate(specs):
             row = before.pop(spec.name, None)
-            if row is not None and _placeless(row.spec) == _placeless(spec):  # only places moved
+            if row is not None and _placeless(row.spec) == _placeless(spec):  # same field
                 row.spec = spec
             else:
                 self._discard(row)
@@ -164,7 +164,7 @@ class SchemaForm(FollowsTheme, QWidget):
         self._place()
 
     def values(self) -> JsonDict:
-        """Return the values given; a field that was not filled has none."""
+        """Return the values; an empty field has none."""
         return {
             name: value
             for name, row in self.rows.items()
@@ -172,7 +172,7 @@ class SchemaForm(FollowsTheme, QWidget):
         }
 
     def set_values(self, values: JsonObject) -> None:
-        """Show values; fields not among them become absent."""
+        """Show values; fields without a value become ABSENT."""
         for index, (name, row) in enumerate(self.rows.items()):
             value = values.get(name, ABSENT)
             if is_shown(row.editor, value):
@@ -184,13 +184,13 @@ class SchemaForm(FollowsTheme, QWidget):
         self._place()
 
     def clear(self) -> None:
-        """Take all values away, and what is written and cannot be read."""
+        """Remove all values, including invalid texts."""
         for row in self.rows.values():
             row.set_value(ABSENT)
         self._tell_group()
 
     def problems(self) -> dict[str, str]:
-        """Return the problems by field: unreadable values, and required ones without any."""
+        """Return the problems by field: invalid values, and required fields without a value."""
         found: dict[str, str] = {}
         for name, row in self.rows.items():
             problem = row.editor.problem()
@@ -203,25 +203,25 @@ class SchemaForm(FollowsTheme, QWidget):
         return found
 
     def set_folder(self, folder: Path | None) -> None:
-        """Set the folder that paths are beside."""
+        """Set the folder to which paths are relative."""
         self._folder = folder
         for row in self.rows.values():
             row.editor.set_folder(folder)
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         self._style()
         for index, row in enumerate(self.rows.values()):
             row.set_color(self._color(index))
 
     def keep_history(self) -> None:
-        """Remember what is written in every field, for Up and Down."""
+        """Add the text of every field to its history, for Up and Down."""
         for row in self.rows.values():
             for keys in row.findChildren(HistoryKeys):
                 keys.keep()
 
     def focus_field(self, name: str) -> None:
-        """Put the keyboard into a field."""
+        """Focus a field."""
         row = self.rows.get(name)
         if row is not None:
             if row.spec.supplied:
@@ -231,7 +231,7 @@ class SchemaForm(FollowsTheme, QWidget):
             row.editor.setFocus()
 
     def _make(self, spec: FieldSpec, index: int, value: FieldValue = ABSENT) -> FieldRow:
-        """Make a row that shows a value: as JSON where the field's own editor cannot show it."""
+        """Create a row for a value, with a JSON editor if the field's own cannot show the value."""
         editor = make_editor(spec)
         editor.set_value(value)
         if not is_shown(editor, value):
@@ -250,7 +250,7 @@ class SchemaForm(FollowsTheme, QWidget):
         return row
 
     def _place(self) -> None:
-        """Put each row where it belongs: the user's own first, then parameters and the run's."""
+        """Put each row in its place: the user's inputs first, then parameters and the run's."""
         places = (self._own, self.parameters.rows, self.supplied.rows)
         counts = [0, 0, 0]
         for row in self.rows.values():
@@ -293,7 +293,7 @@ class SchemaForm(FollowsTheme, QWidget):
 
 
 def is_shown(editor: FieldEditor, value: FieldValue) -> bool:
-    """Return whether an editor shows this very value, so that its changes are those of the user."""
+    """Return whether an editor shows exactly this value, so that changes are the user's."""
     shown = editor.value()
     return type(shown) is type(value) and shown == value
 

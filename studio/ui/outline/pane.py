@@ -28,33 +28,33 @@ _PATH = Qt.ItemDataRole.UserRole + 1
 _PREVIEW = 60
 _MOST = 3000
 _SLICE = 250
-"""So many parts are listed at once, in 5 ms: one of 10,000 sections comes between the keys."""
+"""Number of parts listed at once, in 5 ms, so that 10,000 sections do not delay key presses."""
 
 
 class OutlinePane(FollowsTheme, QStackedWidget):
-    """A tree that follows the caret; choosing a line goes there."""
+    """A tree that follows the caret; selecting a line goes there."""
 
-    request_reveal = Signal(Span)  # Span, to look at
-    request_go = Signal(Span)  # Span, to type on there
+    request_reveal = Signal(Span)  # Span to scroll to
+    request_go = Signal(Span)  # Span to go to with the focus
 
     def __init__(self) -> None:
         super().__init__()
         self._document: PromptDocument | None = None
         self._items: list[QTreeWidgetItem] = []
-        """The keys, then the sections."""
+        """Items of the keys, then of the sections."""
         self._spans: list[Span] = []
-        """Place of each item."""
+        """Span of each item."""
         self._keys: tuple[KeyPath, ...] = ()
-        """Paths of the keys listed."""
+        """Paths of the listed keys."""
         self._said: list[tuple[str, str]] = []
-        """Role and beginning of each section listed."""
+        """Role and beginning of each listed section."""
         self._caret = 0
         self._steps: Iterator[None] = iter(())
         self.is_settled = True
-        """Whether every part is listed."""
+        """Whether all parts are listed."""
         self._timer = single_shot(self, self._go_on)
         empty = QLabel(tr("Open a prompt to see its parts here."), wordWrap=True)
-        empty.setProperty("tone", "muted")  # not painted yet: `toned_label` would make QStyle
+        empty.setProperty("tone", "muted")  # `toned_label` would create QStyle too early
         empty.setAlignment(Qt.AlignmentFlag.AlignTop)
         empty.setContentsMargins(12, 12, 12, 12)
         self.addWidget(empty)
@@ -75,7 +75,7 @@ class OutlinePane(FollowsTheme, QStackedWidget):
         return tree
 
     def set_document(self, document: PromptDocument | None) -> None:
-        """Show a document's parts; items stay, and only what changed is written anew."""
+        """Show a document's parts; only changed items are updated."""
         self._document = document
         if document is None:
             self._timer.stop()
@@ -88,19 +88,19 @@ class OutlinePane(FollowsTheme, QStackedWidget):
         self._go_on()
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         for item, (role, _) in zip(self._items[len(self._keys) :], self._said, strict=True):
             _color(item, role)
 
     def show_caret(self, offset: int) -> None:
-        """Light the part that holds the caret."""
+        """Highlight the part that contains the caret."""
         self._caret = offset
         index = bisect_right(self._spans, offset, key=lambda span: span.start) - 1
         if index >= 0 and self._items[index] is not self._tree.currentItem():
             self._tree.setCurrentItem(self._items[index])
 
     def symbols(self) -> list[tuple[str, Span]]:
-        """Return every part by name, for the palette."""
+        """Return all parts by name, for the palette."""
         if self._document is None:
             return []
         found = [
@@ -113,7 +113,7 @@ class OutlinePane(FollowsTheme, QStackedWidget):
         ]
         return found
 
-    # -- inside ---------------------------------------------------------------------------------
+    # -- internals ------------------------------------------------------------------------------
 
     def _clear(self) -> None:
         if self._items:
@@ -121,14 +121,14 @@ class OutlinePane(FollowsTheme, QStackedWidget):
         self._items, self._spans, self._keys, self._said = [], [], (), []
 
     def _go_on(self) -> None:
-        """List for one slice; the rest when the window has nothing else to do."""
+        """List parts for one time slice; continue when the window is idle."""
         for _ in islice(self._steps, _SLICE):
             pass
         if not self.is_settled:
             self._timer.start(0)
 
     def _list(self, document: PromptDocument) -> Iterator[None]:
-        """Write the parts, one a step."""
+        """Update the items, one per step."""
         self.is_settled = False
         keys = tuple(entry.path for entry in document.entries[:_MOST])
         if keys != self._keys:
@@ -148,9 +148,9 @@ class OutlinePane(FollowsTheme, QStackedWidget):
         self.show_caret(self._caret)
 
     def _build_keys(self, document: PromptDocument, keys: tuple[KeyPath, ...]) -> None:
-        """Build the tree of the front matter; opened items stay open."""
+        """Build the tree of the front matter; expanded items stay expanded."""
         from studio.ui.editor.page.crumb_bar import (
-            key_label,  # with the first document, not the window
+            key_label,  # imported with the first document, not the window
         )
 
         opened = {
@@ -176,7 +176,7 @@ class OutlinePane(FollowsTheme, QStackedWidget):
         self._keys = keys
 
     def _name_items(self, document: PromptDocument) -> None:
-        """Rename the items of lists by their names, which may have changed."""
+        """Update the names of list items, which may have changed."""
         from studio.ui.editor.page.crumb_bar import key_label
 
         for entry, item in zip(document.entries[:_MOST], self._items, strict=False):
@@ -186,7 +186,7 @@ class OutlinePane(FollowsTheme, QStackedWidget):
                     item.setText(0, label)
 
     def _list_section(self, document: PromptDocument, section: BodySection, number: int) -> None:
-        """Have an item for a section of the body."""
+        """Create or update the item of a section of the body."""
         role, place = section.role or "text", section.marker or section.content
         row = (role, _summary(document, section.content))
         at = number - len(self._keys)

@@ -1,4 +1,4 @@
-"""The text of an empty pane: one sentence on what to do there."""
+"""The text of an empty pane: one sentence on what to do."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
@@ -10,7 +10,7 @@ from studio.ui.style.theme import blend, color_of, paint_text, theme_in_use
 
 
 class EmptyState(QWidget):
-    """A calm sign in the middle of an empty pane."""
+    """A title, a sentence and buttons in the center of an empty pane."""
 
     def __init__(
         self, icon_name: str, title: str, sentence: str, parent: QWidget | None = None
@@ -33,11 +33,11 @@ class EmptyState(QWidget):
 
     @property
     def sentence(self) -> str:
-        """Return the sentence below."""
+        """Return the sentence."""
         return self._sentence.text()
 
     def offer(self, *buttons: QWidget) -> None:
-        """Put what can be done below the sentence."""
+        """Show buttons below the sentence."""
         layout = self.layout()
         assert isinstance(layout, QVBoxLayout)
         layout.insertSpacing(layout.count() - 1, 8)
@@ -45,16 +45,16 @@ class EmptyState(QWidget):
             layout.insertWidget(layout.count() - 1, each, 0, Qt.AlignmentFlag.AlignHCenter)
 
     def say(self, title: str, sentence: str) -> None:
-        """Say something else."""
+        """Show another title and sentence."""
         self._title.setText(title)
         self._sentence.setText(sentence)
 
 
-# A line across a pane that names a problem and leads to its place.
+# A line across a pane that describes a problem and links to its place.
 
 
 class Banner(QWidget):
-    """Hidden until it has something to say."""
+    """Line with a message, hidden if there is none."""
 
     activated = Signal()
     fix_clicked = Signal()
@@ -86,10 +86,10 @@ class Banner(QWidget):
         """Show a text.
 
         Args:
-            text: what is wrong.
-            place: where a click leads.
+            text: the problem.
+            place: name of the place that a click goes to.
             tone: `error` or `warning`.
-            fix: what its button does; without one there is no button.
+            fix: text of its button; empty for none.
         """
         if fix:
             self.fix_button.setText(fix)
@@ -104,19 +104,19 @@ class Banner(QWidget):
         self.show()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Go to the place at a click."""
+        """Go to the place on a click."""
         if event.button() == Qt.MouseButton.LeftButton:
             self.activated.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Do at Enter and Space what a click does."""
+        """Go to the place on Enter and Space."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             self.activated.emit()
         else:
             super().keyPressEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint a tint of the tone's color, with a bar of it at the left."""
+        """Paint a tint of the tone's color, with a bar at the left."""
         painter = QPainter(self)
         color = color_of(self._tone)
         share = 0.22 if self.hasFocus() else 0.12

@@ -1,4 +1,4 @@
-"""Boxes that the wheel changes only on purpose, a field that grows, and forms from a table."""
+"""Input widgets that the wheel does not change by accident, and forms from a table."""
 
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -27,11 +27,11 @@ def ask_text(
     """Open a dialog for one text.
 
     Args:
-        parent: the widget it belongs to.
-        title: of the dialog.
-        label: before the field.
-        text: in the field at first.
-        take: called with the text that was entered.
+        parent: parent widget.
+        title: title of the dialog.
+        label: label of the field.
+        text: initial text of the field.
+        take: called with the entered text.
     """
     dialog = QtWidgets.QInputDialog(parent)
     dialog.setWindowTitle(title)
@@ -44,26 +44,26 @@ def ask_text(
 
 
 class ComboBox(QtWidgets.QComboBox):
-    """A list of choices that opens to be changed; the wheel never picks another one."""
+    """Combo box that the wheel never changes."""
 
     def __init__(self, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave the wheel to the scroll area around the box."""
+        """Leave the wheel to the surrounding scroll area."""
         event.ignore()
 
 
 class DoubleSpinBox(QtWidgets.QDoubleSpinBox):
-    """A number that the wheel changes only while it has the keyboard."""
+    """Number field that the wheel changes only while it has the focus."""
 
     def __init__(self, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Change the number, or leave the wheel to the scroll area around it."""
+        """Change the number with the focus; otherwise leave the wheel to the scroll area."""
         if self.hasFocus():
             super().wheelEvent(event)
         else:
@@ -71,7 +71,7 @@ class DoubleSpinBox(QtWidgets.QDoubleSpinBox):
 
 
 class SpinBox(DoubleSpinBox):
-    """A whole number that the wheel changes only while it has the keyboard."""
+    """Integer field that the wheel changes only while it has the focus."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -82,17 +82,17 @@ class SpinBox(DoubleSpinBox):
         return int(super().value())
 
 
-# A form that is made from a table of its fields.
+# A form that is created from a table of its fields.
 
 FormValue: TypeAlias = str | float | bool | None
 FormWidget: TypeAlias = (
     QtWidgets.QLineEdit | QtWidgets.QPlainTextEdit | ComboBox | DoubleSpinBox | QtWidgets.QCheckBox
 )
 Choices: TypeAlias = Sequence[tuple[FormValue, str]]
-"""Values of a list with their words."""
+"""Values of a list with their texts."""
 
 _FIELD_HEIGHT = 28
-"""Height that lines, lists and numbers share, in pixels."""
+"""Common height of lines, lists and numbers, in pixels."""
 
 _Record = TypeVar("_Record", bound="DataclassInstance")
 _Widget = TypeVar("_Widget", bound=QtWidgets.QWidget)
@@ -100,49 +100,49 @@ _Widget = TypeVar("_Widget", bound=QtWidgets.QWidget)
 
 @dataclass(frozen=True, slots=True)
 class FormField:
-    """Row of `resources/words/forms.toml`."""
+    """A row of `resources/words/forms.toml`."""
 
     key: str
-    """Name of the value, as in the record that the form shows."""
+    """Name of the value, which is an attribute of the record."""
 
     label: str
-    """Words beside the field, and its accessible name."""
+    """Label of the field, and its accessible name."""
 
     kind: Literal["text", "lines", "whole", "number", "choice", "check", "own"] = "text"
-    """Kind of the field; its owner makes one of its own."""
+    """Kind of the field; the owner creates those of kind `own`."""
 
     name: str = ""
-    """Accessible name, where it is not the label."""
+    """Accessible name, if it is not the label."""
 
     about: str = ""
-    """Sentence that explains the field, for owners that show one."""
+    """Sentence that explains the field, for owners that show it."""
 
     hint: str = ""
-    """Text of an empty line or of the least number; words of a check box."""
+    """Placeholder of a line, text of the minimum number, or text of a checkbox."""
 
     usual: FormValue = None
-    """Value that is shown where none is given, and that `given` leaves out."""
+    """Default value, which is shown if none is given and omitted from `given`."""
 
     least: float = 0
-    """Least number."""
+    """Minimum number."""
 
     most: float = 100_000_000
-    """Greatest number."""
+    """Maximum number."""
 
     step: float = 1
     """Step between two adjacent values."""
 
     decimals: int = 0
-    """Count of digits after the point."""
+    """Number of digits after the decimal point."""
 
     unit: str = ""
     """Text after a number."""
 
     choices: Choices = ()
-    """Values of a list that are known before, with their words."""
+    """Fixed values of a list with their texts."""
 
     is_live: bool = False
-    """Whether each change counts, not only the end of writing."""
+    """Whether each change is reported, not only the end of editing."""
 
     @property
     def empty(self) -> FormValue:
@@ -163,7 +163,7 @@ def _tables() -> dict[str, list[dict[str, Any]]]:
 
 
 def form_fields(section: str) -> Iterator[FormField]:
-    """Yield the fields of a form, in the language of the window."""
+    """Yield the fields of a form, in the window's language."""
     for row in _tables()[section]:
         words = {key: tr(row[key]) for key in _WORDS if row.get(key)}
         choices = [(value, tr(text)) for value, text in row.get("choices", {}).items()]
@@ -171,20 +171,20 @@ def form_fields(section: str) -> Iterator[FormField]:
 
 
 class _LeftText(QtWidgets.QPlainTextEdit):
-    """Lines that are written when they are left."""
+    """Text field that reports its text when the focus leaves."""
 
     left = Signal()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Report the end of typing when the focus leaves."""
+        """Report the end of editing when the focus leaves."""
         super().focusOutEvent(event)
         self.left.emit()
 
 
 class FieldForm(QObject):
-    """Fields of one record: makes them, and moves values in and out."""
+    """Fields of one record: creates them, and sets and returns values."""
 
-    changed = Signal(str)  # key of the field that the user wrote in
+    changed = Signal(str)  # key of the field that the user changed
 
     def __init__(
         self,
@@ -194,21 +194,21 @@ class FieldForm(QObject):
         choices: Mapping[str, Choices] = MappingProxyType({}),
         shown: object = None,
     ) -> None:
-        """Make the fields.
+        """Create the fields.
 
         Args:
             section: the form in `resources/words/forms.toml`.
-            own: widgets of the owner, by key; their values are the owner's.
-            choices: values of lists, by key, after those of the table.
-            shown: the record whose values are shown at first.
+            own: widgets of the owner by key; the owner handles their values.
+            choices: values of lists by key, added to those of the table.
+            shown: record with the initial values.
         """
         super().__init__()
         self.fields = {field.key: field for field in form_fields(section)}
-        """The rows by key."""
+        """Rows of the table by key."""
         self.widgets: dict[str, FormWidget] = {}
-        """The fields that the form made, by key."""
+        """Widgets that the form created, by key."""
         self.placed: dict[str, QtWidgets.QWidget] = {}
-        """All fields by key, in order."""
+        """All widgets by key, in order."""
         for key, field in self.fields.items():
             if field.kind != "own":
                 self.widgets[key] = self._make(field, choices.get(key, ()))
@@ -221,13 +221,13 @@ class FieldForm(QObject):
             self.show_record(shown)
 
     def widget(self, key: str, kind: type[_Widget]) -> _Widget:
-        """Return the field of a key, which is of that kind."""
+        """Return the widget of a key, which must have a type."""
         widget = self.widgets[key]
         assert isinstance(widget, kind)
         return widget
 
     def set_hint(self, key: str, text: str) -> None:
-        """Change the text of an empty line, of the first choice or of the least number."""
+        """Change the placeholder of a line, the text of the first choice or of the minimum."""
         match self.widgets[key]:
             case QtWidgets.QLineEdit() | QtWidgets.QPlainTextEdit() as line:
                 line.setPlaceholderText(text)
@@ -239,16 +239,16 @@ class FieldForm(QObject):
                 box.setText(text)
 
     def text(self, key: str) -> str:
-        """Return what is written in a line, without blanks around it; empty for other kinds."""
+        """Return the stripped text of a line; empty for other kinds."""
         value = self.value(key)
         return value if isinstance(value, str) else ""
 
     def number(self, key: str) -> float:
-        """Return the value in a field of a number."""
+        """Return the value of a number field."""
         return self.widget(key, DoubleSpinBox).value()
 
     def value(self, key: str) -> FormValue:
-        """Return the value in a field."""
+        """Return the value of a field."""
         match self.widgets[key]:
             case QtWidgets.QLineEdit() as line:
                 return line.text().strip()
@@ -266,12 +266,12 @@ class FieldForm(QObject):
                 assert_never(other)
 
     def given(self) -> dict[str, FormValue]:
-        """Return the values that are not as usual."""
+        """Return the values that differ from the defaults."""
         found = {key: self.value(key) for key in self.widgets}
         return {key: each for key, each in found.items() if each != self.fields[key].empty}
 
     def written_to(self, record: _Record, *keys: str) -> _Record:
-        """Return a record with the values of some fields, or of all."""
+        """Return a copy of a record with the values of some fields, or of all."""
         return replace(record, **{key: self.value(key) for key in keys or self.widgets})
 
     def show_record(self, record: object) -> None:
@@ -279,14 +279,14 @@ class FieldForm(QObject):
         self.set_values({key: getattr(record, key) for key in self.widgets})
 
     def set_values(self, values: Mapping[str, object]) -> None:
-        """Show values; a missing one, or one of another kind, is shown as usual."""
+        """Show values; a missing one, or one of another type, is shown as the default."""
         for key, widget in self.widgets.items():
             empty = self.fields[key].empty
             value = values.get(key, empty)
             match widget:
                 case QtWidgets.QLineEdit() if str(value) != widget.text():
                     widget.setText(str(value))
-                    widget.setCursorPosition(0)  # a long text is read from its beginning
+                    widget.setCursorPosition(0)  # a long text is shown from its beginning
                 case QtWidgets.QPlainTextEdit():
                     widget.setPlainText(str(value))
                 case ComboBox():
@@ -298,7 +298,7 @@ class FieldForm(QObject):
                     widget.setChecked(bool(value))
 
     def laid_out(self, on: QtWidgets.QWidget | None = None) -> QtWidgets.QFormLayout:
-        """Return a layout with a row for each field, which `on` is given as its layout."""
+        """Return a form layout with a row for each field; `on` gets it as its layout."""
         form = QtWidgets.QFormLayout() if on is None else QtWidgets.QFormLayout(on)
         for key, widget in self.placed.items():
             form.addRow(self.fields[key].label, widget)
@@ -336,26 +336,26 @@ class FieldForm(QObject):
         return widget
 
 
-# A line over a place that asks for a name.
+# A line edit over a widget that asks for a name.
 
 
 class NameField(QtWidgets.QLineEdit):
-    """Enter takes the name; Esc and a click elsewhere leave everything as it is."""
+    """Line edit for a name: Enter accepts it; Esc and a click elsewhere cancel."""
 
     def __init__(self, parent: QtWidgets.QWidget, name: str, take: Callable[[str], object]) -> None:
-        """Make it.
+        """Create it.
 
         Args:
-            parent: what it lies over; gets the keyboard back.
-            name: what is written in it first.
-            take: takes the name, which is not empty.
+            parent: the covered widget, which gets the focus back.
+            name: initial text.
+            take: called with the name, which is not empty.
         """
         super().__init__(name, parent)
         self._parent = parent
         self._take = take
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """End it at Enter and Esc."""
+        """Accept on Enter, cancel on Esc."""
         is_taken = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if not is_taken and event.key() != Qt.Key.Key_Escape:
             super().keyPressEvent(event)
@@ -367,7 +367,7 @@ class NameField(QtWidgets.QLineEdit):
             self._take(name)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """End typing when the focus leaves for anything but a menu."""
+        """Cancel when the focus leaves, except to a menu."""
         super().focusOutEvent(event)
         if event.reason() != Qt.FocusReason.PopupFocusReason:
             self._end()
@@ -378,13 +378,13 @@ class NameField(QtWidgets.QLineEdit):
             self.deleteLater()
 
 
-# The line below an answer: the next question in the same thread.
+# The line below an answer for the next message of the thread.
 
 _MOST_LINES = 4
 
 
 class ChatLine(FollowsTheme, QtWidgets.QPlainTextEdit):
-    """Return sends, Shift+Return begins another line; it grows with what is written."""
+    """Growing text field: Return sends, Shift+Return inserts a line break."""
 
     sent = Signal(str)  # the message
 
@@ -398,7 +398,7 @@ class ChatLine(FollowsTheme, QtWidgets.QPlainTextEdit):
         self.follow_theme()
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         theme = theme_in_use()
         self.setStyleSheet(
             f"QPlainTextEdit {{ border: 1px solid {theme.border}; border-radius: 6px; "
@@ -407,7 +407,7 @@ class ChatLine(FollowsTheme, QtWidgets.QPlainTextEdit):
         )
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Send, or write on."""
+        """Send on Return, otherwise edit."""
         is_return = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if not is_return or event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             super().keyPressEvent(event)
@@ -427,15 +427,15 @@ class ChatLine(FollowsTheme, QtWidgets.QPlainTextEdit):
         self.setFixedHeight(lines * self.fontMetrics().lineSpacing() + margins + 8)
 
 
-# Files of this machine that are dropped or pasted from the desktop.
+# Local files that are dropped, or pasted from the desktop.
 
 
 _LARGEST = 1_000_000
-"""Bytes of a text that a field takes over."""
+"""Maximum size in bytes of a text file that a field inserts."""
 
 
 class FileDrop(QObject):
-    """Lets a file be dropped on a widget."""
+    """Accepts a file that is dropped on a widget."""
 
     def __init__(
         self,
@@ -443,12 +443,12 @@ class FileDrop(QObject):
         take: Callable[[Path], object],
         endings: Collection[str] = (),
     ) -> None:
-        """Begin to take files.
+        """Accept files on a widget.
 
         Args:
-            widget: on which they may be dropped.
-            take: is given the file.
-            endings: of the files that it takes, in small letters; empty for any.
+            widget: the widget.
+            take: called with the file.
+            endings: accepted endings in lower case; empty for any.
         """
         super().__init__(widget)
         self._take = take
@@ -457,7 +457,7 @@ class FileDrop(QObject):
         widget.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Take the file; what is none is for the widgets around."""
+        """Accept a file; other drops are left to the parent widgets."""
         if not isinstance(event, QDropEvent):
             return False
         is_drop = event.type() == QEvent.Type.Drop
@@ -473,19 +473,19 @@ class FileDrop(QObject):
 
 
 def dropped_files(data: QMimeData) -> list[Path]:
-    """Return every dropped local file and folder; none if anything else is among them."""
+    """Return all dropped local files and folders; empty if anything else is dropped."""
     paths = [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
     return paths if len(paths) == len(data.urls()) else []
 
 
 def dropped_file(data: QMimeData) -> Path | None:
-    """Return the first file of this machine among what is dropped."""
+    """Return the first dropped local file."""
     paths = (Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile())
     return next((path for path in paths if path.is_file()), None)
 
 
 def text_of(path: Path) -> str | None:
-    """Return the text of a file; None where it is none, too long or cannot be read."""
+    """Return the text of a file; None if it is not text, too long or unreadable."""
     try:
         text = read_bounded(path, _LARGEST).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError):

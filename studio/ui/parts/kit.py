@@ -1,4 +1,4 @@
-"""Kit of the window: labels, buttons, rows and columns, dialogs, the look of tables."""
+"""Kit of the window: labels, buttons, rows and columns, dialogs, style of tables."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, TypeVar
@@ -32,7 +32,7 @@ from studio.ui.style.theme import blend, color_of, icon, paint_text, theme_in_us
 
 
 class Chip(QAbstractButton):
-    """Painted by hand: hundreds of them must cost little, and style sheets cost a lot."""
+    """A small label, painted by hand, since style sheets are too slow for hundreds of them."""
 
     def __init__(self, text: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -46,23 +46,23 @@ class Chip(QAbstractButton):
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
 
     def set_color(self, color: str) -> None:
-        """Write in a tone of the theme or in `#rrggbb`, over a breath of it."""
+        """Set the color of the text, a theme tone or `#rrggbb`; the background is a tint of it."""
         self._color = color
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return the text's size with a little room around it."""
+        """Return the text's size with margins."""
         metrics = self.fontMetrics()
         return QSize(metrics.horizontalAdvance(self.text()) + 18, metrics.height() + 4)
 
     def minimumSizeHint(self) -> QSize:
-        """Return room for a few letters; a longer text is cut with an ellipsis."""
+        """Return the size for a few letters; a longer text is elided."""
         metrics = self.fontMetrics()
         wanted = min(self.sizeHint().width(), metrics.averageCharWidth() * 8 + 14)
         return QSize(wanted, metrics.height() + 4)
 
     def paintEvent(self, event: QtGui.QPaintEvent) -> None:
-        """Paint a rounded ground and the text."""
+        """Paint a rounded background and the text."""
         painter = QtGui.QPainter(self)
         painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
         box = self.rect().adjusted(0, 0, -1, -1).toRectF().adjusted(0.5, 0.5, 0.5, 0.5)
@@ -81,7 +81,7 @@ class Chip(QAbstractButton):
 
 
 class StatusLabel(QLabel):
-    """Says what is going on in a dialog, or what went wrong."""
+    """Label for progress or an error of a dialog."""
 
     def __init__(self, tone: str) -> None:
         super().__init__(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
@@ -89,7 +89,7 @@ class StatusLabel(QLabel):
         paint_text(self, tone)
 
     def say(self, text: str) -> None:
-        """Show a text in the usual tone."""
+        """Show a text in the normal tone."""
         self.setText(text)
         paint_text(self, self._tone)
 
@@ -99,21 +99,21 @@ class StatusLabel(QLabel):
         paint_text(self, "error")
 
 
-# A label that gives way where there is no room.
+# A label that shrinks if there is no room.
 
 _TOO_FEW = 4
-"""Letters, with the ellipsis: a word of which fewer are left says nothing."""
+"""Minimum number of letters, with the ellipsis, of a shortened word."""
 
 
 class ElidedLabel(QLabel):
-    """A label that gives way: cut with an ellipsis, or not there; whole in its tooltip."""
+    """Label that is elided, or hidden, if there is no room; the tooltip has the full text."""
 
     def __init__(
         self, parent: QWidget | None = None, *, mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight
     ) -> None:
         super().__init__(parent)
         self.whole = ""
-        """The text, uncut."""
+        """The full text."""
         self._mode = mode
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.setTextFormat(Qt.TextFormat.PlainText)
@@ -126,7 +126,7 @@ class ElidedLabel(QLabel):
         self._elide()
 
     def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
-        """Cut anew."""
+        """Elide the text for the new width."""
         self._elide()
 
     def _elide(self) -> None:
@@ -136,41 +136,41 @@ class ElidedLabel(QLabel):
         self.setText("" if is_cut and len(shown) <= _TOO_FEW else shown)
 
 
-# An icon as a part of a layout.
+# An icon in a layout.
 
 
 class Drawing(QWidget):
-    """An icon, drawn when it is painted: in the colors of the theme that the window has then.
+    """An icon that is drawn on each paint in the colors of the current theme.
 
-    A label's picture keeps the colors that it was made in, and stays empty when it was made before
-    the first paint of the window.
+    A label's pixmap keeps its first colors, and stays empty if it was created before the first
+    paint of the window.
     """
 
     def __init__(self, name: str, size: int = 20, tone: str | None = None) -> None:
-        """Draw an icon.
+        """Create the widget.
 
         Args:
-            name: its file in `resources/icons`, without `.svg`.
+            name: name of the file in `resources/icons`, without `.svg`.
             size: width and height in pixels.
-            tone: of the theme, or `#rrggbb`; None is the text's.
+            tone: tone of the theme, or `#rrggbb`; None for the text color.
         """
         super().__init__()
         self._icon = icon(name, tone)
         self.setFixedSize(size, size)
 
     def draw(self, name: str, tone: str | None = None) -> None:
-        """Draw another icon from now on."""
+        """Replace the icon."""
         self._icon = icon(name, tone)
         self.update()
 
     def paintEvent(self, event: QtGui.QPaintEvent) -> None:
-        """Draw it."""
+        """Paint the icon."""
         painter = QtGui.QPainter(self)
         self._icon.paint(painter, self.rect())
         painter.end()
 
 
-# Buttons with their words and what they do, and widgets with their names.
+# Buttons with texts and functions, and widgets with accessible names.
 
 ClickSlot: TypeAlias = Callable[..., object] | SignalInstance
 """Function that a click calls, or signal that it emits."""
@@ -189,17 +189,17 @@ def push_button(
     is_default: bool = False,
     takes_enter: bool = True,
 ) -> QPushButton:
-    """Make a button with words.
+    """Create a button with a text.
 
     Args:
-        words: text on it.
-        clicked: what a click does.
-        drawing: name of an icon before the words.
-        name: accessible name, where it is not the words.
+        words: text of the button.
+        clicked: slot of a click.
+        drawing: name of an icon before the text.
+        name: accessible name, if it is not the text.
         tip: text of its tooltip.
-        parent: the widget that it is in.
-        is_default: whether Enter clicks it wherever the keyboard is in the dialog.
-        takes_enter: whether Enter in a dialog clicks it while it has the keyboard.
+        parent: parent widget.
+        is_default: whether Enter clicks it, whatever has the focus in the dialog.
+        takes_enter: whether Enter in a dialog clicks it while it has the focus.
     """
     button = QPushButton(words, parent)
     if drawing:
@@ -214,13 +214,13 @@ def push_button(
 def icon_button(
     drawing: str, words: str, clicked: ClickSlot | None = None, *, parent: QWidget | None = None
 ) -> QToolButton:
-    """Make a button that shows a drawing; its tooltip and accessible name are its words.
+    """Create a button with an icon and a text as tooltip and accessible name.
 
     Args:
-        drawing: the name of an icon.
-        words: what it does.
-        clicked: what a click does.
-        parent: the widget that it is in.
+        drawing: name of the icon.
+        words: description of the function.
+        clicked: slot of a click.
+        parent: parent widget.
     """
     button = QToolButton(parent)
     button.setIcon(icon(drawing))
@@ -241,7 +241,7 @@ def _ready(button: _Button, clicked: ClickSlot | None, name: str, tip: str) -> _
 
 
 def named(widget: _Named, name: str, tip: str = "") -> _Named:
-    """Return a widget that has its accessible name, and a tooltip."""
+    """Set a widget's accessible name and tooltip, and return it."""
     widget.setAccessibleName(name)
     if tip:
         widget.setToolTip(tip)
@@ -256,14 +256,14 @@ def toned_label(
     wraps: bool = False,
     is_plain: bool = False,
 ) -> QLabel:
-    """Make a label in a tone of the theme.
+    """Create a label in a tone of the theme.
 
     Args:
         tone: `muted`, `error`, …, or `#rrggbb`.
-        text: its text.
-        parent: the widget that it is in.
-        wraps: whether lines are broken where the room ends.
-        is_plain: whether tags in a text are shown as they are written.
+        text: text of the label.
+        parent: parent widget.
+        wraps: whether long lines wrap.
+        is_plain: whether tags in the text are shown literally.
     """
     label = QLabel(text, parent, wordWrap=wraps)
     if is_plain:
@@ -272,11 +272,11 @@ def toned_label(
     return label
 
 
-# A line between the parts of a pane.
+# A line between parts of a pane.
 
 
 class Separator(QFrame):
-    """One pixel from left to right, in the color of borders."""
+    """A horizontal line of one pixel in the color of borders."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -285,13 +285,13 @@ class Separator(QFrame):
         self.setFixedHeight(1)
 
 
-# Rows and columns of widgets, each in one expression.
+# Rows and columns of widgets in one expression each.
 
 LayoutPart: TypeAlias = QWidget | QLayout | tuple[QWidget | QLayout, int] | int
-"""Item of a layout: a part, a part with its stretch, or an empty stretch."""
+"""Item of a layout: a part, a part with its stretch factor, or an empty stretch."""
 
 Margins: TypeAlias = int | tuple[int, int, int, int] | None
-"""All four, or left, top, right and bottom, in pixels; None for those of the style."""
+"""One margin for all sides, or left, top, right and bottom, in pixels; None for the style's."""
 
 _Box = TypeVar("_Box", bound=QBoxLayout)
 
@@ -302,7 +302,7 @@ def row_of(
     margins: Margins = None,
     spacing: int | None = None,
 ) -> QHBoxLayout:
-    """Return a row of parts, which `on` is given as its layout (`spacing` in pixels)."""
+    """Return a row of parts; `on` gets it as its layout (`spacing` in pixels)."""
     return _filled(QHBoxLayout() if on is None else QHBoxLayout(on), parts, margins, spacing)
 
 
@@ -312,7 +312,7 @@ def column_of(
     margins: Margins = None,
     spacing: int | None = None,
 ) -> QVBoxLayout:
-    """Return a column of parts, which `on` is given as its layout (`spacing` in pixels)."""
+    """Return a column of parts; `on` gets it as its layout (`spacing` in pixels)."""
     return _filled(QVBoxLayout() if on is None else QVBoxLayout(on), parts, margins, spacing)
 
 
@@ -341,14 +341,14 @@ def split_of(
     is_column: bool = False,
     parent: QWidget | None = None,
 ) -> QSplitter:
-    """Return parts beside each other with bars between them that can be dragged.
+    """Return a splitter with parts side by side or one below the other.
 
     Args:
-        parts: the parts; none of them can be dragged away.
-        stretch: share of each part in room that is added.
-        sizes: width or height of each part at first, in pixels.
-        is_column: whether the parts are one below the other.
-        parent: the widget that it is in.
+        parts: the parts, which cannot be collapsed.
+        stretch: stretch factor of each part.
+        sizes: initial width or height of each part, in pixels.
+        is_column: whether the splitter is vertical.
+        parent: parent widget.
     """
     turn = Qt.Orientation.Vertical if is_column else Qt.Orientation.Horizontal
     splitter = QSplitter(turn, parent, childrenCollapsible=False)
@@ -362,19 +362,19 @@ def split_of(
 
 
 def search_line(words: str, name: str = "", parent: QWidget | None = None) -> QLineEdit:
-    """Make a line to search or filter by, which a button clears.
+    """Create a search line with a button to clear it.
 
     Args:
-        words: what it says while it is empty.
-        name: accessible name, where it is not the words.
-        parent: the widget that it is in.
+        words: placeholder text.
+        name: accessible name, if it is not the placeholder.
+        parent: parent widget.
     """
     line = QLineEdit(parent, placeholderText=words, clearButtonEnabled=True)
     return named(line, name or words)
 
 
 def empty_layout(layout: QLayout) -> None:
-    """Take everything out of a layout, and delete its widgets."""
+    """Remove all items from a layout and delete their widgets."""
     while (item := layout.takeAt(0)) is not None:
         if (widget := item.widget()) is not None:
             widget.hide()
@@ -382,7 +382,7 @@ def empty_layout(layout: QLayout) -> None:
 
 
 def scroll_area(page: QWidget | None = None, parent: QWidget | None = None) -> QScrollArea:
-    """Make a scroll area without a frame, around a page as wide as there is room."""
+    """Create a scroll area without a frame, with a page of the available width."""
     area = QScrollArea(parent, widgetResizable=True)
     area.setFrameShape(QFrame.Shape.NoFrame)
     if page is not None:
@@ -390,11 +390,11 @@ def scroll_area(page: QWidget | None = None, parent: QWidget | None = None) -> Q
     return area
 
 
-# A layout that puts items side by side and starts a new line where the room ends.
+# A layout that puts items side by side and wraps to new lines.
 
 
 class FlowLayout(QLayout):
-    """Items keep their own size; lines follow each other from the top."""
+    """Layout of items at their own size in lines from the top."""
 
     def __init__(self, parent: QWidget | None = None, spacing: int = 6) -> None:
         super().__init__(parent)
@@ -403,7 +403,7 @@ class FlowLayout(QLayout):
         self.setContentsMargins(0, 0, 0, 0)
 
     def addItem(self, item: QLayoutItem) -> None:  # noqa: N802 - Qt's name
-        """Take an item at the end (called by `addWidget`)."""
+        """Append an item (called by `addWidget`)."""
         self._items.append(item)
 
     def count(self) -> int:
@@ -419,7 +419,7 @@ class FlowLayout(QLayout):
         return self._items.pop(index) if 0 <= index < len(self._items) else None
 
     def expandingDirections(self) -> Qt.Orientation:  # noqa: N802 - Qt's name
-        """Return no direction: the layout takes no more room than it needs."""
+        """Return no direction: the layout does not expand."""
         return Qt.Orientation(0)
 
     def hasHeightForWidth(self) -> bool:
@@ -427,7 +427,7 @@ class FlowLayout(QLayout):
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """Return the height that the lines take at a width."""
+        """Return the height of the lines at a width."""
         return self._place(QRect(0, 0, width, 0), move=False)
 
     def setGeometry(self, rect: QRect) -> None:  # noqa: N802 - Qt's name
@@ -442,7 +442,7 @@ class FlowLayout(QLayout):
         return QSize(width, max((hint.height() for hint in hints), default=0))
 
     def minimumSize(self) -> QSize:  # noqa: N802 - Qt's name
-        """Return the widest item's least width."""
+        """Return the minimum width of the widest item."""
         size = QSize()
         for item in self._items:
             size = size.expandedTo(item.minimumSize())
@@ -476,11 +476,11 @@ class FlowLayout(QLayout):
         return lines
 
 
-# How a dialog looks whose words are kept or given up: its fields, and Save and Cancel below.
+# Layout of dialogs that save or cancel: fields, with both buttons below.
 
 
 def lay_out_to_save(dialog: QDialog, *parts: QLayout | QWidget) -> None:
-    """Put the parts of a dialog one below the other, and its two buttons at the end."""
+    """Lay out the parts of a dialog one below the other, with its two buttons at the end."""
     buttons = QDialogButtonBox(
         QDialogButtonBox.StandardButton.Save | QDialogButtonBox.StandardButton.Cancel
     )
@@ -494,14 +494,14 @@ def lay_out_to_save(dialog: QDialog, *parts: QLayout | QWidget) -> None:
             layout.addLayout(part)
 
 
-# The size of a dialog, on screens that are smaller than it would like.
+# The size of a dialog on small screens.
 
 _TITLE_BAR = 40
-"""Room for the window's own frame and title, in pixels."""
+"""Height of the window's frame and title bar, in pixels."""
 
 
 def resize_within_screen(dialog: QWidget, width: int, height: int) -> None:
-    """Give a dialog its size, or what the screen has, so that its buttons can be reached."""
+    """Resize a dialog, at most to the size of the screen, so that its buttons can be reached."""
     room = dialog.screen().availableGeometry()
     dialog.resize(min(width, room.width() - 8), min(height, room.height() - _TITLE_BAR))
 
@@ -512,12 +512,13 @@ class ClosingDialog(QDialog):
     def __init__(
         self, parent: QWidget | None, title: str, size: tuple[int, int] | None = None
     ) -> None:
-        """Make an empty dialog.
+        """Create an empty dialog.
 
         Args:
-            parent: the window.
-            title: of the dialog.
-            size: width and height in pixels, at most those of the screen; None for its content's.
+            parent: parent window.
+            title: title of the dialog.
+            size: width and height in pixels, limited to the screen; None for the size of its
+                content.
         """
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -526,11 +527,11 @@ class ClosingDialog(QDialog):
             resize_within_screen(self, *size)
 
 
-# The look that tables without a frame and a grid have in common.
+# Common style of tables without a frame and a grid.
 
 
 def style_table(table: QTableView, name: str, row_height: int = 0) -> None:
-    """Give a table its accessible name, and cells in line with the heads.
+    """Set a table's accessible name, and align cells with the headers.
 
     Args:
         table: the table.
@@ -540,7 +541,7 @@ def style_table(table: QTableView, name: str, row_height: int = 0) -> None:
     table.setAccessibleName(name)
     table.setFrameShape(QFrame.Shape.NoFrame)
     table.setShowGrid(False)
-    # A sheet of its own would have each head asked four times as often.
+    # With its own style sheet, each header would be queried four times as often.
     table.setProperty("padded", True)
     table.verticalHeader().hide()
     if row_height:
@@ -556,14 +557,14 @@ def row_list(
     fitted: Sequence[int] = (),
     parent: QWidget | None = None,
 ) -> QTreeWidget:
-    """Make a list of rows with columns and heads.
+    """Create a list with columns and headers.
 
     Args:
-        name: its accessible name.
-        heads: head of each column.
-        stretched: the column that takes the room that is left.
-        fitted: columns that are as wide as their texts.
-        parent: the widget that it is in.
+        name: accessible name.
+        heads: header of each column.
+        stretched: column that gets the remaining width.
+        fitted: columns as wide as their texts.
+        parent: parent widget.
     """
     rows = named(QTreeWidget(parent), name)
     rows.setRootIsDecorated(False)
@@ -577,28 +578,28 @@ def row_list(
     return rows
 
 
-# Keys that mean something else in one pane than in the window around it.
+# Keys that have another function in a pane than in the window.
 
 
 class OwnKeys(QObject):
-    """Takes keys before the window's shortcuts do, while the widget (or a child) has the keyboard.
+    """Handles keys before the window's shortcuts while the widget or a child has the focus.
 
-    A second shortcut with the same key would be ambiguous, and Qt would follow neither.
+    A second shortcut with the same key would be ambiguous, and Qt would trigger neither.
     """
 
     def __init__(self, widget: QWidget, keys: Mapping[str, Callable[[], object]]) -> None:
         """Watch a widget.
 
         Args:
-            widget: whose keys they are.
-            keys: what each does, by its name ("Ctrl+F").
+            widget: the widget.
+            keys: function of each key by name ("Ctrl+F").
         """
         super().__init__(widget)
         self._keys = {QtGui.QKeySequence(name).toString(): act for name, act in keys.items()}
         widget.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Claim a key of ours, then act on it."""
+        """Claim one of the keys, then call its function."""
         if not isinstance(event, QtGui.QKeyEvent):
             return False
         act = self._keys.get(QtGui.QKeySequence(event.keyCombination()).toString())

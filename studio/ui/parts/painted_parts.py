@@ -1,4 +1,4 @@
-"""Parts that a widget paints by hand, for those who cannot see them: a name and a place each."""
+"""Accessible names and places for parts that a widget paints by hand."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,27 +12,27 @@ from studio.viewmodels.app.jobs import single_shot
 
 @dataclass(frozen=True, slots=True)
 class PaintedPart:
-    """One thing that is painted."""
+    """A painted part."""
 
     name: str
     """Name and state of the part."""
 
     place: QRect
-    """Place in the widget's own coordinates."""
+    """Rectangle in the widget's coordinates."""
 
 
 class PaintedParts(QObject):
-    """Keeps an empty child widget over each painted part: a screen reader finds and names it.
+    """Holds an empty child widget over each painted part, for screen readers.
 
-    They take no mouse, no focus and paint nothing. Without a screen reader there are none.
+    The children ignore mouse and focus and paint nothing. They exist only with a screen reader.
     """
 
     def __init__(self, owner: QWidget, parts: Callable[[], Sequence[PaintedPart]]) -> None:
-        """Begin.
+        """Watch a widget.
 
         Args:
             owner: the widget that paints.
-            parts: what it paints now, in order.
+            parts: returns the currently painted parts, in order.
         """
         super().__init__(owner)
         self._owner = owner
@@ -43,11 +43,11 @@ class PaintedParts(QObject):
 
     @property
     def children_shown(self) -> tuple[QWidget, ...]:
-        """Return the accessible parts, in order."""
+        """Return the child widgets in order."""
         return tuple(self._children)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Update the parts when the widget is painted again."""
+        """Update the children when the widget is repainted."""
         if event.type() == QEvent.Type.Paint and QAccessible.isActive():
             self._later.start()
         return False

@@ -1,4 +1,4 @@
-"""The view of every text that a model, a prompt or a stranger wrote: it loads nothing."""
+"""Views for texts from models, prompts and other sources: they load no external content."""
 
 import re
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ _NOTHING = 1
 
 
 class ClosedText(QTextBrowser):
-    """Shows HTML or Markdown without opening a file, an address or a link."""
+    """Shows HTML or Markdown without loading a file, an address or a link."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -35,13 +35,13 @@ class ClosedText(QTextBrowser):
         self.anchorClicked.connect(self._offer)
 
     def loadResource(self, kind: int, name: QUrl | str) -> object:
-        """Return an empty picture for everything: with a text or None, Qt opens the file itself."""
+        """Return an empty picture: for None or a text, Qt would open the file itself."""
         nothing = QtGui.QImage(_NOTHING, _NOTHING, QtGui.QImage.Format.Format_ARGB32)
         nothing.fill(0)
         return nothing
 
     def _offer(self, link: QUrl) -> None:
-        """Show the address of a web page, which opens only from here; other links do nothing."""
+        """Show the address of a web link with a button to open it; other links do nothing."""
         if link.scheme() not in ("http", "https"):
             return
         address = reveal(link.toString(QUrl.ComponentFormattingOption.FullyEncoded), lines=False)
@@ -53,16 +53,16 @@ class ClosedText(QTextBrowser):
         menu.popup(QtGui.QCursor.pos())
 
 
-# A read-only view of JSON (or of other source text), colored.
+# A read-only view of JSON or other source text, with colors.
 
 _LONG_WORD = re.compile(r"(?<!\S)\S{4000}")
 
 
 class LongText(QPlainTextEdit):
-    """Breaks lines between words, but for a text with a word of thousands of letters.
+    """Wraps at words, but anywhere if a word has thousands of letters.
 
-    Qt takes the square of such a word's length (a megabyte without a blank, as pictures have in
-    base64, stopped the window for a minute); broken anywhere, it takes no longer than other text.
+    Qt's time for wrapping at words grows with the square of a word's length: a megabyte of base64
+    froze the window for a minute. Wrapping anywhere takes no longer than for other text.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -74,14 +74,14 @@ class LongText(QPlainTextEdit):
         self._text = text
         mode, wanted = self.wordWrapMode(), wrap_mode(text)
         if mode not in (wanted, QtGui.QTextOption.WrapMode.NoWrap):
-            super().setPlainText("")  # or what stood here so far would be broken anew, by the other
+            super().setPlainText("")  # or the previous text would be laid out again
             self.setWordWrapMode(wanted)
         super().setPlainText(text)
 
     def change_text(self, text: str) -> None:
-        """Show a text; what it shares with the one before keeps its layout and its colors."""
+        """Show a text; parts shared with the previous text keep their layout and colors."""
         before = self._text
-        # Not so where Qt made one character of two, as of a carriage return and a line feed.
+        # Impossible if Qt merges two characters, such as a carriage return and a line feed.
         is_known = self.document().characterCount() == units(before) + 1
         if text == before and is_known:
             return
@@ -101,7 +101,7 @@ class LongText(QPlainTextEdit):
 def fixed_text(
     name: str, parent: QWidget | None = None, *, has_frame: bool = True, wraps: bool = True
 ) -> LongText:
-    """Make a view of a long text in the fixed-pitch font, which can be selected, not changed."""
+    """Create a read-only view of a long text in the fixed-pitch font."""
     view = LongText(parent)
     view.setReadOnly(True)
     view.setFont(fixed_font(view.font()))
@@ -114,7 +114,7 @@ def fixed_text(
 
 
 def units(text: str) -> int:
-    """Return the length of a text as Qt counts it, in UTF-16 units."""
+    """Return the length of a text in UTF-16 units, as Qt counts."""
     return len(text) if text.isascii() else len(text) + sum(1 for char in text if char > "\uffff")
 
 
@@ -136,17 +136,17 @@ _LONGEST_LINE = 20_000
 
 
 class JsonHighlighter(QtGui.QSyntaxHighlighter):
-    """Colors keys, strings, numbers and words; a line of JSON is colored by itself."""
+    """Colors keys, strings, numbers and constants; each line of JSON is independent."""
 
     def __init__(self, document: QtGui.QTextDocument) -> None:
         super().__init__(document)
         self.is_json = True
-        """Whether the text is JSON; words of a sentence have no colors."""
+        """Whether the text is JSON; other text gets no colors."""
         self._formats: dict[str, QtGui.QTextCharFormat] = {}
         self.recolor()
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         theme = theme_in_use()
         colors = {
             "key": theme.accent,
@@ -170,18 +170,18 @@ class JsonHighlighter(QtGui.QSyntaxHighlighter):
 
 
 def line_height(editor: QPlainTextEdit) -> float:
-    """Return the height of one line as it is drawn; a font's own figure is a little less."""
+    """Return the height of a line as it is painted; the font's own value is slightly smaller."""
     block = editor.document().firstBlock()
     drawn = block.layout().boundingRect().height() / max(1, block.layout().lineCount())
     return max(drawn, editor.fontMetrics().lineSpacing())
 
 
 class JsonView(FollowsTheme, LongText):
-    """Shows JSON; can be selected and copied, not changed."""
+    """Read-only view of JSON, which can be selected and copied."""
 
-    place_clicked = Signal(int)  # place in the text, UTF-16 units, as Qt counts
-    request_input = Signal(int)  # the same, clicked with Ctrl held
-    request_tip = Signal(int, QPoint)  # the mouse rests there; the point is the screen's
+    place_clicked = Signal(int)  # position in the text in UTF-16 units, as Qt counts
+    request_input = Signal(int)  # the same, clicked with Ctrl
+    request_tip = Signal(int, QPoint)  # position under the mouse, point of the screen
 
     def __init__(self, parent: QWidget | None = None, *, colored: bool = True) -> None:
         super().__init__(parent)
@@ -196,13 +196,13 @@ class JsonView(FollowsTheme, LongText):
         self.follow_theme()
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         paint_page(self)
         if self._highlighter is not None:
             self._highlighter.recolor()
 
     def mouseReleaseEvent(self, event: QtGui.QMouseEvent) -> None:
-        """Emit the place of a click that selects nothing."""
+        """Emit the position of a click without a selection."""
         super().mouseReleaseEvent(event)
         signal = {
             Qt.KeyboardModifier.NoModifier: self.place_clicked,
@@ -214,7 +214,7 @@ class JsonView(FollowsTheme, LongText):
             signal.emit(place)
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Show a tooltip for the place under the mouse."""
+        """Show a tooltip for the position under the mouse."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QtGui.QHelpEvent):
             cursor = self.cursorForPosition(event.pos())
             if self.cursorRect(cursor).adjusted(-20, 0, 20, 0).contains(event.pos()):
@@ -223,7 +223,7 @@ class JsonView(FollowsTheme, LongText):
         return super().viewportEvent(event)
 
     def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
-        """Enter does at the caret what a click does."""
+        """Let Enter act like a click at the caret."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             held = event.modifiers() & Qt.KeyboardModifier.ControlModifier
             signal = self.request_input if held else self.place_clicked
@@ -232,7 +232,7 @@ class JsonView(FollowsTheme, LongText):
             super().keyPressEvent(event)
 
     def grow(self, most_lines: int) -> None:
-        """Keep it as high as its text from now on, up to so many lines."""
+        """Keep the view as high as its text, up to a number of lines."""
         self._most_lines = most_lines
         self.document().documentLayout().documentSizeChanged.connect(self._fit)
         self._fit()
@@ -250,20 +250,20 @@ class JsonView(FollowsTheme, LongText):
         self.setFixedHeight(round(lines * line_height(self)) + 18)
 
     def show_answer(self, text: str) -> None:
-        """Show what somebody answered: JSON where it is an object or a list, else words."""
+        """Show an answer: an object or a list as JSON, otherwise as text."""
         if self._highlighter is not None:
             self._highlighter.is_json = _JSON_BEGINS.match(text) is not None
         self.show_json(text)
 
     def show_json(self, text: str) -> None:
-        """Show a text, keeping the place that is looked at."""
+        """Show a text and keep the scroll position."""
         bar = self.verticalScrollBar()
         place = bar.value()
         self.change_text(text)
         bar.setValue(place)
 
 
-# A comparison of texts, line by line with the changed words marked; signs say what colors say.
+# A comparison of texts by line with changed words marked, by signs as well as colors.
 
 _MARGIN = 10.0
 _SPACE = 6.0
@@ -271,9 +271,9 @@ _SIGNS = {"same": " ", "added": "+", "removed": "−"}
 
 
 class ComparisonView(FollowsTheme, ClosedText):
-    """Shows what differs, part by part, or the sentence that says why nothing does."""
+    """Shows differing parts, or a sentence that explains why there are none."""
 
-    part_chosen = Signal(int)  # number of a part whose title, a link, was clicked
+    part_chosen = Signal(int)  # number of a part whose title was clicked
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -285,15 +285,15 @@ class ComparisonView(FollowsTheme, ClosedText):
         self.follow_theme()
 
     def show_rows(self, rows: Sequence[TextRow], sentence: str = "") -> None:
-        """Show one comparison, under a sentence that says what is compared with what."""
+        """Show one comparison below a sentence that names the two texts."""
         self._show((ComparedPart("", tuple(rows)),), sentence)
 
     def show_parts(self, parts: Sequence[ComparedPart]) -> None:
-        """Show several, each under its title; one that is written in the editor is a link."""
+        """Show several parts with titles; the title of a part in the editor is a link."""
         self._show(tuple(parts), "")
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         paint_page(self)
         self._show(self._parts, self._sentence)
 
@@ -320,7 +320,7 @@ class ComparisonView(FollowsTheme, ClosedText):
         cursor.endEditBlock()
         self.setTextCursor(
             QtGui.QTextCursor(self.document())
-        )  # at the beginning, and in sight there
+        )  # at the beginning, and visible there
         self.verticalScrollBar().setValue(place)
 
     def _begin(self, cursor: QtGui.QTextCursor, paragraph: QtGui.QTextBlockFormat) -> None:
@@ -335,7 +335,7 @@ class ComparisonView(FollowsTheme, ClosedText):
 
 @dataclass(frozen=True, slots=True)
 class _RowLook:
-    """The look of one kind of row."""
+    """The style of one kind of row."""
 
     paragraph: QtGui.QTextBlockFormat
     number: QtGui.QTextCharFormat
@@ -352,7 +352,7 @@ def _row_looks(theme: Theme, font: QtGui.QFont) -> dict[LineKind, _RowLook]:
     )
     made: dict[LineKind, _RowLook] = {}
     for kind, color, ground in tones:
-        changed = _look(theme.text, font)  # its own color is too pale on that ground
+        changed = _look(theme.text, font)  # its own color is too pale on that background
         changed.setBackground(QtGui.QColor(blend(color, theme.surface, CHANGED_TINT)))
         changed.setFontUnderline(kind == "added")
         changed.setFontStrikeOut(kind == "removed")

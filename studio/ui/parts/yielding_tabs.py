@@ -1,21 +1,21 @@
-"""Tabs that move closer together if there is little room, and scroll if there is less."""
+"""Tabs that move closer together if there is little room, and scroll if that is not enough."""
 
 from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QTabBar
 
 _AROUND_TAB = 20
-"""Width that the style sheet adds to the name of a tab, in pixels."""
+"""Width that the style sheet adds to a tab's name, in pixels."""
 
 
 class YieldingTabs(QTabBar):
-    """Names are never cut to a letter or two: those that have no room are scrolled to."""
+    """Tab bar that never elides names: tabs without room are reached by scrolling."""
 
     def __init__(self, *, fits_itself: bool = True) -> None:
-        """Make it.
+        """Create it.
 
         Args:
-            fits_itself: whether its room is its own width; else whoever lays it out calls `fit`.
+            fits_itself: whether it fits its own width; otherwise its owner calls `fit`.
         """
         super().__init__()
         self._fits_itself = fits_itself
@@ -25,13 +25,13 @@ class YieldingTabs(QTabBar):
         self.setUsesScrollButtons(True)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit into the new width."""
+        """Fit the tabs to the new width."""
         super().resizeEvent(event)
         if self._fits_itself:
             self.fit(self.width())
 
     def tabLayoutChange(self) -> None:  # noqa: N802 - Qt's name
-        """Fit other names, too."""
+        """Fit the tabs to changed names."""
         super().tabLayoutChange()
         if self._fits_itself:
             self.fit(self.width())
@@ -46,4 +46,4 @@ class YieldingTabs(QTabBar):
             self.setProperty("tight", is_tight)
             self.style().unpolish(self)
             self.style().polish(self)
-            QCoreApplication.sendEvent(self, QEvent(QEvent.Type.StyleChange))  # it measures anew
+            QCoreApplication.sendEvent(self, QEvent(QEvent.Type.StyleChange))  # remeasures

@@ -1,4 +1,4 @@
-"""The answer of a run, below the messages that were asked."""
+"""The answer of a run, below the sent messages."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -32,23 +32,23 @@ LEAST_HEIGHT = 120
 
 _EMPTY_HEIGHT = 60
 _ROW, _FIGURES = 28, 36
-"""Heights of a field at least, and of the line of figures, in pixels."""
+"""Minimum height of a field, and height of the line of figures, in pixels."""
 _NAME_WIDTH = 64
 _MARGINS = (12, 8, 12, 8)
 _TICK_MS = 100
 
 
 class AnswerCard(FollowsTheme, QWidget):
-    """Model, answer, check of the outputs, price; *Details* leads to the steps of the run."""
+    """Card with model, answer, check of the outputs, and price; *Details* opens the run's steps."""
 
-    request_run = Signal(str)  # id of another run of the prompt that is to be shown
+    request_run = Signal(str)  # id of another run of the prompt to show
     offer_taken = Signal(Offer)
-    height_changed = Signal()  # what it shows wants another height
+    height_changed = Signal()  # the height of its content has changed
 
     def __init__(self) -> None:
         super().__init__()
         self.answer = RunAnswer()
-        """The answer that is shown."""
+        """The shown answer."""
         self._view = RunView()
         self._so_far = ""
         self._runs: tuple[str, ...] = ()
@@ -63,14 +63,14 @@ class AnswerCard(FollowsTheme, QWidget):
         self.keep = QPushButton(icon("plus"), tr("Keep as case"))
         self.reply = QPushButton(icon("corner-down-right"), tr("Reply"), flat=True)
         self.line = ChatLine()
-        """The field of the user's next message."""
+        """The field for the user's next message."""
         self._role, self._model, self._place = QLabel(), kit.ElidedLabel(), QLabel()
         self._empty = QLabel()
         self._problem = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self._figures, self._verdict = QLabel(wordWrap=True), QLabel()
         self._rows, self._texts, self._flow = QGridLayout(), QVBoxLayout(), kit.FlowLayout()
         self.offers: list[QPushButton] = []
-        """Buttons for the problem that the run has paused at."""
+        """Buttons for the problem at which the run paused."""
         self._bodies: list[TextBody] = []
         self._fields: list[tuple[QLabel, QLabel, kit.Drawing]] = []
         self._body = QWidget()
@@ -81,7 +81,7 @@ class AnswerCard(FollowsTheme, QWidget):
         self._connect()
         self.follow_theme()
 
-    # -- what is shown --------------------------------------------------------------------------
+    # -- display --------------------------------------------------------------------------------
 
     def show_view(self, view: RunView) -> None:
         """Show the answer of a run."""
@@ -91,22 +91,22 @@ class AnswerCard(FollowsTheme, QWidget):
             self._refresh()
 
     def show_streamed(self, text: str) -> None:
-        """Show the text of a reply that still comes."""
+        """Show the text of the current reply so far."""
         self._so_far = text
         self._refresh()
 
     def show_runs(self, runs: Sequence[str]) -> None:
-        """Take the ids of the prompt's kept runs, the oldest first."""
+        """Set the ids of the prompt's stored runs, oldest first."""
         self._runs = tuple(runs)
         self._show_place()
 
     def show_compared(self, is_older: bool, has_other_inputs: bool) -> None:
-        """Say whether the prompt, or the values of its inputs, were changed since the run."""
+        """Show whether the prompt or its input values have changed since the run."""
         self.older.setText(tr("for an older text") if is_older else tr("for other inputs"))
         self.older.setVisible(is_older or has_other_inputs)
 
     def height_within(self, most: int) -> int:
-        """Return the height of all content, at most the maximum, in pixels; the rest scrolls."""
+        """Return the height of the content in pixels, at most a maximum; the rest scrolls."""
         if self.answer.phase == "none":
             return _EMPTY_HEIGHT
         width = self._scroll.viewport().width()
@@ -114,19 +114,19 @@ class AnswerCard(FollowsTheme, QWidget):
         if self._content.hasHeightForWidth():
             content = self._content.totalHeightForWidth(width)
         wanted = max(LEAST_HEIGHT, self.height() - self._scroll.height() + content)
-        # Not as needed: a bar makes lines narrower and the text higher, which needs the bar.
+        # Not "as needed": a bar makes lines narrower and the text higher, which needs the bar.
         policy = Qt.ScrollBarPolicy
         bar = policy.ScrollBarAlwaysOff if wanted <= most else policy.ScrollBarAsNeeded
         self._scroll.setVerticalScrollBarPolicy(bar)
         return min(wanted, most)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Show what came meanwhile."""
+        """Show what has arrived while the card was hidden."""
         super().showEvent(event)
         self._refresh()
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         for label in (self._model, self._place, self._figures, self._empty):
             paint_text(label, "muted")
         self.older.set_color("warning")
@@ -134,7 +134,7 @@ class AnswerCard(FollowsTheme, QWidget):
         self._show(self.answer)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint a card with its role's stripe, red where it failed; dashed before any run."""
+        """Paint a card with the role's stripe, red after a failure; dashed before the first run."""
         theme, painter = theme_in_use(), QPainter(self)
         box = self.rect().adjusted(_MARGINS[0], _MARGINS[1], -_MARGINS[2], -_MARGINS[3])
         if self.answer.phase != "none":
@@ -146,7 +146,7 @@ class AnswerCard(FollowsTheme, QWidget):
         painter.setPen(QPen(QColor(theme.border), 1.0, Qt.PenStyle.DashLine))
         painter.drawRoundedRect(QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
 
-    # -- inside ---------------------------------------------------------------------------------
+    # -- internals ------------------------------------------------------------------------------
 
     def _refresh(self) -> None:
         if self.isVisible():
@@ -197,12 +197,12 @@ class AnswerCard(FollowsTheme, QWidget):
         self.height_changed.emit()
 
     def _more(self, text: str) -> str:
-        """Say how much of a very long answer is left to the details."""
+        """Describe how much of a very long answer is only in the details."""
         left = len(text) - CUT_CHARACTERS
         return tr("{count:,} more characters").format(count=left) if left > 0 else ""
 
     def _show_parts(self, parts: Sequence[str]) -> None:
-        """Write the text; while it comes only the last part is laid out anew."""
+        """Update the text; while it is streamed, only the last part is laid out again."""
         del self._parts[len(parts) :]
         for gone in self._bodies[len(parts) :]:
             gone.hide()
@@ -219,7 +219,7 @@ class AnswerCard(FollowsTheme, QWidget):
                 self._bodies[number].show_runs((TextRun(part),), {}, theme_in_use(), raw=False)
 
     def _show_rows(self, rows: Sequence[OutputRow]) -> None:
-        """Write the fields; while they come only the last one changes."""
+        """Update the fields; while they are streamed, only the last one changes."""
         if len(rows) < len(self._fields):
             kit.empty_layout(self._rows)
             self._fields.clear()
@@ -267,7 +267,7 @@ class AnswerCard(FollowsTheme, QWidget):
         self.keep.setHidden(bool(offers) or self.answer.phase == "failed")
 
     def _show_place(self) -> None:
-        """Say which of the prompt's runs is shown; without one, lead to the last."""
+        """Show which run of the prompt is shown; without one, link to the last."""
         run, count = self.answer.run, len(self._runs)
         link = tr("Show the last run of this prompt") if self._runs else ""
         words = tr("The answer appears here. Run: F5")
@@ -288,7 +288,7 @@ class AnswerCard(FollowsTheme, QWidget):
             self.request_run.emit(self._runs[at + by])
 
     def _tick(self) -> None:
-        """Say how long it takes already, and how much has come."""
+        """Update the elapsed time and the amount received."""
         spent = duration(self._since.elapsed() / 1000)
         came = tr("{count:,} characters").format(count=len(self._so_far)) if self._so_far else ""
         words = came or self._view.sentence
@@ -368,7 +368,7 @@ class AnswerCard(FollowsTheme, QWidget):
         self._empty.linkActivated.connect(partial(self._go, -1))
         self.steps.clicked.connect(self.details.click)
         self.reply.clicked.connect(self._open_line)
-        # A part that has got its width has another height than it was made with.
+        # A part with its final width has another height than at its creation.
         self._scroll.verticalScrollBar().rangeChanged.connect(self._on_range)
 
     def _on_range(self) -> None:

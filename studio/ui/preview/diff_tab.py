@@ -1,4 +1,4 @@
-"""The Diff tab: two conversations compared, of the editor, the saved file or sets of inputs."""
+"""The Diff tab: compares two conversations of the editor, the saved file or input sets."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,11 +17,11 @@ from studio.ui.parts.text_views import ComparisonView
 
 
 class DiffTab(QWidget):
-    """A choice of two sides to compare, and the messages that differ."""
+    """Selection of the two sides, and the messages that differ."""
 
     pair_chosen = Signal(Pair)
     place_chosen = Signal(Span)
-    request_earlier = Signal()  # the last run and the commits of the prompt, to be offered
+    request_earlier = Signal()  # offer the last run and the commits of the prompt
 
     def __init__(self) -> None:
         super().__init__()
@@ -56,11 +56,11 @@ class DiffTab(QWidget):
 
     @property
     def sentence(self) -> str:
-        """The outcome in a few words."""
+        """The result in a few words."""
         return self._said.text()
 
     def set_input_sets(self, sets: Mapping[str, JsonObject]) -> None:
-        """Offer the sets of values, beside the editor's and the saved version."""
+        """Set the input sets to offer besides the editor and the saved version."""
         self._sets = tuple(
             ConversationSide(tr("Inputs “{name}”").format(name=name), values)
             for name, values in sets.items()
@@ -70,7 +70,7 @@ class DiffTab(QWidget):
             self.request_earlier.emit()
 
     def set_earlier(self, sides: Sequence[ConversationSide]) -> None:
-        """Offer the last run and the commits of the prompt, too."""
+        """Set the last run and the commits of the prompt to offer."""
         if sides or self._earlier:
             self._earlier = tuple(sides)
             self._offer()
@@ -80,12 +80,12 @@ class DiffTab(QWidget):
             self.pair_chosen.emit(self.pair)
 
     def choose_last_run(self) -> None:
-        """Compare with the last run, the first of the earlier sides, once they are offered."""
+        """Compare with the last run, the first of the earlier sides, when they are available."""
         self._wants_run = True
         self.request_earlier.emit()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Ask for what the prompt was before: only now, since Git is asked for it."""
+        """Request the earlier versions when the tab is shown, since this starts Git."""
         super().showEvent(event)
         self.request_earlier.emit()
 
@@ -101,7 +101,7 @@ class DiffTab(QWidget):
             self.pair_chosen.emit(self.pair)
 
     def show_comparison(self, comparison: ConversationComparison) -> None:
-        """Show what differs."""
+        """Show the differences."""
         self.compared = found = comparison
         count = len(found.messages)
         if found.problem:

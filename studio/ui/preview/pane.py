@@ -25,11 +25,11 @@ from studio.ui.preview.diff_tab import DiffTab
 from studio.ui.preview.request_tab import RequestTab
 from studio.ui.style.theme import icon
 
-# The line above the preview: its tabs, and a menu of what is done with the messages.
+# The line above the preview: its tabs, and a menu for the messages.
 
 
 class PreviewBar(QtWidgets.QWidget):
-    """Tokens are in the status bar, the price in the toolbar: here are the views alone."""
+    """Tab bar of the views; tokens are in the status bar and the price in the toolbar."""
 
     request_copy = Signal(str)  # form: json, markdown or chat
 
@@ -68,10 +68,10 @@ class PreviewBar(QtWidgets.QWidget):
 
 
 _MOST_ANSWER = 0.45
-"""Maximum share of the pane's height for the answer, unless the user gives it more."""
+"""Maximum share of the pane's height for the answer, unless the user changes it."""
 
 _MOST_HOLES = 6
-"""Holes of a probe that are in sight at once."""
+"""Maximum number of probe results that are visible at once."""
 
 _LOADED_WORDS = (
     marked("always"),
@@ -86,11 +86,11 @@ _LOADED_WORDS = (
     marked("name and description"),
     marked("body"),
 )
-"""The words of `loaded_parts`, marked for translation."""
+"""Texts of `loaded_parts`, marked for translation."""
 
 
 class LoadedView(ClosedText):
-    """A page to read; a file beside is named with its tokens, the other parts are shown whole."""
+    """Lists the parts of an agent file with their tokens; linked files are only named."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -98,7 +98,7 @@ class LoadedView(ClosedText):
         self.document().setDocumentMargin(12)
 
     def show_parts(self, parts: Sequence[LoadedPart]) -> None:
-        """Show parts; where it is scrolled to stays."""
+        """Show parts and keep the scroll position."""
         at = self.verticalScrollBar().value()
         self.setHtml("".join(self._section(part) for part in parts))
         self.verticalScrollBar().setValue(at)
@@ -117,7 +117,7 @@ def _word(text: str) -> str:
 
 
 class ProbePanel(QtWidgets.QFrame):
-    """One line when all is well; otherwise the holes, each leading to its place."""
+    """One line if no injection is possible; otherwise the findings with links."""
 
     place_chosen = Signal(Span)
 
@@ -141,14 +141,14 @@ class ProbePanel(QtWidgets.QFrame):
         self.hide()
 
     def show_report(self, report: ProbeReport) -> None:
-        """Show what was found."""
+        """Show a report."""
         self._report = report
         self._is_outdated = False
         self._draw()
         self.show()
 
     def mark_outdated(self) -> None:
-        """Say that the prompt was changed since."""
+        """Show that the prompt has changed since."""
         if self._report is not None and not self._is_outdated:
             self._is_outdated = True
             self._draw()
@@ -182,15 +182,15 @@ class ProbePanel(QtWidgets.QFrame):
 
 
 class PreviewPane(QtWidgets.QWidget):
-    """Shows a `Preview`; asks for places and inputs, and computes nothing."""
+    """Shows a `Preview`; it requests places and inputs, and computes nothing."""
 
-    request_reveal = Signal(Span)  # bring this place of the source into view
-    request_fix = Signal(Fix)  # make its edits
-    request_input = Signal(str, QRect)  # name; where its value is edited, null: in its field
-    request_compare = Signal(diff.Pair)  # Pair, or None: no longer
-    request_probe = Signal()  # try the inputs for holes
-    request_bodies = Signal(tuple)  # of Provider: the bodies that are seen, from now on
-    request_figures = Signal(bool)  # whether the tokens of each message are seen
+    request_reveal = Signal(Span)  # show this span of the source
+    request_fix = Signal(Fix)  # apply its edits
+    request_input = Signal(str, QRect)  # name, rectangle to edit its value in; null: its field
+    request_compare = Signal(diff.Pair)  # Pair to compare, or None to stop
+    request_probe = Signal()  # probe the inputs for injection
+    request_bodies = Signal(tuple)  # of Provider: the visible bodies, from now on
+    request_figures = Signal(bool)  # whether the tokens of each message are visible
 
     def __init__(self) -> None:
         super().__init__()
@@ -220,9 +220,9 @@ class PreviewPane(QtWidgets.QWidget):
         self.answer = AnswerCard()
         self.split = QtWidgets.QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
         self._answer_height = 0
-        """Height that the user gave the answer, in pixels; 0 if none."""
+        """Height in pixels that the user gave the answer; 0 if none."""
         self._share_soon = QTimer(self, singleShot=True, interval=0)
-        """Timer until the layouts have settled: a height given meanwhile would change them."""
+        """Timer until the layouts have settled, which would otherwise change the new height."""
         self._arrange()
         self._connect()
 
@@ -244,12 +244,12 @@ class PreviewPane(QtWidgets.QWidget):
         self.answer.hide()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Give the answer its share of another height."""
+        """Adjust the height of the answer to that of the pane."""
         super().resizeEvent(event)
         self._share_soon.start()
 
     def _share(self) -> None:
-        """Give the answer the height of its content, at most its share of the pane's."""
+        """Set the answer's height to that of its content, at most its share of the pane."""
         most = self._answer_height or int(self.height() * _MOST_ANSWER)
         wanted = self.answer.height_within(most)
         if self._answer_height and self.answer.answer.phase != "none":
@@ -281,10 +281,10 @@ class PreviewPane(QtWidgets.QWidget):
         self.request.input_chosen.connect(lambda name: self.request_input.emit(name, QRect()))
 
     def show_preview(self, preview: Preview | None) -> None:
-        """Show a preview; `None` when no document is open."""
+        """Show a preview; None if no document is open."""
         before = self._preview.document.source.path if self._preview is not None else None
         if preview is not None and preview.document.source.path != before:
-            self.probe_panel.hide()  # its report is another file's
+            self.probe_panel.hide()  # its report belongs to another file
             self.diff.set_earlier(())
         self._preview = preview
         self.answer.setVisible(preview is not None)
@@ -295,7 +295,7 @@ class PreviewPane(QtWidgets.QWidget):
             self._stack.setCurrentWidget(self.empty)
             return
         has_any = bool(preview.messages.messages or preview.tools or preview.is_stale)
-        # First, so that the cards are made where they are seen: the rest waits for that.
+        # First, so that the visible cards are created: the rest waits for them.
         self._stack.setCurrentWidget(self._pages if has_any else self.empty)
         self.messages.show_tools(preview.tools, preview.messages.tools, tool_choice(preview))
         self.messages.show_cards(preview.cards, preview.media_folder)
@@ -305,12 +305,12 @@ class PreviewPane(QtWidgets.QWidget):
             self.probe_panel.mark_outdated()
 
     def show_tokens(self, tokens: ConversationTokens | None) -> None:
-        """Show what each message of the newest preview costs, where that was counted."""
+        """Show the cost of each message of the newest preview, if it was counted."""
         if tokens is not None:
             self.messages.show_tokens(tokens)
 
     def show_change(self, words: str) -> None:
-        """Say how the request differs from that of the shown run; nothing where it is the same."""
+        """Show how the request differs from that of the shown run; empty if it is the same."""
         count = sum(bool(card.new) for card in self._preview.cards) if self._preview else 0
         self.bar.changed.setText(tr("{count} changed").format(count=count))
         self.bar.changed.setVisible(bool(count and words))
@@ -322,13 +322,13 @@ class PreviewPane(QtWidgets.QWidget):
         self.diff.choose_last_run()
 
     def show_loaded(self, parts: Sequence[LoadedPart]) -> None:
-        """Show what of a file of coding agents is loaded when, in place of messages."""
+        """Show the parts of an agent file and when they are loaded, instead of messages."""
         self.show_preview(None)
         self.loaded.show_parts(parts)
         self._stack.setCurrentWidget(self.loaded)
 
     def show_probe(self, report: ProbeReport) -> None:
-        """Show what the injection probe found."""
+        """Show the report of the injection probe."""
         self._probed = self._preview.document.source.text if self._preview is not None else ""
         self.probe_panel.show_report(report)
 
@@ -373,7 +373,7 @@ class PreviewPane(QtWidgets.QWidget):
         page = self._pages.currentWidget()
         self.request.set_seen(page is self.request)
         self.request_figures.emit(page is self.messages)
-        # Comparing costs a second preview: it is made only while it is looked at.
+        # Comparing needs a second preview, which is computed only while it is visible.
         on_diff = page is self.diff
         self.request_compare.emit(self.diff.pair if on_diff else None)
 

@@ -1,4 +1,4 @@
-"""The exact body of the request, for each provider's shape."""
+"""The exact request body for each provider."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -33,11 +33,11 @@ from studio.ui.parts.text_views import JsonView
 from studio.ui.style.theme import paint_text
 
 _LEAST_BESIDE, _LEAST_ALONE = 280, 120
-"""Widths of a body in pixels: beside others it must still be readable, and they scroll."""
+"""Minimum widths of a body in pixels, beside others and alone."""
 
 
 class RequestColumn(QtWidgets.QWidget):
-    """The body as JSON; beside others it has its name above it and only counts its remarks."""
+    """A body as JSON; beside others, with its provider's name and a count of its remarks."""
 
     def __init__(self, provider: Provider) -> None:
         super().__init__()
@@ -65,12 +65,12 @@ class RequestColumn(QtWidgets.QWidget):
 
 
 class RequestTab(QtWidgets.QWidget):
-    """Combo, copy menu, the body, and what the shape cannot carry."""
+    """Choice of providers, copy menu, bodies, and what a provider's format cannot express."""
 
-    request_bodies = Signal(tuple)  # of Provider: the shapes that are seen, from now on
-    place_chosen = Signal(Span)  # what made the value that was clicked
-    input_chosen = Signal(str)  # the input whose value was clicked with Ctrl held
-    request_sample = Signal(str)  # take the sample of this input as the user's value
+    request_bodies = Signal(tuple)  # of Provider: the visible bodies, from now on
+    place_chosen = Signal(Span)  # source of the clicked value
+    input_chosen = Signal(str)  # input of the value that was clicked with Ctrl
+    request_sample = Signal(str)  # use the sample of this input as the user's value
 
     def __init__(self) -> None:
         super().__init__()
@@ -128,7 +128,7 @@ class RequestTab(QtWidgets.QWidget):
         return bar
 
     def show_preview(self, preview: Preview | None) -> None:
-        """Take the preview whose bodies are shown; they come by `show_bodies`."""
+        """Set the preview; its bodies are set by `show_bodies`."""
         self._preview = preview
         target = preview.job.target if preview is not None else PreviewTarget()
         self.chosen.setText(target.chosen)
@@ -144,7 +144,7 @@ class RequestTab(QtWidgets.QWidget):
         self._ask()
 
     def show_change(self, words: str) -> None:
-        """Say how many tokens it has more than the request of the shown run."""
+        """Show how many tokens it has more than the request of the shown run."""
         self._change.setText(tr("{change} since the run").format(change=words) if words else "")
         self._change.setVisible(bool(words))
 
@@ -167,23 +167,23 @@ class RequestTab(QtWidgets.QWidget):
         self.samples.setVisible(bool(names))
 
     def set_seen(self, seen: bool) -> None:
-        """Ask for bodies while the tab is looked at."""
+        """Set whether the tab is visible, so that bodies are requested."""
         self._is_seen = seen
         self._ask()
 
     @property
     def current(self) -> RequestPreview | None:
-        """The body that is shown."""
+        """The shown body."""
         return self._requests.get(self.provider.currentData())
 
     @property
     def view(self) -> JsonView:
-        """The body in the shape that is chosen."""
+        """The view of the selected provider's body."""
         return self._columns[self.provider.currentData()].view
 
     @property
     def shown(self) -> tuple[JsonView, ...]:
-        """The bodies that are seen."""
+        """The visible bodies."""
         return tuple(item.view for item in self._columns.values() if not item.isHidden())
 
     def _make_column(self, provider: Provider) -> RequestColumn:
@@ -211,7 +211,7 @@ class RequestTab(QtWidgets.QWidget):
         QtWidgets.QToolTip.showText(point, plain_tip(tip), self._columns[provider].view)
 
     def source_tip(self, provider: Provider, place: int) -> str:
-        """Return the tooltip of the value at a place of a body, UTF-16 units."""
+        """Return the tooltip of the value at a position of a body, in UTF-16 units."""
         preview, source = self._preview, self._source(provider, place)
         if preview is None:
             return ""
@@ -230,11 +230,11 @@ class RequestTab(QtWidgets.QWidget):
         return source_of(self._preview.shown, request, SourceText(request.text).from_utf16(place))
 
     def _choose(self, _: int) -> None:
-        self._by_hand = True  # from now on the user's choice stays
+        self._by_hand = True  # keep the user's choice from now on
         self._ask()
 
     def _ask(self, *_: object) -> None:
-        """Say which bodies are seen now, where others were before."""
+        """Emit which bodies are visible if that has changed."""
         chosen = (self.provider.currentData(),)
         seen = tuple(PROVIDERS) if self.beside_button.isChecked() else chosen
         asked = seen if self._is_seen else ()
@@ -271,6 +271,6 @@ class RequestTab(QtWidgets.QWidget):
         return menu
 
     def copy(self, write: Callable[[RequestPreview], str]) -> None:
-        """Put the request on the clipboard; its key is read from the environment."""
+        """Copy the request to the clipboard; its key is a reference to the environment."""
         if self.current is not None:
             QGuiApplication.clipboard().setText(write(self.current))

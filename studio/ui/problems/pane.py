@@ -1,4 +1,4 @@
-"""Problems: every finding of the open document; choosing one goes there."""
+"""Problems: all problems of the open document; selecting one goes there."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -16,14 +16,14 @@ from studio.ui.style.theme import icon
 _PROBLEM = Qt.ItemDataRole.UserRole
 _MOST = 1000
 _WITH_CODE = 560
-"""Width below which the sentence takes the room of the code, in pixels."""
+"""Width in pixels below which the code is hidden in favor of the sentence."""
 
 
 class ProblemsPane(QStackedWidget):
-    """A list, the worst first."""
+    """List of problems, the most severe first."""
 
-    request_reveal = Signal(Span)  # Span, to look at
-    request_go = Signal(Span)  # Span, to type on there
+    request_reveal = Signal(Span)  # Span to scroll to
+    request_go = Signal(Span)  # Span to go to with the focus
     request_fix = Signal(Fix)
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class ProblemsPane(QStackedWidget):
         self.setCurrentIndex(0)
 
     def set_problems(self, problems: Sequence[Problem], source: SourceText) -> None:
-        """Show problems of a text."""
+        """Show the problems of a text."""
         self._source = source
         if self._is_open and tuple(problems) == self._problems:
             return

@@ -1,6 +1,6 @@
-"""One message of the preview as a card.
+"""A message of the preview as a card.
 
-A picture, file or recording in a message: a thumbnail where it can be shown safely.
+It also shows a picture, file or recording in a message, as a thumbnail if that is safe.
 """
 
 import base64
@@ -32,7 +32,7 @@ from studio.ui.style.theme import FollowsTheme, paint_text, role_color, theme_in
 from studio.viewmodels.app.jobs import LatestJob
 
 BYTES_LIMIT = 10_000_000
-"""A larger picture is named, not shown."""
+"""Size in bytes above which a picture is only named."""
 
 _THUMB = QSize(160, 120)
 
@@ -42,16 +42,16 @@ class Picture:
     """The result of reading a picture."""
 
     image: QtGui.QImage | None
-    """The thumbnail, where it could be made."""
+    """The thumbnail, if it could be created."""
 
     note: str
-    """Size and kind, or why there is none."""
+    """Size and kind, or why there is no thumbnail."""
 
 
 def read_picture(source: str, folder: Path | None, limit: int = BYTES_LIMIT) -> Picture:
-    """Read a thumbnail from a data URI or from a file inside `folder`; nothing else is touched.
+    """Read a thumbnail from a data URI or from a file inside `folder`; read nothing else.
 
-    Network addresses are never fetched for a preview.
+    Network addresses are never loaded for a preview.
     """
     if source.startswith("data:"):
         return _from_data(source, limit)
@@ -98,7 +98,7 @@ def _decode(data: bytes) -> Picture:
 
 
 class MediaView(LinkedPart):
-    """Names a media part and shows its picture once it has been read, off the GUI thread."""
+    """Names a media part and shows its picture after it was read outside the GUI thread."""
 
     def __init__(self, part: MediaPart, folder: Path | None) -> None:
         super().__init__()
@@ -139,13 +139,13 @@ class MediaView(LinkedPart):
 
 
 def paint_card(painter: QtGui.QPainter, room: QRect, stripe: str, *, strong: bool = False) -> None:
-    """Paint the ground and border of a card, and a stripe in a color at its left.
+    """Paint the background and border of a card, with a colored stripe at the left.
 
     Args:
-        painter: of the card.
-        room: the card's place.
-        stripe: color, as `#rrggbb`.
-        strong: whether it has the caret or the keyboard.
+        painter: painter of the card.
+        room: rectangle of the card.
+        stripe: color as `#rrggbb`.
+        strong: whether it has the caret or the focus.
     """
     theme = theme_in_use()
     painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
@@ -161,7 +161,7 @@ def paint_card(painter: QtGui.QPainter, room: QRect, stripe: str, *, strong: boo
 
 
 class ToolCallView(LinkedPart):
-    """A call that the assistant asked for: name, identifier, arguments."""
+    """A call that the assistant requested: name, identifier, arguments."""
 
     def __init__(self, part: ToolCallPart) -> None:
         super().__init__()
@@ -182,16 +182,16 @@ class ToolCallView(LinkedPart):
 
 
 class MessageCard(FollowsTheme, QWidget):
-    """Role, attributes, content; everything on it leads back to where it was written."""
+    """Card with role, attributes and content; each part links to its source."""
 
     place_clicked = Signal(Span)
-    input_clicked = Signal(str, QRect)  # input name; where its value is edited
-    whole_shown = Signal()  # the user asked for the whole of a long text
+    input_clicked = Signal(str, QRect)  # input name, rectangle in which its value is edited
+    whole_shown = Signal()  # the user expanded a long text
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.data: CardData | None = None
-        """Message on the card."""
+        """The message."""
         self._raw = False
         self._folder: Path | None = None
         self.is_lit = False
@@ -199,7 +199,7 @@ class MessageCard(FollowsTheme, QWidget):
         self._whole = False
         self._said: tuple[int, str, str] | None = None
         self._stripe = theme_in_use().muted
-        self._bodies: list[tuple[TextBody, int]] = []  # with the index of the part shown
+        self._bodies: list[tuple[TextBody, int]] = []  # each with the index of its part
         self._header = CardHeader(self)
         self._header.chip_clicked.connect(self._reveal_attribute)
         self._content = QVBoxLayout()
@@ -211,27 +211,27 @@ class MessageCard(FollowsTheme, QWidget):
 
     @property
     def bodies(self) -> tuple[TextBody, ...]:
-        """The texts on the card, in order."""
+        """The texts of the card, in order."""
         return tuple(body for body, _ in self._bodies)
 
     def is_outdated(self, tokens: ConversationTokens) -> bool:
-        """Return whether what it shows of place and cost belongs to another message."""
+        """Return whether the shown number and cost belong to another message."""
         return self.data is not None and self._said != head_words(self.data, tokens)
 
     def show_card(
         self, data: CardData, folder: Path | None, *, raw: bool, whole: bool = False
     ) -> None:
-        """Show a message; `whole` shows a long text without a cut."""
+        """Show a message; `whole` shows a long text completely."""
         self._whole = self._whole or whole
         if not self.adopt(data, folder, raw=raw):
             self.data, self._raw, self._folder = data, raw, folder
             self._draw(data)
 
     def adopt(self, data: CardData, folder: Path | None, *, raw: bool) -> bool:
-        """Take a message that looks as the one shown, from other places; says whether it does.
+        """Use the spans of a message that looks the same; return whether it does.
 
-        Costs next to nothing: with 500 cards, writing their labels anew took 80 ms at each key,
-        so that is left to `refresh`.
+        It is fast: updating the labels of 500 cards took 80 ms for each key, so `refresh` does
+        that.
         """
         if self.data is None or self._raw != raw or self._folder != folder:
             return False
@@ -242,7 +242,7 @@ class MessageCard(FollowsTheme, QWidget):
         return True
 
     def refresh(self, tokens: ConversationTokens) -> None:
-        """Write the place and cost of the message."""
+        """Update the number and the cost of the message."""
         data = self.data
         if data is None:
             return
@@ -258,7 +258,7 @@ class MessageCard(FollowsTheme, QWidget):
             self.setAccessibleDescription(description)
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         if self.data is not None:
             self._draw(self.data)
 
@@ -269,12 +269,12 @@ class MessageCard(FollowsTheme, QWidget):
             self.update()
 
     def mouseReleaseEvent(self, event: QtGui.QMouseEvent) -> None:
-        """Go to the message's marker at a click beside the text."""
+        """Go to the message's marker on a click beside the text."""
         if event.button() == Qt.MouseButton.LeftButton:
             self._reveal_marker()
 
     def contextMenuEvent(self, event: QtGui.QContextMenuEvent) -> None:
-        """Show the menu of a message, with the window's actions."""
+        """Show the context menu of a message, with the window's actions."""
         self.menu().popup(event.globalPos())
 
     def menu(self) -> QMenu:
@@ -296,14 +296,14 @@ class MessageCard(FollowsTheme, QWidget):
         return menu
 
     def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
-        """Do at Enter and Space what a click beside the text does."""
+        """Act on Enter and Space as on a click beside the text."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             self._reveal_marker()
         else:
             super().keyPressEvent(event)
 
     def paintEvent(self, event: QtGui.QPaintEvent) -> None:
-        """Paint the card's ground, border and stripe in the role's color."""
+        """Paint the card's background, border and stripe in the role's color."""
         strong = self.is_lit or self.hasFocus()
         paint_card(QtGui.QPainter(self), self.rect(), self._stripe, strong=strong)
 
@@ -318,15 +318,15 @@ class MessageCard(FollowsTheme, QWidget):
         if not data.message.parts or not (data.message.text or len(data.message.parts) > 1):
             self._add_empty(data)
         for index in range(self._content.count()):
-            # At once, not when the event loop comes by: until then the card would be measured
-            # without its text, and everything below it would jump up and down.
+            # Now, not in the event loop: otherwise the card would be measured without its text, and
+            # everything below it would jump.
             item = self._content.itemAt(index)
             if item is not None and (widget := item.widget()) is not None:
                 widget.show()
         self.update()
 
     def _reveal_attribute(self, name: str) -> None:
-        """Reveal the attribute's own value if it is known, else the marker."""
+        """Show the source of the attribute's value if it is known, or else of the marker."""
         span = self.data.attribute_places.get(name) if self.data else None
         if span is not None:
             self.place_clicked.emit(span)

@@ -1,4 +1,4 @@
-"""The head of a message's card: role, attributes, what looks like structure, place and cost."""
+"""The header of a message's card: role, attributes, injection warnings, number and cost."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFont
@@ -14,7 +14,7 @@ from studio.ui.style.theme import paint_text, role_color, theme_in_use
 
 
 class CardHeader(QWidget):
-    """Role, chips, figures; under them a chip for each value that looks like structure."""
+    """Role, chips and figures; below, a chip for each value that looks like structure."""
 
     chip_clicked = Signal(str)  # name of an attribute; empty for the message itself
 
@@ -39,7 +39,7 @@ class CardHeader(QWidget):
         column_of(line, self._warnings, on=self, margins=0, spacing=8)
 
     def say(self, text: str) -> None:
-        """Write the place and cost of the message."""
+        """Show the number and cost of the message."""
         self._meta.setText(text)
 
     def show_message(self, data: CardData) -> None:
@@ -73,7 +73,7 @@ class CardHeader(QWidget):
         if data.warnings or data.missing:
             self._warnings.addStretch(1)
         for layout in (self._chips, self._warnings):
-            for index in range(layout.count()):  # at once, as the card's content below
+            for index in range(layout.count()):  # now, like the content of the card
                 item = layout.itemAt(index)
                 if item is not None and (widget := item.widget()) is not None:
                     widget.show()
@@ -87,7 +87,7 @@ class CardHeader(QWidget):
 
 
 def head_words(data: CardData, tokens: ConversationTokens) -> tuple[int, str, str]:
-    """Describe a message in words: its number and role, and its place and cost."""
+    """Describe a message: its index, its number and role, and its place and cost."""
     words = []
     if data.line is not None:
         words.append(tr("line {line}").format(line=data.line))

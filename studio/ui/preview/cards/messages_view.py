@@ -1,4 +1,4 @@
-"""The conversation as cards: those that are seen come first, and those that stay are kept."""
+"""The conversation as cards: visible ones are created first, and unchanged ones are kept."""
 
 import time
 from bisect import bisect_left, bisect_right
@@ -21,7 +21,7 @@ from studio.ui.preview.cards.tools_card import ToolsCard
 from studio.ui.style.theme import FollowsTheme, theme_in_use
 from studio.viewmodels.app.jobs import repeating_timer
 
-# The column of cards: a slot for every message, and a real card only near what is seen.
+# The column of cards: a slot for each message, with a card only near the visible part.
 
 GAP = 8
 EDGE = 12
@@ -29,38 +29,38 @@ _HEADER = 48
 _MEDIA = 110
 _ALWAYS_REAL = 16
 _MOST_REAL = 48
-_DROPPED_AT_ONCE = 4  # taking one away costs a millisecond
+_DROPPED_AT_ONCE = 4  # deleting one takes a millisecond
 
 
 @dataclass(slots=True, eq=False)
 class Slot:
-    """The place of one message."""
+    """The place of a message."""
 
     data: CardData
     """The message."""
 
     height: int
-    """In pixels; an estimate until a card was measured at this width."""
+    """Height in pixels; an estimate until the card was measured at this width."""
 
     top: int = 0
-    """Distance from the column's top."""
+    """Distance from the top of the column, in pixels."""
 
     card: MessageCard | None = None
-    """Its card, while it is near what is seen."""
+    """The card, while it is near the visible part."""
 
     is_behind: bool = False
     """Whether the card still shows an earlier message."""
 
     is_whole: bool = False
-    """Whether the user asked for the whole of a long text."""
+    """Whether the user expanded a long text."""
 
 
 class CardColumn(QWidget):
-    """Places slots one under the other; creates and drops their cards on demand."""
+    """Places slots one below the other; creates and deletes their cards on demand."""
 
     place_clicked = Signal(Span)
-    input_clicked = Signal(str, QRect)  # input name; where its value is edited
-    request_place = Signal()  # a height changed: place again, and keep what is looked at
+    input_clicked = Signal(str, QRect)  # input name, rectangle in which its value is edited
+    request_place = Signal()  # a height changed: place the slots again and keep the scroll position
 
     def __init__(self) -> None:
         super().__init__()
@@ -77,11 +77,11 @@ class CardColumn(QWidget):
 
     @property
     def cards(self) -> tuple[MessageCard, ...]:
-        """The real cards, in order."""
+        """The existing cards, in order."""
         return tuple(slot.card for slot in self.slots if slot.card is not None)
 
     def show_cards(self, cards: Sequence[CardData], folder: Path | None) -> None:
-        """Take a conversation; slots whose message looks as before keep their cards."""
+        """Set the conversation; slots whose message looks the same keep their cards."""
         self._folder = folder
         old = self.slots
         head, tail = same_ends([slot.data for slot in old], cards)
@@ -98,13 +98,13 @@ class CardColumn(QWidget):
         self.request_place.emit()
 
     def show_tokens(self, tokens: ConversationTokens) -> None:
-        """Take what each message costs; cards that say something else are behind."""
+        """Set the cost of each message; cards with other values become outdated."""
         self._tokens = tokens
         for slot in self.slots:
             slot.is_behind = slot.is_behind or self._is_outdated(slot)
 
     def set_raw(self, raw: bool) -> None:
-        """Show texts as they are sent, or as Markdown."""
+        """Show texts raw, or as Markdown."""
         self._raw = raw
         for slot in self.slots:
             slot.is_behind = slot.card is not None
@@ -117,11 +117,11 @@ class CardColumn(QWidget):
         self.lit = slot
 
     def slot_at(self, y: int) -> int:
-        """Return the index of the slot at a height, or of the next one below it."""
+        """Return the index of the slot at a vertical position, or of the next one below."""
         return max(0, bisect_right(self._tops, y) - 1)
 
     def near(self, top: int, bottom: int) -> range:
-        """Return the slots that a stretch of the column touches; all where there are only a few."""
+        """Return the slots that overlap a vertical range; all if there are only a few."""
         count = len(self.slots)
         if count <= _ALWAYS_REAL:
             return range(count)
@@ -130,7 +130,7 @@ class CardColumn(QWidget):
     # -- places ---------------------------------------------------------------------------------
 
     def place(self, width: int, least: int) -> None:
-        """Put every slot under the one before it; be as high as all of them, or `least`."""
+        """Place the slots one below the other; set the column's height, at least `least`."""
         inner = max(1, width - 2 * EDGE)
         if width != self.width():
             self._measure_anew(inner)
@@ -150,7 +150,7 @@ class CardColumn(QWidget):
         self.update()
 
     def event(self, event: QEvent) -> bool:
-        """Lay out again when a card wants another height."""
+        """Place the slots again when a card needs another height."""
         if event.type() == QEvent.Type.LayoutRequest:
             tools = self.tools_card
             wanted = _height_of(tools, self.width() - 2 * EDGE)
@@ -159,7 +159,7 @@ class CardColumn(QWidget):
         return super().event(event)
 
     def paintEvent(self, event: QtGui.QPaintEvent) -> None:
-        """Paint an empty card before there is one."""
+        """Paint an empty card for each slot without a card."""
         theme = theme_in_use()
         painter = QtGui.QPainter(self)
         painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
@@ -175,7 +175,7 @@ class CardColumn(QWidget):
     # -- cards ----------------------------------------------------------------------------------
 
     def wanted(self, places: Sequence[range]) -> Slot | None:
-        """Return the first slot whose card is missing or outdated; `None` if all are ready."""
+        """Return the first slot whose card is missing or outdated; None if all are ready."""
         for place in places:
             for index in place:
                 slot = self.slots[index]
@@ -184,7 +184,7 @@ class CardColumn(QWidget):
         return None
 
     def realize(self, slot: Slot) -> bool:
-        """Make a slot's card, or bring it up to date; says whether the height changed."""
+        """Create or update a slot's card; return whether its height changed."""
         card, before = slot.card, slot.height
         if card is None:
             card = slot.card = MessageCard(self)
@@ -203,7 +203,7 @@ class CardColumn(QWidget):
         return slot.height != before
 
     def drop_far(self, kept: range) -> bool:
-        """Let go of a few cards that are far away; never of one that is in use.
+        """Delete a few cards that are far away and not in use.
 
         Returns:
             Whether there are more.
@@ -219,7 +219,7 @@ class CardColumn(QWidget):
         return len(far) > _DROPPED_AT_ONCE and len(real) - _DROPPED_AT_ONCE > room
 
     def order_focus(self) -> None:
-        """Let Tab go from card to card, in whatever order they were made."""
+        """Set the Tab order of the cards, which are created in any order."""
         if self._is_unordered:
             self._is_unordered = False
             for before, after in pairwise(_focusable(self.cards)):
@@ -249,7 +249,7 @@ class CardColumn(QWidget):
             slot.is_whole = slot.is_whole or slot.card is card
 
     def _measure_anew(self, inner: int) -> None:
-        """Measure every height for another width."""
+        """Estimate all heights for another width."""
         self.resize(inner + 2 * EDGE, self.height())
         for slot in self.slots:
             if slot.card is None:
@@ -302,11 +302,11 @@ def _focusable(cards: Sequence[MessageCard]) -> Iterator[QWidget]:
                 yield child
 
 
-_SLICE_SECONDS = 0.008  # each slice costs a repaint of 4 ms besides
+_SLICE_SECONDS = 0.008  # each slice also costs a repaint of 4 ms
 
 
 class _Veil(QWidget):
-    """Lies over cards that are no longer true, so that they look it; lets clicks through."""
+    """Overlay that dims outdated cards; clicks pass through it."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -315,19 +315,19 @@ class _Veil(QWidget):
         self.hide()
 
     def paintEvent(self, event: QtGui.QPaintEvent) -> None:
-        """Paint the ground's color, half through."""
+        """Paint the background color at half opacity."""
         ground = QtGui.QColor(self.color)
         ground.setAlphaF(0.55)
         QtGui.QPainter(self).fillRect(self.rect(), ground)
 
 
 class MessagesView(FollowsTheme, QScrollArea):
-    """Cards of all messages, tools on top."""
+    """Cards of all messages, with the tools above."""
 
     place_clicked = Signal(Span)
-    input_clicked = Signal(str, QRect)  # input name; where its value is edited
-    request_undo = Signal()  # take back the last value that was edited here
-    settled = Signal()  # every card that is seen, or nearly, stands
+    input_clicked = Signal(str, QRect)  # input name, rectangle in which its value is edited
+    request_undo = Signal()  # undo the last value that was edited here
+    settled = Signal()  # all cards in or near the visible part exist
 
     def __init__(self) -> None:
         super().__init__()
@@ -335,7 +335,7 @@ class MessagesView(FollowsTheme, QScrollArea):
         self._goal: Slot | None = None
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click on a card leaves the keyboard
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click on a card does not move the focus
         self.setAccessibleName(tr("Messages"))
         self._column = CardColumn()
         self._column.place_clicked.connect(self.place_clicked)
@@ -349,59 +349,59 @@ class MessagesView(FollowsTheme, QScrollArea):
 
     @property
     def cards(self) -> tuple[MessageCard, ...]:
-        """Return the existing cards, in order: in a long conversation the nearly visible ones."""
+        """Return the existing cards in order: in a long conversation, the nearly visible ones."""
         return self._column.cards
 
     @property
     def count(self) -> int:
-        """Return the number of messages, each with its place in the column."""
+        """Return the number of messages, each of which has a slot."""
         return len(self._column.slots)
 
     @property
     def tools_card(self) -> ToolsCard:
-        """The tools, above the first message."""
+        """The card of the tools, above the first message."""
         return self._column.tools_card
 
     @property
     def is_settled(self) -> bool:
-        """Return whether every card near the visible part exists; true for a hidden view."""
+        """Return whether every card near the visible part exists; True for a hidden view."""
         return self._is_made and not self._timer.isActive()
 
     @property
     def is_dimmed(self) -> bool:
-        """Whether the cards are shown as no longer true."""
+        """Whether the cards are dimmed as outdated."""
         return self._veil.isVisibleTo(self.viewport())
 
     def show_cards(self, cards: Sequence[CardData], folder: Path | None) -> None:
-        """Show a conversation; cards that look as before are kept as they are."""
+        """Show a conversation; cards that look the same are kept."""
         self._column.show_cards(cards, folder)
         self._continue()
 
     def show_tokens(self, tokens: ConversationTokens) -> None:
-        """Show what each message costs."""
+        """Show the cost of each message."""
         self._column.show_tokens(tokens)
         self._continue()
 
     def show_tools(
         self, specs: Sequence[ToolSpec], hoisted: Sequence[HoistedTool], choice: str = ""
     ) -> None:
-        """Show the tools that go with the conversation; `choice` says which of all they are."""
+        """Show the tools of the conversation; `choice` says which of all tools they are."""
         self.tools_card.show_tools(specs, hoisted, choice)
         self._place()
 
     def set_raw(self, raw: bool) -> None:
-        """Show texts as they are sent, or as Markdown."""
+        """Show texts raw, or as Markdown."""
         self._column.set_raw(raw)
         self._continue()
 
     def set_dimmed(self, dimmed: bool) -> None:
-        """Show the cards as no longer true."""
+        """Dim the cards as outdated."""
         self._veil.setGeometry(self.viewport().rect())
         self._veil.setVisible(dimmed)
         self._veil.raise_()
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         theme = theme_in_use()
         self._veil.color = QtGui.QColor(theme.window)
         palette = self.palette()
@@ -410,7 +410,7 @@ class MessagesView(FollowsTheme, QScrollArea):
         self.viewport().setPalette(palette)
 
     def light(self, offset: int) -> None:
-        """Mark the card whose source holds `offset`, and bring it into view."""
+        """Mark the card whose source contains `offset`, and scroll to it."""
         self._caret = offset
         slots = self._column.slots
         found = next((slot for slot in slots if slot.data.holds(offset)), None)
@@ -423,23 +423,23 @@ class MessagesView(FollowsTheme, QScrollArea):
             self._bring(found)
 
     def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
-        """Fit the veil to the viewport, and the heights to the width."""
+        """Fit the overlay to the viewport, and the heights to the width."""
         super().resizeEvent(event)
         self._veil.setGeometry(self.viewport().rect())
         self._place()
 
     def showEvent(self, event: QtGui.QShowEvent) -> None:
-        """Make what is seen now."""
+        """Create the visible cards."""
         super().showEvent(event)
         self._place()
 
     def wheelEvent(self, event: QtGui.QWheelEvent) -> None:
-        """Forget where the caret led: a user who scrolls looks elsewhere."""
+        """Stop following the caret when the user scrolls."""
         self._goal = None
         super().wheelEvent(event)
 
     def event(self, event: QEvent) -> bool:
-        """Take back an edited value at Ctrl+Z, which elsewhere takes back an edit of the text."""
+        """Undo an edited value on Ctrl+Z, which elsewhere undoes an edit of the text."""
         if not (
             isinstance(event, QtGui.QKeyEvent)
             and event.matches(QtGui.QKeySequence.StandardKey.Undo)
@@ -454,12 +454,12 @@ class MessagesView(FollowsTheme, QScrollArea):
         bar = self.verticalScrollBar()
         seen = range(bar.value(), bar.value() + self.viewport().height())
         if slot.top not in seen and slot.top + slot.height not in seen:
-            self._goal = slot  # heights on the way there are estimates: it is kept in view
+            self._goal = slot  # heights on the way there are estimates: keep it visible
             bar.setValue(max(0, slot.top - EDGE))
             self._wake()
 
     def _place(self) -> None:
-        """Place the cards anew, so that what is looked at stays where it is."""
+        """Place the cards again and keep the scroll position."""
         bar, slots = self.verticalScrollBar(), self._column.slots
         anchor = self._goal if self._goal in slots else None
         offset = EDGE
@@ -472,14 +472,15 @@ class MessagesView(FollowsTheme, QScrollArea):
         self._wake()
 
     def _wanted_places(self) -> tuple[range, range]:
-        """Return the slots that are seen, and those a page above and below."""
+        """Return the visible slots, and those within a page above and below."""
         top, page = self.verticalScrollBar().value(), max(400, self.viewport().height())
         near = self._column.near
         return near(top, top + page), near(top - page, top + 2 * page)
 
     @property
     def _is_made(self) -> bool:
-        # A hidden card cannot be measured: its text has no layout yet. They are made once shown.
+        # A hidden card has no layout and cannot be measured: cards are created when the view is
+        # shown.
         return not self.isVisible() or self._column.wanted(self._wanted_places()) is None
 
     def _wake(self, *_: object) -> None:
@@ -487,7 +488,7 @@ class MessagesView(FollowsTheme, QScrollArea):
             self._timer.start()
 
     def _continue(self) -> None:
-        """Make cards for a few milliseconds; the rest comes at the next turn of the event loop."""
+        """Create cards for a few milliseconds; continue in the next iteration of the event loop."""
         if not self.isVisible():
             self._timer.stop()
             return

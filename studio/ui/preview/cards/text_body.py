@@ -1,10 +1,10 @@
-"""One stretch of a message's text: Markdown or raw, values colored, every place clickable.
+"""A part of a message's text: Markdown or raw, with colored values and links to the source.
 
-Markdown with marked values → the HTML that a `QTextBrowser` shows. Pure; no Qt.
+It converts Markdown with marked values to the HTML of a `QTextBrowser`, without Qt.
 
-The values of inputs must stay recognisable through Markdown. Each line of a value is put between
-two private-use characters before Markdown is read, and what stands between them is wrapped in the
-HTML afterwards: in text only, never across a tag, so that the result is always well formed.
+The values of inputs must stay recognizable in Markdown. Each line of a value is enclosed in two
+private-use characters before the Markdown is parsed, and the enclosed text is wrapped in the HTML
+afterwards: only in text, never across a tag, so that the result is well formed.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ _OWN = re.compile(f"[{_OPEN}{_CLOSE}{_DIGITS}]")
 _ENCODED = re.compile(r"%EE%80%(?:80|81|9[0-9])", re.IGNORECASE)
 _MARK = re.compile(f"{_OPEN}([{_DIGITS}]+)|{_CLOSE}")
 _TAG = re.compile(r"(<[^>]*>)")
-# What may stand before the first word of a line without being part of it.
+# Characters that may precede the first word of a line without being part of it.
 _PREFIX = re.compile(r"[ \t]*(?:(?:[-+*]|\d{1,9}[.)]|#{1,6}|>)[ \t]+)*")
-# A line of which a mark would change the meaning: fences, rules, table delimiter rows.
+# A line whose meaning a mark would change: fences, rules, table delimiter rows.
 _STRUCTURE = re.compile(r"[ \t]*(?:`{3,}|~{3,}|[-=*_ \t|:]+$)")
 
 LINE_ANCHOR = "line-"
-"""Prefix of the anchors that say from which line of the text a block was made."""
+"""Prefix of anchors with the line of the text from which a block was made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,24 +66,24 @@ class ValueStyle:
     """Color of its text, `#rrggbb`."""
 
     tint: str
-    """Color behind it, `#rrggbb`."""
+    """Color of its background, `#rrggbb`."""
 
     is_new: bool = False
-    """Whether it is underlined, as the shown run did not have it."""
+    """Whether it is underlined because the shown run did not have it."""
 
     is_sample: bool = False
-    """Whether it is slanted, as a run does not send it."""
+    """Whether it is italic because a run does not send it."""
 
 
 def value_anchor(index: int) -> str:
-    """Return the link target of the run numbered `index`."""
+    """Return the link target of the text run with an index."""
     return f"value:{index}"
 
 
 def markdown_to_html(runs: Sequence[TextRun], style: Callable[[TextRun], ValueStyle]) -> str:
     """Return the HTML of a text made of `runs`; raw HTML in it is shown as text.
 
-    Line breaks are kept as the author wrote them: in a prompt they carry meaning.
+    Line breaks are preserved, since they have a meaning in a prompt.
     """
     marked = "".join(
         _mark(run.text, index)
@@ -112,7 +112,7 @@ def _reader() -> MarkdownIt:
 
 
 def _image_as_text(renderer: object, tokens: Any, index: int, options: object, env: object) -> str:  # noqa: ANN401
-    """Return a picture inside Markdown as text, which it is to the model."""
+    """Return a picture in Markdown as text, which it is for the model."""
     token = tokens[index]
     return escape(f"![{token.content}]({token.attrGet('src') or ''})")
 
@@ -148,7 +148,7 @@ def _code(renderer: object, tokens: Any, index: int, options: object, env: objec
 
 
 def _mark(text: str, index: int) -> str:
-    """Return `text` with each of its lines between marks that carry `index`."""
+    """Return `text` with each of its lines enclosed in marks with an index."""
     opening = _OPEN + str(index).translate(_TO_DIGITS)
     lines = []
     for line in _OWN.sub("\ufffd", text).split("\n"):
@@ -181,7 +181,7 @@ def _unmark(html: str, runs: Sequence[TextRun], style: Callable[[TextRun], Value
             index = int(mark[1].translate(_FROM_DIGITS)) if mark[1] else None
             done = mark.end()
         pieces.append(_wrap(piece[done:], index, runs, style, inside_link))
-    # White space after the last block would be shown as a space of the text.
+    # White space after the last block would be shown as a space.
     return "".join(pieces).rstrip()
 
 
@@ -205,14 +205,14 @@ def _wrap(
 
 
 MARKDOWN_LIMIT = 40_000
-"""Characters; longer texts are shown raw, as Markdown of that size costs more than one frame."""
+"""Maximum characters of Markdown; longer texts are shown raw, since it would take too long."""
 
 
 class TextBody(ClosedText):
-    """Shows text without fetching anything: no file, no network, no link is followed."""
+    """Shows a text without loading files, network addresses or links."""
 
-    place_clicked = Signal(Span)  # the source of what was clicked
-    input_clicked = Signal(str, QRect)  # input name; where its value is edited, null: in its field
+    place_clicked = Signal(Span)  # source of the clicked text
+    input_clicked = Signal(str, QRect)  # input name, rectangle to edit its value in; null: field
 
     def __init__(self) -> None:
         super().__init__()
@@ -226,7 +226,7 @@ class TextBody(ClosedText):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leads to the source, no more
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click goes to the source only
         self.setAccessibleName(tr("Message text"))
         self.viewport().setAutoFillBackground(False)
         self.document().setDocumentMargin(0)
@@ -235,7 +235,7 @@ class TextBody(ClosedText):
     def show_runs(
         self, runs: Sequence[TextRun], colors: dict[str, int], theme: Theme, *, raw: bool
     ) -> None:
-        """Show a text; `colors` gives the number of each input's color."""
+        """Show a text; `colors` maps an input to the number of its color."""
         self._runs, self._colors = tuple(runs), dict(colors)
         self._later = None
         self._raw = raw or sum(len(run.text) for run in runs) > MARKDOWN_LIMIT
@@ -247,7 +247,7 @@ class TextBody(ClosedText):
         self._fit()
 
     def move_runs(self, later: Callable[[], Sequence[TextRun]]) -> None:
-        """Take other source places for the same text; they are worked out at a click."""
+        """Set other source spans for the same text, which are computed on a click."""
         self._later = later
 
     def _newest(self) -> tuple[TextRun, ...]:
@@ -261,32 +261,32 @@ class TextBody(ClosedText):
         self._fit()
 
     def wheelEvent(self, event: QtGui.QWheelEvent) -> None:
-        """Leave scrolling to the whole conversation, not to a single text."""
+        """Leave scrolling to the conversation."""
         event.ignore()
 
     def mousePressEvent(self, event: QtGui.QMouseEvent) -> None:
-        """Remember the start of a click, to tell it from a selection."""
+        """Record the start of a click, to distinguish it from a selection."""
         self._pressed = event.position().toPoint()
         super().mousePressEvent(event)
 
     def mouseReleaseEvent(self, event: QtGui.QMouseEvent) -> None:
         """Go to the source of the clicked text; a drag only selects."""
         super().mouseReleaseEvent(event)
-        event.accept()  # the text browser lets it through, and the card would lead elsewhere
+        event.accept()  # the text browser ignores it, and the card would go elsewhere
         place = event.position().toPoint()
         still = self._pressed is not None and (place - self._pressed).manhattanLength() < 4
         if not still and self.textCursor().hasSelection():
-            self.setFocus(Qt.FocusReason.MouseFocusReason)  # Ctrl+C copies what is selected
+            self.setFocus(Qt.FocusReason.MouseFocusReason)  # Ctrl+C copies the selection
         if event.button() == Qt.MouseButton.LeftButton and still:
             self._click(place, to_input=_is_control_held(event))
 
     def mouseDoubleClickEvent(self, event: QtGui.QMouseEvent) -> None:
-        """Edit the value under the pointer where it is; select a word of other text."""
+        """Edit the value under the pointer; select a word in other text."""
         if not self._edit(self.anchorAt(event.position().toPoint())):
             super().mouseDoubleClickEvent(event)
 
     def contextMenuEvent(self, event: QtGui.QContextMenuEvent) -> None:
-        """Go to where it was written, copy; then what the card offers."""
+        """Show a menu to go to the source and to copy, followed by the items of the card."""
         menu = text_menu(self)
         before = menu.actions()[0]
         if name := _input_of(self.run_at(event.pos())):
@@ -302,7 +302,7 @@ class TextBody(ClosedText):
         menu.popup(event.globalPos())
 
     def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
-        """Edit at Enter the value that Tab went to; Enter does elsewhere what a click does."""
+        """Edit the focused value on Enter; otherwise, Enter acts like a click."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             held, cursor = _is_control_held(event), self.textCursor()
             anchor = cursor.charFormat().anchorHref()
@@ -335,7 +335,7 @@ class TextBody(ClosedText):
         return None
 
     def _edit(self, anchor: str) -> bool:
-        """Ask to edit the value of an anchor over its first line; False where it has no input."""
+        """Request an edit of an anchor's value over its first line; return False without one."""
         name, cursor = _input_of(self._run_of(anchor)), QtGui.QTextCursor(self.document())
         if not name:
             return False
@@ -363,7 +363,7 @@ class TextBody(ClosedText):
             self.place_clicked.emit(span)
 
     def _source_at(self, cursor: QtGui.QTextCursor) -> Span | None:
-        """Return the place in the source of the text under a cursor."""
+        """Return the source span of the text at a cursor."""
         runs = self._newest()
         text = SourceText("".join(run.text for run in runs))
         if self._raw:
@@ -375,7 +375,7 @@ class TextBody(ClosedText):
         return self._span_of(starts[min(line, len(starts) - 1)])
 
     def _span_of(self, offset: int) -> Span | None:
-        """Return the source place of a text's character; exact inside the author's own text."""
+        """Return the source span of a character; exact within the author's text."""
         done = 0
         for run in self._runs:
             if offset < done + len(run.text):
@@ -418,7 +418,7 @@ class TextBody(ClosedText):
 
 
 _LONGEST_TINTED = 40
-"""Characters of a value that has a ground of its own; a longer one has the color alone."""
+"""Maximum characters of a value with a background; longer ones only have the text color."""
 
 
 def _value_style(theme: Theme, colors: dict[str, int], run: TextRun) -> ValueStyle:
@@ -456,7 +456,7 @@ def _tip(run: TextRun | None) -> str:
 
 
 def _line_of_block(cursor: QtGui.QTextCursor) -> int | None:
-    """Return the line of the text that the block under a cursor was made from."""
+    """Return the line of the text from which the block at a cursor was made."""
     block = cursor.block()
     extra = 0
     while block.isValid():
@@ -493,11 +493,11 @@ def _style_sheet(theme: Theme, points: float) -> str:
     """
 
 
-# The parts of a message that are not plain text: calls of tools and long texts' ends.
+# Parts of a message that are not plain text: tool calls and ends of long texts.
 
 
 class LinkedPart(QWidget):
-    """A part of a message that a click leads to the source of."""
+    """A part of a message with a link to its source."""
 
     clicked = Signal()
 
@@ -506,13 +506,13 @@ class LinkedPart(QWidget):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def mouseReleaseEvent(self, event: QtGui.QMouseEvent) -> None:
-        """Go to the source at a click."""
+        """Go to the source on a click."""
         if event.button() == Qt.MouseButton.LeftButton:
             self.clicked.emit()
 
 
 def pretty_json(text: str) -> str:
-    """Return JSON text with its lines indented; anything else as it is."""
+    """Return indented JSON text; any other text unchanged."""
     try:
         return json.dumps(parse_json(text), ensure_ascii=False, indent=2)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The tools that go with the conversation, on top of it."""
+"""The tools of the conversation, above its messages."""
 
 import json
 from collections.abc import Sequence
@@ -17,17 +17,17 @@ from studio.ui.parts.kit import Chip, FlowLayout, column_of, empty_layout
 from studio.ui.style.theme import FollowsTheme, paint_text, theme_in_use
 
 _MOST = 24
-"""Tools shown at once; a click on the last chip shows the others, which push the messages down."""
+"""Maximum number of tools shown at first; the last chip shows the others, above the messages."""
 
 
 _MOST_OPTIONS = 6
-"""Tools whose options are shown at once; the chip that shows the other tools shows theirs too."""
+"""Maximum number of tools with options shown at first; the same chip shows the others."""
 
 _LONGEST_TIP = 4_000
 
 
 class ToolsCard(FollowsTheme, QWidget):
-    """One chip for each tool; a click leads to where it is declared. Hidden when there is none."""
+    """One chip for each tool; a click goes to its declaration. Hidden without tools."""
 
     place_clicked = Signal(Span)
 
@@ -48,7 +48,7 @@ class ToolsCard(FollowsTheme, QWidget):
         self._flow = FlowLayout(chips)
         layout = column_of(self._title, chips, on=self, margins=(16, 8, 12, 8), spacing=8)
         self.options = QLabel(self, wordWrap=True, textFormat=Qt.TextFormat.PlainText)
-        """The settings of tools of the body, with their values put in."""
+        """Options of tools of the body with their rendered values."""
         self.options.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.options.setAccessibleName(tr("Options of the tools, values put in"))
         layout.addWidget(self.options)
@@ -62,11 +62,11 @@ class ToolsCard(FollowsTheme, QWidget):
         """Show tools of the front matter and those of the body's `tools:` section.
 
         Args:
-            specs: the tools that the request describes.
-            hoisted: the tools of the body.
-            choice: which of how many they are, in words; empty where they are all.
+            specs: tools in the request.
+            hoisted: tools of the body.
+            choice: text that says which of all tools are shown; empty for all.
         """
-        if choice:  # those that were left out stand in the section, and are not told
+        if choice:  # tools that were left out are not shown
             names = {spec.name for spec in specs}
             hoisted = [tool for tool in hoisted if tool.id in names]
         shown = (tuple(specs), tuple(hoisted), choice)
@@ -75,11 +75,11 @@ class ToolsCard(FollowsTheme, QWidget):
             self._draw()
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         self._draw()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint a card's ground with a broken border: it is not a message."""
+        """Paint a card's background with a dashed border, since it is not a message."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         pen = QPen(QColor(theme_in_use().border))
@@ -93,7 +93,7 @@ class ToolsCard(FollowsTheme, QWidget):
         named = {tool.id for tool in self._hoisted}
         plain = [spec for spec in self._specs if spec.name not in named]
         count = len(plain) + len(self._hoisted)
-        # Those of the body come first where not all are shown: some of them ask before each call.
+        # Tools of the body come first if not all are shown: some need approval for each call.
         room = count if self._is_open or count <= _MOST + 1 else _MOST
         hoisted = self._hoisted[:room]
         for spec in plain[: room - len(hoisted)]:
@@ -143,7 +143,7 @@ class ToolsCard(FollowsTheme, QWidget):
         if span is not None:
             chip.clicked.connect(lambda *_, span=span: self.place_clicked.emit(span))
         self._flow.addWidget(chip)
-        chip.show()  # at once: a card with hidden chips would be measured too low
+        chip.show()  # now: a card with hidden chips would be measured too low
 
 
 def _options_text(tool: HoistedTool) -> str:
