@@ -1,4 +1,4 @@
-"""The head of the run pane: whose run it is, its state, its use, and what can be done with it."""
+"""The header of the run pane: prompt, state, usage and commands of the run."""
 
 from functools import partial
 
@@ -22,15 +22,15 @@ _TICK_MS = 250
 
 
 class RunBar(QWidget):
-    """The state of the run in words, and what can be done with it, most of it in a menu."""
+    """The state of the run as text, and its commands, most of them in a menu."""
 
-    run_named = Signal(str)  # what the button does now: begin, or go on
-    step_named = Signal(str)  # what a step does where the run stands; empty where it just steps
-    choice_shown = Signal(bool)  # whether the bar of choices has the filled button
-    branch_chosen = Signal(int)  # id of its last checkpoint
+    run_named = Signal(str)  # current text of the button: start or continue
+    step_named = Signal(str)  # what a step does at the current pause; empty for a plain step
+    choice_shown = Signal(bool)  # whether the action bar has the filled button
+    branch_chosen = Signal(int)  # id of the branch's last checkpoint
     branch_named = Signal(int, str)  # number of the branch, its new name
     compare_chosen = Signal(BranchView, BranchView)  # BranchView, BranchView
-    compare_all_chosen = Signal()  # all ways, in one table
+    compare_all_chosen = Signal()  # all branches in one table
     export_chosen = Signal(str)  # name of the form
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class RunBar(QWidget):
         self.more.setAutoRaise(True)
         self.sentence = ElidedLabel()
         self._clock = repeating_timer(self, self._on_tick, _TICK_MS)
-        """Ticks while a model or a tool works."""
+        """Timer while a model or a tool works."""
         self._since = QElapsedTimer()
         self._words = ""
         font = self.sentence.font()
@@ -75,7 +75,7 @@ class RunBar(QWidget):
         return QAction(icon(drawing), words, self)
 
     def more_menu(self) -> QMenu:
-        """Build the menu of what is not needed at each pause."""
+        """Build the menu of commands that are not needed at each pause."""
         menu = QMenu(self)
         groups = (
             (self.diagram, self.times, self.filter),
@@ -91,7 +91,7 @@ class RunBar(QWidget):
         """Enable the possible actions, and show the state of the run."""
         before, self._view = self._view, view
         if view.state is not None and _says(view) == _says(before):
-            return  # a reply streams: only the timeline has changed
+            return  # a reply is streaming: only the timeline has changed
         waiting, busy = view.is_waiting, view.is_busy
         goes_on = waiting or busy
         self.run.setEnabled(not busy)
@@ -112,7 +112,7 @@ class RunBar(QWidget):
         for part in (self.search, self.filter, self.times, self.export):
             part.setEnabled(view.state is not None)
         record = f"{view.record} · " if view.record else ""
-        # What stands before any run is a default of the view, in English.
+        # The text before the first run is a default of the view, in English.
         sentence = tr(view.sentence)
         self._words = record + sentence
         self.sentence.show_text(self._words)
@@ -124,7 +124,7 @@ class RunBar(QWidget):
         self._paint()
 
     def _on_tick(self) -> None:
-        """Say how long it works already, once that is long."""
+        """Show the elapsed time when it is long."""
         spent = self._since.elapsed() / 1000
         if spent >= 1:
             self.sentence.show_text(f"{self._words} · {duration(int(spent))}")
@@ -142,7 +142,7 @@ class RunBar(QWidget):
         paint_text(self.sentence, tones[self._view.diagram.phase])
 
     def branch_menu(self) -> QMenu:
-        """Return the menu of branches: go to one, or compare it with the one that is shown."""
+        """Return the menu of branches: go to one, or compare it with the shown one."""
         menu = QMenu(self)
         shown = self._view.branches
         current = next((one for one in shown if one.is_current), shown[-1])
@@ -169,20 +169,20 @@ class RunBar(QWidget):
         return menu
 
     def ask_name(self, branch: BranchView) -> QInputDialog:
-        """Ask for a branch's name; an empty one gives it its usual name back."""
+        """Ask for a branch's name; an empty one restores the default."""
         label = tr("Name of {branch}, {detail}:").format(branch=branch.title, detail=branch.detail)
         take = partial(self.branch_named.emit, branch.number)
         return ask_text(self, tr("Name a branch"), label, branch.title, take)
 
     def export_menu(self) -> QMenu:
-        """Return the menu of the forms in which the run can be written to a file."""
+        """Return the menu of export formats for the run."""
         menu = QMenu(self)
         fill_form_menu(menu, self.export_chosen.emit)
         return menu
 
 
 def open_below(menu: QMenu, button: QWidget) -> None:
-    """Show a menu that is made for one use under its button; its first line has the keyboard."""
+    """Show a temporary menu below its button, with the first item selected."""
     menu.aboutToHide.connect(menu.deleteLater)
     menu.popup(button.mapToGlobal(button.rect().bottomLeft()))
     if menu.actions():
@@ -190,23 +190,23 @@ def open_below(menu: QMenu, button: QWidget) -> None:
 
 
 def _says(view: RunView) -> tuple[object, ...]:
-    """Return the shown parts of a view; the state is the same object while a reply streams."""
+    """Return the shown parts of a view; the state is the same object during a stream."""
     return (id(view.state), view.record, view.sentence, view.branches, view.choice)
 
 
-# The head of the run pane: whose run it is, on which way, and what it has used of its limits.
+# The header of the run pane: prompt and branch of the run, and usage of its limits.
 
 _HEIGHT = 40
 
 
 class RunHead(QWidget):
-    """Prompt, model and protocol; a switch between the ways through; one small meter."""
+    """Prompt, model and protocol; buttons to switch the branch; one small meter."""
 
-    command_given = Signal(tuple)  # Commands for the run: a limit is another
-    branch_chosen = Signal(int)  # id of the last checkpoint of a way
+    command_given = Signal(tuple)  # commands for the run: a changed limit
+    branch_chosen = Signal(int)  # id of the last checkpoint of a branch
 
     def __init__(self, bar: RunBar) -> None:
-        """Make it around the bar, which is at its right end."""
+        """Create it around the bar, which is at its right end."""
         super().__init__()
         self._view = RunView()
         self._is_older = False
@@ -225,13 +225,13 @@ class RunHead(QWidget):
         paint_text(self.about, "muted")
 
     def show_view(self, view: RunView) -> None:
-        """Name the run, its way, and what it has used."""
+        """Show the prompt, the branch and the usage of a run."""
         before, self._view = self._view, view
         if view.state is not before.state or view.branches != before.branches:
             self._show()
 
     def show_text(self, is_older: bool) -> None:
-        """Say whether the run has an earlier text than the editor, and offer to run the present."""
+        """Show whether the text has changed since the run, with a button to run the new text."""
         if is_older != self._is_older:
             self._is_older = is_older
             self.present.setVisible(is_older)
@@ -263,14 +263,14 @@ class RunHead(QWidget):
         self.meter.setToolTip("\n".join(line.words for line in limit_lines(state)))
 
     def switch(self, by: int) -> None:
-        """Go to the way before or after the one that is shown."""
+        """Go to the previous (-1) or next (1) branch."""
         ways = self._view.branches
         at = next((index for index, one in enumerate(ways) if one.is_current), -1)
         if at >= 0 and 0 <= at + by < len(ways):
             self.branch_chosen.emit(ways[at + by].last)
 
     def limits_menu(self) -> QMenu:
-        """Build the menu of the limits; those of a running run can be changed."""
+        """Build the menu of limits; those of a running run can be changed."""
         menu = QMenu(self)
         state = self._view.state
         for line in limit_lines(state) if state is not None else ():
@@ -288,7 +288,7 @@ class RunHead(QWidget):
         return menu
 
     def ask_limit(self, line: LimitLine) -> QInputDialog:
-        """Ask for another limit, in its own unit."""
+        """Ask for a new limit in its unit."""
         dialog = QInputDialog(self)
         dialog.setWindowTitle(tr("Limit"))
         dialog.setLabelText(line.question)

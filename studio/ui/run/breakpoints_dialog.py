@@ -23,7 +23,7 @@ from studio.viewmodels.run.breakpoint_book import FileBreakpoints
 
 
 class BreakpointsDialog(QDialog):
-    """Not modal: it can stay open beside a run."""
+    """List of breakpoints, which can stay open beside a run."""
 
     def __init__(self, file_breakpoints: FileBreakpoints, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -52,7 +52,7 @@ class BreakpointsDialog(QDialog):
         self._show_set(file_breakpoints.value)
 
     def set_tools(self, tools: Sequence[str]) -> None:
-        """Set the tools that a breakpoint can name."""
+        """Set the tools for which breakpoints can be set."""
         self._tools = tuple(tools)
         self._on_row(self.list.currentRow())
 
@@ -135,7 +135,7 @@ class BreakpointsDialog(QDialog):
             box.toggled.connect(self._on_filters)
 
     def _lay_out(self) -> None:
-        self.add.setAutoDefault(False)  # Return belongs to the field that is written in
+        self.add.setAutoDefault(False)  # Return belongs to the focused field
         self.remove.setAutoDefault(False)
         self.list.setFrameShape(QFrame.Shape.StyledPanel)
         self.list.setMinimumHeight(96)

@@ -1,4 +1,4 @@
-"""The user's commands for a run: start, continue, step, go back to a card and act there."""
+"""The user's commands for a run: start, continue, step, go back to a card."""
 
 from collections.abc import Callable
 from functools import partial
@@ -16,17 +16,15 @@ from studio.ui.run.steps.timeline import TimelineView
 
 
 class RunCommands(QObject):
-    """Asks for it; where only the user can decide how the run goes on, leads to the choice."""
+    """Requests commands, or shows the choices if the user must first decide."""
 
-    request_run = Signal(bool)  # start a run; True: stand still at its first place
-    request_other_run = Signal(
-        bool
-    )  # a run of the open file, while that of another goes on; as above
-    request_run_to = Signal(str)  # Place to go on to, or to start a run up to
-    request_commands = Signal(tuple)  # Commands for the run that is there, in order
-    request_record_move = Signal(int)  # in a run of the past: places to go on (or back, below 0)
-    request_fork = Signal(StepCard)  # StepCard to go back to, as a new branch
-    request_offer = Signal(str)  # what an offer asks of the window: "resume", "rerun", …
+    request_run = Signal(bool)  # start a run; True: pause at the first point
+    request_other_run = Signal(bool)  # a run of the open file while another file's is running
+    request_run_to = Signal(str)  # pause point to continue to, or to start a run up to
+    request_commands = Signal(tuple)  # commands for the existing run, in order
+    request_record_move = Signal(int)  # in a past run: number of events to move, negative for back
+    request_fork = Signal(StepCard)  # StepCard to go back to, on a new branch
+    request_offer = Signal(str)  # action of the window for an offer: "resume", "rerun", …
 
     def __init__(self, timeline: TimelineView, side: SidePanel, parent: QObject) -> None:
         super().__init__(parent)
@@ -37,7 +35,7 @@ class RunCommands(QObject):
         self._then: Callable[[], object] | None = None
 
     def show_view(self, view: RunView) -> None:
-        """Take a run's state, after all views took it; what waits for a place is done there."""
+        """Set a run's state after all views; execute a command that waits for a checkpoint."""
         before, self._view = self._view, view
         if view.is_live and not before.is_live:
             self._begun_in = self._prompt
@@ -45,10 +43,10 @@ class RunCommands(QObject):
             then, self._then = self._then, None
             then()
 
-    # What the window's actions call ---------------------------------------------------------------
+    # Called by the window's actions ---------------------------------------------------------------
 
     def show_prompt(self, path: str) -> None:
-        """Say which prompt is open: F5 and F10 are for its run, never for that of another one."""
+        """Set the open prompt: F5 and F10 apply to its run only."""
         self._prompt = path
 
     def run_or_continue(self) -> None:
@@ -59,10 +57,10 @@ class RunCommands(QObject):
         self.run_or_continue_shown()
 
     def step(self, how: str = "over") -> None:
-        """Step with F10, F11, Shift+F11 to a nearby place, or start and pause at the first.
+        """Step (F10, F11, Shift+F11), or start a run and pause at its first point.
 
-        In a run of the past: to the next place, and with "out" to the one before; at its end a
-        new run starts.
+        In a past run, go to the next event, or with "out" to the previous one; at its end, a new
+        run starts.
         """
         if self._is_of_other_prompt():
             self.request_other_run.emit(True)
@@ -76,19 +74,19 @@ class RunCommands(QObject):
             self._tell(Approve(call))
 
     def pause(self) -> None:
-        """Pause at the next place."""
+        """Pause at the next point."""
         if self._view.is_busy:
             self._tell(PauseRun())
 
     def stop(self) -> None:
-        """End the run now; also one whose tools are still being made ready."""
+        """End the run now, also while its tools are starting."""
         if not self._view.record:
             self._tell(StopRun())
 
-    # What the pane's buttons and cards call -------------------------------------------------------
+    # Called by buttons and cards of the pane -----------------------------------------------------
 
     def run_or_continue_shown(self) -> None:
-        """Start or continue the run that is shown, whatever file is open."""
+        """Start or continue the shown run, whatever file is open."""
         if self._side.points_out_draft():
             return
         if self._view.is_waiting:
@@ -97,7 +95,7 @@ class RunCommands(QObject):
             self.request_run.emit(False)
 
     def step_shown(self, how: str) -> None:
-        """Step the run that is shown, whatever file is open."""
+        """Step the shown run, whatever file is open."""
         if self._side.points_out_draft():
             return
         state = self._view.state
@@ -122,25 +120,25 @@ class RunCommands(QObject):
             self.request_run.emit(False)
 
     def run_to(self, place: str) -> None:
-        """Go on to a place, or start a run up to it."""
+        """Continue to a pause point, or start a run up to it."""
         if self._view.choice:
             self._side.point_out_choice()
         else:
             self.request_run_to.emit(place)
 
     def give(self, commands: tuple[Command, ...]) -> None:
-        """Give the run commands that the user chose, in order."""
+        """Send commands that the user chose."""
         self._tell(*commands)
 
     def take_any(self, offer: Offer) -> None:
-        """Perform an offer that the user takes elsewhere than in the pane."""
+        """Execute an offer that the user selected outside the pane."""
         if offer.ask:
             self.take_offer(offer)
         else:
             self.give(offer.commands)
 
     def take_offer(self, offer: Offer) -> None:
-        """Perform the action that is offered at the current place of the run."""
+        """Execute an offer at the current pause of the run."""
         match offer.ask:
             case "again":
                 self._again(*(offer.commands or (StepOn("over"),)))
@@ -150,11 +148,11 @@ class RunCommands(QObject):
                 self.request_offer.emit(offer.ask)
 
     def rerun_from(self, card: StepCard) -> None:
-        """Run on from a card once more, as a new branch."""
+        """Run again from a card, on a new branch."""
         self._go_back(card, partial(self._go_on, Continue()))
 
     def edit_at(self, card: StepCard, kind: str) -> None:
-        """Write something else at the place of a card: here, or after going back to it."""
+        """Open the editor for the content of a card: here, or after going back to it."""
         wanted = cast("EditKind", kind)
         if self._view.choice == "model":
             self._side.point_out_choice()
@@ -163,12 +161,12 @@ class RunCommands(QObject):
             return
         self._go_back(card, partial(self._side.open_edit, wanted))
 
-    # Inside ---------------------------------------------------------------------------------------
+    # Internals ------------------------------------------------------------------------------------
 
     def _is_of_other_prompt(self) -> bool:
-        """Return whether the live run is of another prompt than the open one.
+        """Return whether the live run belongs to another prompt than the open one.
 
-        One of the past that was taken up belongs to the prompt that was open then, too.
+        A continued past run belongs to the prompt that was open when it was continued.
         """
         view, state = self._view, self._view.state
         if not view.is_live or state is None or self._prompt is None:
@@ -176,7 +174,7 @@ class RunCommands(QObject):
         return self._prompt not in (state.setup.path, self._begun_in)
 
     def _again(self, *commands: Command) -> None:
-        """Do the request or the call that led to this place once more, as a new branch."""
+        """Repeat the last request or call before the current point, on a new branch."""
 
         def then() -> None:
             if self._view.choice:
@@ -187,7 +185,7 @@ class RunCommands(QObject):
         self._do_again(then)
 
     def _do_again(self, then: Callable[[], object]) -> None:
-        """Go back to the request or the call that led to this place, and do something there."""
+        """Go back to the last request or call before the current point, and act there."""
         state = self._view.state
         if state is None:
             return
@@ -198,14 +196,14 @@ class RunCommands(QObject):
             self._go_back(card, then)
 
     def _go_back(self, card: StepCard, then: Callable[[], object]) -> None:
-        """Go back to a card on a new branch, and act there."""
+        """Go back to a card on a new branch, and execute a function there."""
         self.request_fork.emit(card)
         if self._view.record:
             self.request_offer.emit("resume")
         self._then = then
 
     def _go_on(self, command: Command) -> None:
-        """Go on, unless only the user can decide here: then lead to the choice."""
+        """Continue, or show the choices if the user must decide."""
         if self._view.choice:
             self._side.point_out_choice()
         else:

@@ -1,4 +1,4 @@
-"""Runs, or ways through one: two side by side, from the first divergence; several in a table."""
+"""Comparison of runs or branches: two side by side, or several in a table."""
 
 from PySide6 import QtWidgets
 from PySide6.QtCore import QObject, Qt, Signal
@@ -22,9 +22,9 @@ _MATCH_NAMES = {
 
 
 class CompareModel(RowTable[int]):
-    """Left, mark, right; its rows are those of the comparison that are listed.
+    """Table model with left card, mark and right card of each listed row.
 
-    Asked only for what is in sight, however long the runs are.
+    Only visible rows are queried, even for long runs.
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -48,7 +48,7 @@ class CompareModel(RowTable[int]):
         return int(side) if role == ALIGNMENT else None
 
     def cell(self, row: int, column: int, role: int) -> object:
-        """Return a card's words, their color, or what a screen reader says of the mark."""
+        """Return a card's text, its color, or a description of the mark for screen readers."""
         if self._comparison is None:
             return None
         held = self._comparison.rows[row]
@@ -70,7 +70,7 @@ class CompareModel(RowTable[int]):
 
 
 def _words(card: StepCard | None) -> str:
-    """Return a card in one line, with what the user did to it."""
+    """Return a card in one line, with the user's edits."""
     if card is None:
         return ""
     return "  ·  ".join((f"{card.title}: {card.summary}", *map(badge_word, card.badges)))
@@ -80,7 +80,7 @@ _TITLE, _ENDING = 220, 200
 
 
 class FiguresTable(FollowsTheme, QtWidgets.QWidget):
-    """The figures of both branches in one row each: first, second, difference."""
+    """The figures of both branches, one per row: first, second, difference."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -94,7 +94,7 @@ class FiguresTable(FollowsTheme, QtWidgets.QWidget):
 
     @property
     def words(self) -> list[list[str]]:
-        """Return the shown texts, a list for each figure."""
+        """Return the shown texts, one list for each figure."""
         if self._comparison is None:
             return []
         return [
@@ -103,7 +103,7 @@ class FiguresTable(FollowsTheme, QtWidgets.QWidget):
         ]
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         self._fill()
 
     def show_comparison(self, comparison: compare.RunComparison) -> None:
@@ -137,11 +137,11 @@ class FiguresTable(FollowsTheme, QtWidgets.QWidget):
 
 
 _LINES_OPEN = 6
-"""Rows of the list that are in sight above the texts."""
+"""Number of rows of the list that are visible above the texts."""
 
 
 class RunComparisonDialog(FollowsTheme, QtWidgets.QDialog):
-    """Shows a `RunComparison`: the steps, and the texts of the chosen one. Not modal."""
+    """Shows a `RunComparison`: the steps, and the texts of the selected one. Not modal."""
 
     def __init__(self, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
@@ -164,12 +164,12 @@ class RunComparisonDialog(FollowsTheme, QtWidgets.QDialog):
         self.follow_theme()
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         for text in (self.left, self.right):
             paint_page(text)
 
     def show_comparison(self, comparison: compare.RunComparison) -> None:
-        """Show two ways through, at the place where they part."""
+        """Show two branches from the point where they diverge."""
         self._comparison = comparison
         self.summary.setText(comparison.summary)
         self.figures.show_comparison(comparison)
@@ -180,7 +180,7 @@ class RunComparisonDialog(FollowsTheme, QtWidgets.QDialog):
         self._list()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Go to the next or previous difference at F8 and Shift+F8, as through problems."""
+        """Go to the next or previous difference on F8 and Shift+F8, as for problems."""
         if event.key() != Qt.Key.Key_F8:
             super().keyPressEvent(event)
         elif event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
@@ -189,11 +189,11 @@ class RunComparisonDialog(FollowsTheme, QtWidgets.QDialog):
             self.go_next()
 
     def go_next(self) -> None:
-        """Choose the next row that differs, round and round."""
+        """Select the next row that differs; wrap around at the end."""
         self._go(1)
 
     def go_before(self) -> None:
-        """Choose the row before that differs."""
+        """Select the previous row that differs; wrap around at the start."""
         self._go(-1)
 
     def _list(self) -> None:
@@ -269,7 +269,7 @@ class RunComparisonDialog(FollowsTheme, QtWidgets.QDialog):
         self.resize(1080, 680)
 
     def _lay_out_texts(self, texts: QtWidgets.QWidget) -> QtWidgets.QWidget:
-        """Lay out both texts, and above them tabs for what of a step is compared."""
+        """Lay out both texts, with tabs for the compared parts of a step above."""
         for words in (tr("Text"), tr("Request body")):
             self.sides.addTab(words)
         self.sides.setDrawBase(False)
@@ -303,9 +303,9 @@ class _OverviewModel(RowTable[compare.OverviewRow]):
 
 
 class RunOverviewDialog(QtWidgets.QDialog):
-    """A column for each side; two chosen columns are compared step by step."""
+    """A column for each side; two selected columns can be compared step by step."""
 
-    request_compare = Signal(int, int)  # places of two sides, from 0
+    request_compare = Signal(int, int)  # indices of two sides, from 0
 
     def __init__(self, shown: compare.RunOverview, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
@@ -330,7 +330,7 @@ class RunOverviewDialog(QtWidgets.QDialog):
         self.table.selectionModel().selectionChanged.connect(self._on_chosen)
 
     def chosen(self) -> tuple[int, ...]:
-        """Return the places of the sides whose columns are chosen."""
+        """Return the indices of the selected columns' sides."""
         columns = {index.column() for index in self.table.selectionModel().selectedIndexes()}
         return tuple(sorted(column - 1 for column in columns if column))
 

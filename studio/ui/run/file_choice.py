@@ -1,4 +1,4 @@
-"""Asks where a run is written, and which files are taken; the window stays alive meanwhile."""
+"""File dialogs for exporting a run and importing journals, which do not block the window."""
 
 from collections.abc import Callable
 from functools import partial
@@ -11,7 +11,7 @@ from studio.core.runs.exchange import FORMS, RunForm
 
 
 def fill_form_menu(menu: QMenu, chosen: Callable[[str], None]) -> None:
-    """Put all forms into a menu; `chosen` gets the name of the one that is taken."""
+    """Add all export forms to a menu; `chosen` is called with the name of the selected one."""
     for form in FORMS:
         action = menu.addAction(form.label)
         action.setObjectName(f"export.{form.name}")
@@ -21,14 +21,14 @@ def fill_form_menu(menu: QMenu, chosen: Callable[[str], None]) -> None:
 def ask_target(
     parent: QWidget, form: RunForm, name: Path, then: Callable[[Path], None], contains: str = ""
 ) -> None:
-    """Ask for the file to write; `then` gets it, unless the user cancels.
+    """Ask for the file to write; call `then` with it unless the user cancels.
 
     Args:
         parent: the window.
-        form: what is written.
-        name: the file that is offered.
-        then: gets the file.
-        contains: a sentence on what will be in the file; the title shows it.
+        form: format of the file.
+        name: suggested file name.
+        then: called with the file.
+        contains: description of the content, shown in the title.
     """
     title = tr("Export: {label}").format(label=form.label)
     dialog = QFileDialog(parent, f"{title} {contains}".rstrip(), str(name.parent))
@@ -40,7 +40,7 @@ def ask_target(
 
 
 def ask_journals(parent: QWidget, folder: Path, then: Callable[[list[Path]], None]) -> None:
-    """Ask for journals to take into the history."""
+    """Ask for journals to import into the history."""
     dialog = QFileDialog(parent, tr("Import runs"), str(folder))
     dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
     dialog.setNameFilters([tr("Journals (*.jsonl)"), tr("All files (*)")])

@@ -1,4 +1,7 @@
-"""The run pane: a debugger for agents. It shows `RunView` and `InspectorView`, and asks."""
+"""The run pane: a debugger for agents.
+
+It shows `RunView` and `InspectorView` and emits requests.
+"""
 
 from dataclasses import replace
 
@@ -31,18 +34,18 @@ from studio.ui.run.time_axis.scrubber import PlayedScrubber, RunScrubber
 from studio.ui.run.time_axis.waterfall import WaterfallView
 from studio.ui.style.theme import FollowsTheme, theme_in_use
 
-# The views that show one moment together: timeline, diagram, time axis, variables, inspector.
+# Views of the run cursor: timeline, diagram, time axis, variables, inspector.
 
 _STAYS: tuple[Tab, ...] = ("request", "usage", "watch")
-"""Tabs that a user looks at across steps; following the run does not leave them."""
+"""Tabs that stay selected while the run continues, since users watch them across steps."""
 
 
 class CursorViews(QObject):
-    """Updates the views from the timeline, which has the cursor, and forwards their requests."""
+    """Updates the views from the timeline, which holds the cursor, and forwards their requests."""
 
-    moved = Signal(RunCursor)  # the moment that all show
+    moved = Signal(RunCursor)  # the new run cursor
     request_inspection = Signal(Inspection)  # what the inspector should show
-    request_value = Signal(str, object)  # an expression; StepCard of its moment, None: the run's
+    request_value = Signal(str, object)  # an expression; StepCard, or None: current
     watches_changed = Signal(tuple)  # expressions of the Watch tab
 
     def __init__(
@@ -65,13 +68,13 @@ class CursorViews(QObject):
         self._only_changes = False
         self._watches: tuple[str, ...] = ()
         self.wants_waterfall = False
-        """Whether the user wants each turn on a time axis."""
+        """Whether the user wants each iteration on a time axis."""
         scrubber.row_chosen.connect(self.go_to_row)
         waterfall.row_chosen.connect(self.go_to_call)
         state.console.line_chosen.connect(self.go_to_call)
 
     def show_view(self, view: RunView, *, is_same_run: bool) -> None:
-        """Take a run's state, after the timeline took it."""
+        """Set a run's state after the timeline."""
         self._view = view
         if not is_same_run:
             self._cursor = None
@@ -81,7 +84,7 @@ class CursorViews(QObject):
         self.follow()
 
     def follow(self) -> None:
-        """Show the moment of the chosen card in all views; while it is the run's own, the run's."""
+        """Show the point of the selected card in all views, or the run's current point."""
         view, card = self._view, self._timeline.current_card
         self._scrubber.show_cursor(self._timeline.currentIndex().row())
         cursor = RunCursor.of_card(card) if card is not None else None
@@ -90,7 +93,7 @@ class CursorViews(QObject):
             self._state.show_moment(None)
             self._waterfall.show_waterfall(Waterfall(), None)
         else:
-            step = step_at(view.state, card.step)  # once: of a run of the past it is read for this
+            step = step_at(view.state, card.step)  # once: for a past run, this reads the journal
             is_now = self._timeline.is_following
             self._diagram.show_state(
                 view.diagram if is_now else diagram_at(view.diagram, view.state, step, card)
@@ -102,14 +105,14 @@ class CursorViews(QObject):
             self.moved.emit(cursor)
 
     def _show_waterfall(self, state: RunState, step: Step, card: StepCard) -> None:
-        """Show the iteration of the moment on its time axis, where that is open."""
+        """Show the current iteration on its time axis if that is open."""
         if not self.wants_waterfall:
             self._waterfall.show_waterfall(Waterfall(), None)
             return
         call = card.call if card.kind in ("action", "observation") else None
         self._waterfall.show_waterfall(waterfall_of(state, step), call)
 
-    # Where the cursor goes --------------------------------------------------------------------
+    # Moving the cursor ------------------------------------------------------------------------
 
     def go_to_step(self, step: int) -> None:
         """Go to the first card of a step."""
@@ -120,7 +123,7 @@ class CursorViews(QObject):
         self._timeline.choose(self._timeline.cards[row].key)
 
     def go_to_call(self, step: int, call: object) -> None:
-        """Go to a call: to its result where it has one; without a call, to the step."""
+        """Go to the result of a call or to the call; without a call, to the step."""
         is_found = isinstance(call, int) and (
             self._timeline.choose((step, "observation", call))
             or self._timeline.choose((step, "action", call))
@@ -129,22 +132,22 @@ class CursorViews(QObject):
             self.go_to_step(step)
 
     def go_to_node(self, node: Node) -> None:
-        """Go to the card of a diagram's node that is nearest to the shown one."""
+        """Go to the nearest card of a diagram's node."""
         cursor = cursor_at_node(self._timeline.cards, self._timeline.current_card, node)
         if cursor is not None:
             self._timeline.choose(cursor.key)
 
-    # What the inspector shows of the moment ---------------------------------------------------
+    # Content of the inspector -----------------------------------------------------------------
 
     def inspect(self, *, is_same_run: bool) -> None:
-        """Ask for what the inspector shows of the run's new state."""
+        """Request the inspector's view for the run's new state."""
         if not is_same_run:
             self._lasting_tab = None
             self._timeline.follow()
         self.ask()
 
     def ask(self, tab: Tab | None = None) -> None:
-        """Ask for what the chosen card leads to."""
+        """Request the inspector's view for the selected card."""
         card = self._timeline.current_card
         if card is None:
             return
@@ -154,42 +157,42 @@ class CursorViews(QObject):
         self.request_inspection.emit(replace(asked, watches=self._watches, moment=moment))
 
     def ask_again(self) -> None:
-        """Show the chosen moment anew everywhere."""
+        """Update all views for the selected point."""
         self.follow()
         self.ask()
 
     def open_tab(self, tab: Tab) -> None:
-        """Show a tab, and keep it where it is one to look at across steps."""
+        """Show a tab, and keep it selected if users watch it across steps."""
         self._lasting_tab = tab if tab in _STAYS else None
         self.ask(tab)
 
     def show_only_changes(self, on: bool) -> None:
-        """Show of the messages only what a step changed."""
+        """Show only the messages that a step changed, or all."""
         self._only_changes = on
         self.ask("messages")
 
     def show_watches(self, expressions: tuple[str, ...]) -> None:
-        """Take the expressions of another file."""
+        """Set the expressions of another file."""
         if expressions != self._watches:
             self._watches = expressions
             if self._inspector.tab == "watch":
                 self.ask("watch")
 
     def change_watches(self, expressions: tuple[str, ...]) -> None:
-        """Take the expressions that the user wrote."""
+        """Set the expressions that the user edited."""
         self._watches = expressions
         self.watches_changed.emit(expressions)
         self.ask("watch")
 
     def ask_value(self, source: str) -> None:
-        """Ask what an expression comes to at the chosen moment."""
+        """Request the value of an expression at the selected point."""
         card = None if self._timeline.is_following else self._timeline.current_card
         self.request_value.emit(source, card)
 
 
 _LOWEST = 64
 _LOW = 440
-"""Below this height the scrubber gives way."""
+"""Height in pixels below which the scrubber is hidden."""
 
 _TOO_LOW = 230
 
@@ -211,16 +214,16 @@ _TAB_OF_NODE: dict[Node, Tab] = {
 
 
 class RunPane(FollowsTheme, QWidget):
-    """Head, loop diagram, timeline, action bar and inspector."""
+    """Header, loop diagram, timeline, action bar and inspector."""
 
-    request_breakpoints = Signal()  # the list of breakpoints should be shown
-    approvable_changed = Signal(bool)  # whether a call that can be approved is shown
-    seen_changed = Signal(bool)  # whether the pane is on the screen
+    request_breakpoints = Signal()  # show the list of breakpoints
+    approvable_changed = Signal(bool)  # whether a call is shown that can be approved
+    seen_changed = Signal(bool)  # whether the pane is visible
 
     def __init__(self) -> None:
         super().__init__()
         self.view = RunView()
-        """View that is shown."""
+        """The shown view."""
         self.bar = RunBar()
         self.head = RunHead(self.bar)
         self.diagram = LoopDiagram()
@@ -247,20 +250,20 @@ class RunPane(FollowsTheme, QWidget):
         self.commands = RunCommands(self.timeline, self.side, self)
         self.comparing = RunComparisonDialog(self)
         self._empty = toned_label("muted")
-        self._pages = QStackedWidget()  # empty sentence | splitter
+        self._pages = QStackedWidget()  # empty state | splitter
         self._lay_out()
         self._connect()
         self.setAccessibleName(tr("Run"))
         self.follow_theme()
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         palette = self.palette()
         palette.setColor(QPalette.ColorRole.Window, QColor(theme_in_use().window))
         self.setPalette(palette)
 
     def show_view(self, view: RunView) -> None:
-        """Show a run's state; the inspector is asked for anew where it follows the run."""
+        """Show a run's state; update the inspector if it follows the run."""
         before, self.view = self.view, view
         self.bar.show_view(view)
         self.steps.show_view(view)
@@ -278,17 +281,17 @@ class RunPane(FollowsTheme, QWidget):
         self.commands.show_view(view)
 
     def _show_start(self, view: RunView) -> None:
-        """Say what the page without a run is for; the card of the answer leads to the last run."""
+        """Show the empty state; the answer's card links to the last run."""
         self._empty.setText(tr(_STARTING if view.is_starting else _EMPTY))
 
     def show_comparison(self, comparison: RunComparison) -> None:
-        """Show two ways through side by side, in a window of their own."""
+        """Show two branches side by side in a separate window."""
         self.comparing.show_comparison(comparison)
         self.comparing.show()
         self.comparing.activateWindow()
 
     def show_overview(self, shown: RunOverview) -> None:
-        """Show several ways or runs in one table; two of them are compared from there."""
+        """Show several branches or runs in a table, from which two can be compared."""
         dialog = RunOverviewDialog(shown, self)
 
         def compare_two(left: int, right: int) -> None:
@@ -298,7 +301,7 @@ class RunPane(FollowsTheme, QWidget):
         dialog.finished.connect(dialog.deleteLater)
         dialog.show()
 
-    # Inside ---------------------------------------------------------------------------------------
+    # Internals ------------------------------------------------------------------------------------
 
     def _is_same_run(self, before: RunView) -> bool:
         old, new = before.state, self.view.state
@@ -316,7 +319,7 @@ class RunPane(FollowsTheme, QWidget):
         self.views.open_tab(_TAB_OF_NODE[node])
 
     def _on_lane(self, row: int) -> None:
-        """Go to a call: to its result where it has one."""
+        """Go to the result of a call if there is one, or else to the call."""
         card = self.timeline.current_card
         if card is not None:
             self.views.go_to_call(card.step, row)
@@ -328,7 +331,7 @@ class RunPane(FollowsTheme, QWidget):
 
     def _connect(self) -> None:
         bar, commands, views = self.bar, self.commands, self.views
-        # Its own buttons are for the run that stands beside them, whatever file is open.
+        # The pane's own buttons apply to the shown run, whatever file is open.
         bar.run.triggered.connect(commands.run_or_continue_shown)
         bar.over.triggered.connect(lambda: commands.step_shown("over"))
         bar.into.triggered.connect(lambda: commands.step_shown("into"))
@@ -362,7 +365,7 @@ class RunPane(FollowsTheme, QWidget):
         self.inspector.only_changes.toggled.connect(views.show_only_changes)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Choose at a pause by its number, wherever nothing is typed."""
+        """Select a choice of a pause by its number, unless a text has the focus."""
         digit = event.text()
         plain = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if plain and len(digit) == 1 and digit in "123456789":
@@ -372,30 +375,30 @@ class RunPane(FollowsTheme, QWidget):
         super().keyPressEvent(event)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Emit that the head of the pane shows the run's state."""
+        """Emit that the pane is visible, with the state in its header."""
         super().showEvent(event)
         self.seen_changed.emit(True)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Emit that the head of the pane is hidden."""
+        """Emit that the pane's header is hidden."""
         super().hideEvent(event)
         self.seen_changed.emit(False)
 
     def resizeEvent(self, event: object) -> None:
-        """Give the content what a low dock leaves."""
+        """Adapt the content to the height."""
         self._fit_diagram()
 
     def _fit_diagram(self) -> None:
-        """Draw the loop as one line, or whole where that is wanted and there is room for it."""
+        """Draw the loop as one line, or completely if it is wanted and there is room."""
         self.diagram.set_compact(self.height() < _LOW or not self.bar.diagram.isChecked())
         self.diagram.setVisible(self.height() >= _TOO_LOW and self.view.state is not None)
         self.head.setVisible(self.view.state is not None)
         self._fit_times()
 
     def _fit_times(self) -> None:
-        """Show the steps as bars, or the iteration on a time axis where its button is on.
+        """Show the steps as bars, or the iteration on a time axis if its button is on.
 
-        Nothing else opens the axis: what lies below it would move under the pointer.
+        Only the button opens the axis, since it moves the parts below under the pointer.
         """
         has_rows = bool(self.waterfall.shown.rows)
         has_waterfall = self.views.wants_waterfall and has_rows and self.view.state is not None
@@ -410,7 +413,7 @@ class RunPane(FollowsTheme, QWidget):
         self._fit_times()
 
     def sizeHint(self) -> QSize:
-        """Return room for the loop, some cards, and the inspector beside them."""
+        """Return a size for the loop and some cards, with the inspector beside them."""
         return QSize(1200, 360)
 
     def _lay_out(self) -> None:

@@ -1,4 +1,4 @@
-"""Read-only text made of `Block` values; a text that grows is appended to, never made anew."""
+"""Read-only text made of `Block` values; a growing text is extended, not rebuilt."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,25 +26,25 @@ from studio.ui.style.theme import (
 _MARGIN = 12.0
 _LINE = "\u2028"
 _LONGEST_LINE = 50_000
-"""Characters of a line that are laid out: Qt takes minutes for a line of a million."""
+"""Maximum number of characters in a laid-out line: Qt needs minutes for a million."""
 _TINTED: tuple[BlockKind, ...] = ("added", "removed", "gone", "same", "warning", "error")
 
 
 class StyledText(FollowsTheme, QTextEdit):
-    """Shows blocks; text can be selected, copied and searched, not changed."""
+    """Shows blocks of text, which can be selected, copied and searched."""
 
-    fold_clicked = Signal()  # a folded run of lines was clicked
+    fold_clicked = Signal()  # folded lines were clicked
 
     def __init__(self, name: str, empty: str) -> None:
-        """Make an empty view.
+        """Create an empty view.
 
         Args:
             name: accessible name.
-            empty: sentence shown where there is nothing.
+            empty: sentence of the empty view.
         """
         super().__init__()
         self.blocks: Blocks = ()
-        """Blocks that are shown."""
+        """The shown blocks."""
         self._starts: list[int] = []  # position of each block in the document
         self.setReadOnly(True)
         self.setUndoRedoEnabled(False)
@@ -60,7 +60,7 @@ class StyledText(FollowsTheme, QTextEdit):
         self.follow_theme()
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         paint_page(self)
         blocks, self.blocks = self.blocks, ()
         place = self.verticalScrollBar().value()
@@ -68,11 +68,11 @@ class StyledText(FollowsTheme, QTextEdit):
         self.verticalScrollBar().setValue(place)
 
     def show_blocks(self, blocks: Blocks, *, follow: bool = False) -> None:
-        """Show blocks, changing only what differs from what is shown.
+        """Show blocks and update only those that differ.
 
         Args:
-            blocks: all of them.
-            follow: keep the end in sight, where it is in sight now.
+            blocks: all blocks.
+            follow: keep the end visible if it is visible now.
         """
         bar = self.verticalScrollBar()
         at_end = bar.value() >= bar.maximum() - 4
@@ -85,7 +85,7 @@ class StyledText(FollowsTheme, QTextEdit):
         cursor = QtGui.QTextCursor(self.document())
         cursor.beginEditBlock()
         if not self._grow(cursor, same, blocks):
-            self.setTextCursor(QtGui.QTextCursor(self.document()))  # a selection is of the old text
+            self.setTextCursor(QtGui.QTextCursor(self.document()))  # a selection of the old text
             self._cut(cursor, same)
             for block in blocks[same:]:
                 self._append(cursor, block)
@@ -99,7 +99,7 @@ class StyledText(FollowsTheme, QTextEdit):
             bar.setValue(0)
 
     def show_block(self, index: int) -> None:
-        """Scroll to a block, leaving some lines above it."""
+        """Scroll to a block with some lines above it."""
         if not 0 <= index < len(self._starts):
             return
         cursor = QtGui.QTextCursor(self.document())
@@ -108,14 +108,14 @@ class StyledText(FollowsTheme, QTextEdit):
         self.verticalScrollBar().setValue(max(0, top - 3 * self.fontMetrics().height()))
 
     def find_next(self, text: str) -> bool:
-        """Select the next place of `text`, going round at the end; False where there is none."""
+        """Select the next match of `text`, wrapping at the end; return False if there is none."""
         if self.find(text):
             return True
         self.moveCursor(QtGui.QTextCursor.MoveOperation.Start)
         return bool(text) and self.find(text)
 
     def mouseReleaseEvent(self, event: QtGui.QMouseEvent) -> None:
-        """Open a folded run at a click."""
+        """Unfold folded lines on a click."""
         super().mouseReleaseEvent(event)
         if self.textCursor().hasSelection():
             return
@@ -147,14 +147,14 @@ class StyledText(FollowsTheme, QTextEdit):
     def _cut(self, cursor: QtGui.QTextCursor, same: int) -> None:
         if same >= len(self._starts):
             return
-        # A block's start lies after the paragraph mark that sets it off; the mark goes too.
+        # A block starts after the paragraph mark before it, which is removed as well.
         cursor.setPosition(max(0, self._starts[same] - 1))
         cursor.movePosition(
             QtGui.QTextCursor.MoveOperation.End, QtGui.QTextCursor.MoveMode.KeepAnchor
         )
         cursor.removeSelectedText()
         if not same:
-            cursor.setBlockFormat(QtGui.QTextBlockFormat())  # the one paragraph that always stays
+            cursor.setBlockFormat(QtGui.QTextBlockFormat())  # the last paragraph cannot be removed
         del self._starts[same:]
 
     def _append(self, cursor: QtGui.QTextCursor, block: Block) -> None:
@@ -170,7 +170,7 @@ class StyledText(FollowsTheme, QTextEdit):
     def _insert(self, cursor: QtGui.QTextCursor, block: Block, pieces: tuple[Piece, ...]) -> None:
         for piece in pieces:
             if piece.text:
-                # A tinted block stays one paragraph: between paragraphs the tint has gaps.
+                # A tinted block is one paragraph: between paragraphs, the tint has gaps.
                 text = reveal(piece.text)
                 text = text.replace("\n", _LINE) if block.kind in _TINTED else text
                 cursor.insertText(text, self._char_format(block, piece.style))
@@ -215,7 +215,7 @@ class StyledText(FollowsTheme, QTextEdit):
         if style == "changed" and block.kind in ("added", "gone"):
             theme = theme_in_use()
             color = theme.accent if block.kind == "added" else theme.muted
-            look.setForeground(QtGui.QColor(theme.text))  # the color is too pale on that ground
+            look.setForeground(QtGui.QColor(theme.text))  # the color is too pale on that background
             look.setBackground(QtGui.QColor(blend(color, theme.surface, CHANGED_TINT)))
             look.setFontUnderline(block.kind == "added")
             look.setFontStrikeOut(block.kind == "gone")
@@ -247,7 +247,7 @@ class StyledText(FollowsTheme, QTextEdit):
 
 
 def _with_short_lines(block: Block, mark: str) -> Block:
-    """Return a block whose lines can be laid out; a mark is at the end of each that was cut."""
+    """Return a block whose lines can be laid out; a mark is at the end of each shortened line."""
     if all(len(piece.text) <= _LONGEST_LINE for piece in block.pieces):
         return block
 

@@ -1,4 +1,4 @@
-"""Find in files: a field, and the places found in the folder; Enter goes there."""
+"""Find in files: a field and the matches in the folder; Enter goes to a match."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _PATH = Qt.ItemDataRole.UserRole + 1
 
 
 class FindInFiles(QtWidgets.QWidget):
-    """Stays below while one match after the other is looked at and worked on."""
+    """Panel that stays open below the editor while the user visits matches."""
 
     chosen = Signal(SearchMatch)
-    left = Signal()  # the keyboard is for the text again
+    left = Signal()  # return the focus to the text
 
     def __init__(
         self,
@@ -45,21 +45,21 @@ class FindInFiles(QtWidgets.QWidget):
         *,
         replace: bool = False,
     ) -> None:
-        """Make it.
+        """Create it.
 
         Args:
-            roots: the folders to look in.
-            text: what to look for at first.
-            replacer: knows the unsaved texts, and replaces.
-            parent: the window that it belongs to.
-            replace: whether it begins with the field for the new text.
+            roots: the folders to search.
+            text: initial search text.
+            replacer: provides unsaved texts and replaces matches.
+            parent: parent window.
+            replace: whether to show the field for the new text.
         """
         super().__init__(parent)
         self._replacer = replacer
         self._replacing = replace
         self._roots = roots
         self._replaced = ""
-        """Result of a replacement, shown with the next search."""
+        """Result of a replacement, to be shown with the next search."""
         self._searching = LatestJob(self, self._show, self._on_failed)
         self._soon = QTimer(self, singleShot=True, interval=_TYPED_MS)
         self.field = named(
@@ -81,7 +81,7 @@ class FindInFiles(QtWidgets.QWidget):
         self.begin(roots, text, replace=replace)
 
     def begin(self, roots: Sequence[Path], text: str, *, replace: bool) -> None:
-        """Look in some folders for a text, or for what was looked for last where none is given."""
+        """Search some folders for a text, or for the last text if none is given."""
         self._roots, self._replacing = roots, replace
         names = ", ".join(root.name for root in roots)
         words = tr("Find in the files of {name}").format(name=names)
@@ -111,7 +111,7 @@ class FindInFiles(QtWidgets.QWidget):
         self.replace_all.clicked.connect(self._ask_replace)
 
     def _on_typed(self) -> None:
-        self.replace_all.setEnabled(False)  # what is shown is not what would be replaced
+        self.replace_all.setEnabled(False)  # the shown matches are not those to be replaced
         self._soon.start()
 
     def _search(self) -> None:
@@ -139,7 +139,7 @@ class FindInFiles(QtWidgets.QWidget):
         line = (Path(), 0)
         for match in matches:
             if (match.path, match.line) == line:
-                continue  # one row for each line, however often it says the word
+                continue  # one row for each line, even with several matches
             line = (match.path, match.line)
             parent = files.get(match.path)
             if parent is None:
@@ -159,7 +159,7 @@ class FindInFiles(QtWidgets.QWidget):
         self._replaced = ""
 
     def _named(self, path: Path) -> str:
-        """Return a file as its row says it; among several folders with its folder's name."""
+        """Return the name of a file in a row, with its folder if there are several."""
         root = innermost(path, self._roots)
         return path.name if root is None else below(path, root, self._roots)
 
@@ -172,7 +172,7 @@ class FindInFiles(QtWidgets.QWidget):
         )
 
     def _to_first(self) -> None:
-        """Enter in the field goes on to the places."""
+        """Move from the field to the matches."""
         first = self.found.topLevelItem(0)
         place = first.child(0) if first is not None else None
         if place is not None:
@@ -188,7 +188,7 @@ class FindInFiles(QtWidgets.QWidget):
         return Query(self.field.text(), self.regex.isChecked(), self.case.isChecked())
 
     def _ask_replace(self) -> None:
-        """Say what will be written before it is."""
+        """Ask for consent to the changes before they are written."""
         items = (self.found.topLevelItem(row) for row in range(self.found.topLevelItemCount()))
         chosen = [
             item.data(0, _PATH)
@@ -226,14 +226,14 @@ class FindInFiles(QtWidgets.QWidget):
         self._search()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Go back to the text at Esc; the matches stay."""
+        """Return to the text on Esc; the matches stay."""
         if event.key() == Qt.Key.Key_Escape:
             self.left.emit()
         else:
             super().keyPressEvent(event)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Leave nothing to do later."""
+        """Stop delayed work."""
         self._rest()
         super().closeEvent(event)
 
@@ -261,7 +261,7 @@ def _places(matches: int, files: int) -> str:
     return words.format(matches=matches, files=files)
 
 
-# Replaces what was found in files: in the editor where a file is open, else on the disk.
+# Replaces matches in files: in the editor if a file is open, otherwise on disk.
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,30 +269,30 @@ class Replaced:
     """The result of a replacement."""
 
     places: int = 0
-    """Number of replaced places."""
+    """Number of replaced matches."""
 
     files: int = 0
-    """In how many files."""
+    """Number of changed files."""
 
     failed: tuple[str, ...] = ()
-    """Reason why files were left as they were, one sentence each."""
+    """Reasons why files were left unchanged, one sentence each."""
 
 
 class FileReplacer:
-    """Knows which files are open."""
+    """Provides unsaved texts of open files, and replaces in all files."""
 
     def __init__(self, tabs: EditorTabs) -> None:
         self._tabs = tabs
 
     def texts(self) -> dict[Path, str]:
-        """Return the unsaved texts of open files, which count in place of what is on disk."""
+        """Return the unsaved texts of open files, which override those on disk."""
         return {path: page.editor.text() for path, page in self._pages().items()}
 
     def replace(self, paths: tuple[Path, ...], query: Query, new: str) -> Replaced:
         """Replace every match in some files.
 
-        An open file gets the edits as one step that can be undone, and is not saved; any other is
-        written whole or left as it was.
+        An open file gets the edits as one undo step and is not saved; any other file is written
+        atomically.
         """
         pages = self._pages()
         places, files, failed = 0, 0, []

@@ -1,6 +1,6 @@
-"""Theme of the window: colors, fonts and icons, as values, and how Qt and widgets follow them.
+"""Theme of the window: colors, fonts and icons as values, and helpers for widgets.
 
-Colors meet WCAG AA against the surface that they are used on; a test holds that.
+Colors meet WCAG AA against the surface that they are used on, which a test checks.
 """
 
 from __future__ import annotations
@@ -28,43 +28,43 @@ ThemeChoice: TypeAlias = Literal["light", "dark", "system"]
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """One set of colors, all as `#rrggbb`."""
+    """A set of colors, all as `#rrggbb`."""
 
     name: ThemeName
-    """Which of the two."""
+    """Name of the theme."""
 
     window: str
-    """Behind everything: toolbar, docks, status bar."""
+    """Background of the window: toolbar, docks, status bar."""
 
     surface: str
     """Background of text: editor, cards, lists, fields."""
 
     raised: str
-    """Card headers, hovered rows, popups."""
+    """Background of card headers, hovered rows, popups."""
 
     border: str
-    """Lines between things."""
+    """Border lines."""
 
     text: str
-    """Text."""
+    """Main text."""
 
     muted: str
     """Secondary text."""
 
     accent: str
-    """The one accent: focus, selection marks, the live state, primary buttons."""
+    """The only accent color: focus, selection marks, the live state, primary buttons."""
 
     on_accent: str
     """Text on the accent."""
 
     selection: str
-    """Behind selected text and rows."""
+    """Background of selected text and rows."""
 
     handle: str
     """Handles of scroll bars."""
 
     current_line: str
-    """Behind the caret's line."""
+    """Background of the caret's line."""
 
     error: str
     """Errors."""
@@ -76,16 +76,16 @@ class Theme:
     """Hints."""
 
     success: str
-    """Things that went well."""
+    """Success."""
 
     roles: Mapping[str, str]
-    """Color of each role (system, developer, user, assistant, tool); the name is written too."""
+    """Color of each role (system, developer, user, assistant, tool); its name is shown too."""
 
     inputs: tuple[str, ...]
-    """Colors for the values of inputs, taken in the order of declaration, round and round."""
+    """Colors of the values of inputs, used cyclically in the order of declaration."""
 
     syntax: Mapping[str, str]
-    """Color by token style name of the editor's lexer."""
+    """Color by style name of the editor's lexer."""
 
 
 def _bundled(name: ThemeName) -> Theme:
@@ -105,7 +105,7 @@ _MONO_POINTS = 10.0
 
 
 _LATER_FACES = ("Inter-Bold", "Inter-Italic", "Inter-Medium", "JetBrainsMono-Bold")
-"""Faces of Markdown, of a run and of colored text: none is in a window's first picture."""
+"""Font faces of Markdown, runs and colored text, which the first paint does not need."""
 
 
 @cache
@@ -117,7 +117,7 @@ def _load_fonts() -> None:
 
 @cache
 def load_other_fonts() -> None:
-    """Register the faces that a window's first picture has no use for."""
+    """Register the font faces that the first paint does not need."""
     for path in _font_files(later=True):
         QtGui.QFontDatabase.addApplicationFont(str(path))
 
@@ -128,7 +128,7 @@ def _font_files(*, later: bool) -> list[Path]:
 
 
 def ui_font(size: float = UI_POINTS, family: str = "") -> QtGui.QFont:
-    """Return the font of the interface, in points; the bundled family where none is named."""
+    """Return the font of the interface, in points; the bundled family if none is given."""
     _load_fonts()
     font = QtGui.QFont([*([family] if family else []), _UI_FAMILY, "sans-serif"])
     font.setPointSizeF(size)
@@ -136,9 +136,9 @@ def ui_font(size: float = UI_POINTS, family: str = "") -> QtGui.QFont:
 
 
 def mono_font(size: float = _MONO_POINTS, family: str = "") -> QtGui.QFont:
-    """Return the font of text that is source, in points, with ligatures off.
+    """Return the font of source text, in points, without ligatures.
 
-    JetBrains Mono draws `---` as one line otherwise.
+    JetBrains Mono otherwise draws `---` as one line.
     """
     _load_fonts()
     font = QtGui.QFont([*([family] if family else []), _MONO_FAMILY, "monospace"])
@@ -152,7 +152,7 @@ def mono_font(size: float = _MONO_POINTS, family: str = "") -> QtGui.QFont:
 
 # Colors and fonts that panes derive from the theme.
 
-# The theme that the application has now, as Qt knows it, and how a widget follows it.
+# The current theme of the application, and how a widget follows it.
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget as Widget
@@ -160,17 +160,17 @@ else:
     Widget = object
 
 _DARK_BELOW = 128
-"""Lightness of a window's background, 0 to 255, below which a palette is the dark one's."""
+"""Lightness of a window's background (0 to 255) below which a palette is dark."""
 
 
 def theme_in_use() -> Theme:
-    """Return the theme whose palette the application has; the light one before there is any."""
+    """Return the theme of the application's palette; the light one if there is none yet."""
     ground = QtGui.QGuiApplication.palette().color(QtGui.QPalette.ColorRole.Window)
     return DARK if ground.lightness() < _DARK_BELOW else LIGHT
 
 
 def color_of(color: str) -> str:
-    """Return a tone (`muted`, `error`, …) as the theme in use has it; `#rrggbb` is what it is."""
+    """Return the color of a tone (`muted`, `error`, …) in the current theme, or `#rrggbb`."""
     return color if color.startswith("#") else str(getattr(theme_in_use(), color))
 
 
@@ -178,58 +178,58 @@ _RECOLOR = QEvent.Type(QEvent.registerEventType())
 
 
 def recolor_now() -> None:
-    """Recolor the registered widgets before anything is painted with another theme."""
+    """Recolor the registered widgets before they are painted with the new theme."""
     QCoreApplication.sendPostedEvents(None, _RECOLOR.value)
 
 
 class FollowsTheme(Widget):
-    """A mixin of widgets whose colors come neither from the palette nor from the style sheet.
+    """A mixin for widgets whose colors come neither from the palette nor from the style sheet.
 
-    Qt tells each widget of another palette or style; a widget that paints with `theme_in_use()`
-    needs nothing more. This one fills texts, items or palettes of its own with colors: `recolor`
-    does that anew.
+    Qt notifies each widget of a new palette or style; a widget that only paints with
+    `theme_in_use()` needs nothing more. Widgets with this mixin store colors in texts, items or
+    palettes, which `recolor` updates.
     """
 
     _colored_in: Theme | None = None
 
     def follow_theme(self) -> None:
-        """Color now, and each time that the application takes another theme."""
+        """Recolor now, and on each change of the application's theme."""
         self._colored_in = theme_in_use()
         self.recolor()
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         raise NotImplementedError
 
     def changeEvent(self, event: QEvent) -> None:
-        """Hear from Qt that the theme is another."""
+        """Handle Qt's notification of a changed theme."""
         super().changeEvent(event)
-        # A widget that was never shown hears of a new style sheet alone.
+        # A widget that was never shown is only notified of a new style sheet.
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange):
             self.hear_of_theme()
 
     def hear_of_theme(self) -> None:
-        """Color soon, if the theme is another than this has."""
+        """Schedule a recoloring if the theme has changed."""
         if self._colored_in is not None and theme_in_use() is not self._colored_in:
             self._colored_in = theme_in_use()
-            # Later: Qt is walking through all widgets now, and to color may end some of them.
+            # Later: Qt is iterating over all widgets, and recoloring may delete some of them.
             QCoreApplication.postEvent(self, QEvent(_RECOLOR))
 
     def customEvent(self, event: QEvent) -> None:
-        """Recolor after Qt has informed all widgets."""
+        """Recolor after Qt has notified all widgets."""
         super().customEvent(event)
         if event.type() == _RECOLOR:
             self.follow_theme()
 
 
-# Whether things may move: the user's setting, or the system's wish where this Qt tells it.
+# Whether animations are wanted: the user's setting, or the system's if this Qt version reports it.
 
 _REDUCED = "studioReducedMotion"
 """Property of the application: the user wants less motion."""
 
 
 def set_motion_reduced(application: QCoreApplication, *, reduced: bool) -> None:
-    """Take the user's setting."""
+    """Set the user's choice of reduced motion."""
     application.setProperty(_REDUCED, reduced)
 
 
@@ -238,8 +238,8 @@ def is_motion_reduced() -> bool:
     application = QCoreApplication.instance()
     if application is None or application.property(_REDUCED):
         return True
-    # A hint of Qt versions after 6.11; without it the system's wish is not known.
-    # Both are held: where the first goes, PySide takes the second for gone too.
+    # A hint of Qt versions after 6.11; otherwise the system's setting is unknown. Both objects are
+    # kept alive: if the first is deleted, PySide treats the second as deleted, too.
     style = QtGui.QGuiApplication.styleHints()
     hints = style.accessibility()
     wish = getattr(hints, "motionPreference", None)
@@ -247,14 +247,14 @@ def is_motion_reduced() -> bool:
 
 
 SOFT_TINT = 0.12
-"""Share of a color in the ground of words in that color."""
+"""Share of a color in the background of text in that color."""
 
 CHANGED_TINT = 0.28
-"""Share of a color in the ground of words that changed; they are in the color of text."""
+"""Share of a color in the background of changed words, whose text has the main color."""
 
 
 def blend(color: str, ground: str, share: float) -> str:
-    """Return `share` of `color` over `ground`, as `#rrggbb`."""
+    """Return a mix with `share` of `color` over `ground`, as `#rrggbb`."""
     top, under = QtGui.QColor(color), QtGui.QColor(ground)
     mixed = (
         round(a * share + b * (1 - share))
@@ -268,7 +268,7 @@ def blend(color: str, ground: str, share: float) -> str:
 
 
 def input_color(theme: Theme, number: int | None) -> str:
-    """Return the color of the input with that number, round and round; muted for none."""
+    """Return the color of the input with a number, cyclically; muted for none."""
     return theme.muted if number is None else theme.inputs[number % len(theme.inputs)]
 
 
@@ -278,7 +278,7 @@ def role_color(theme: Theme, role: str) -> str:
 
 
 def fixed_font(like: QtGui.QFont) -> QtGui.QFont:
-    """Return the fixed-pitch font, about as large to the eye as `like`."""
+    """Return the fixed-pitch font that looks about as large as `like`."""
     return mono_font(max(6.0, like.pointSizeF()))
 
 
@@ -290,9 +290,9 @@ def small_font(like: QtGui.QFont, least: float = 7.5) -> QtGui.QFont:
 
 
 def paint_text(label: QLabel, color: str) -> None:
-    """Write a label in a tone of the theme (`muted`, `error`, …), or in a fixed `#rrggbb`.
+    """Set a label's color to a tone of the theme (`muted`, `error`, …) or a fixed `#rrggbb`.
 
-    By style sheets: a palette is lost when a label is polished before it gets its parent.
+    It uses a style sheet: a palette is lost when a label is polished before it gets its parent.
     """
     is_fixed = color.startswith("#")
     sheet = f"QLabel {{ color: {color}; }}" if is_fixed else ""
@@ -306,9 +306,9 @@ def paint_text(label: QLabel, color: str) -> None:
 
 
 def paint_page(view: QAbstractScrollArea) -> None:
-    """Give a view of text the theme's colors.
+    """Apply the theme's colors to a text view.
 
-    Its viewport too: with a style sheet on the application that keeps the colors of its birth.
+    The viewport as well: with an application style sheet, it keeps its initial colors.
     """
     theme, palette, role = theme_in_use(), view.palette(), QtGui.QPalette.ColorRole
     for each in (role.Base, role.Window):
@@ -319,32 +319,32 @@ def paint_page(view: QAbstractScrollArea) -> None:
     view.viewport().setPalette(palette)
 
 
-# Paints a rectangle in one color, or the frame of what has the keyboard.
+# Painting of a rectangle in one color, and of a focus frame.
 
 
 def fill(painter: QtGui.QPainter, room: QRectF, color: str | QtGui.QColor) -> None:
-    """Paint a rectangle in what the first picture of the window shows.
+    """Paint a rectangle, without delaying the first paint of the window.
 
-    Not by `fillRect`, which has PySide make the class of gradients, with its 169 ready ones: a
-    hundredth of a start.
+    `fillRect` would make PySide create the class of gradients with its 169 presets, which takes 1 %
+    of a start.
     """
     painter.setBackground(QtGui.QColor(color))
     painter.eraseRect(room)
 
 
 def paint_focus(painter: QtGui.QPainter, room: QRect) -> None:
-    """Paint a thin frame inside what has the keyboard."""
+    """Paint a thin frame inside the focused part."""
     painter.setPen(QtGui.QPen(QtGui.QColor(theme_in_use().accent), 1.0))
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.drawRect(QRectF(room).adjusted(0.5, 0.5, -0.5, -0.5))
 
 
-# Icons: the bundled Lucide drawings, tinted by the palette at the moment they are painted.
+# Icons: the bundled Lucide icons, tinted by the palette when they are painted.
 
 
 @cache
 def _names() -> frozenset[str]:
-    # Asked once: a start makes sixty icons.
+    # Cached: a start creates sixty icons.
     return frozenset(path.stem for path in resource("icons").iterdir() if path.suffix == ".svg")
 
 
@@ -362,7 +362,7 @@ def _renderer(name: str, color: str) -> QSvgRenderer:
 
 
 class _Tinted(QtGui.QIconEngine):
-    """Draws one icon in the palette's text color, or in a color of its own."""
+    """Paints an icon in the palette's text color, or in a color of its own."""
 
     def __init__(self, name: str, color: str | None) -> None:
         super().__init__()
@@ -386,7 +386,7 @@ class _Tinted(QtGui.QIconEngine):
     def pixmap(
         self, size: QSize, mode: QtGui.QIcon.Mode, state: QtGui.QIcon.State
     ) -> QtGui.QPixmap:
-        if size.isEmpty():  # a button that has no room yet, in a layout that is being made
+        if size.isEmpty():  # a button without a size, in a layout that is being built
             return QtGui.QPixmap()
         pixmap = QtGui.QPixmap(size)
         pixmap.fill(Qt.GlobalColor.transparent)
@@ -400,19 +400,19 @@ class _Tinted(QtGui.QIconEngine):
 
 
 _HELD: list[bool] = []
-"""Filled while drawings are held back."""
+"""Not empty while icons are held back."""
 
 
 def hold_drawings() -> None:
-    """Leave the places of icons empty until `release_drawings`: the window is about to be painted.
+    """Paint no icons until `release_drawings`, so that the first paint is faster.
 
-    To read a dozen drawings takes as long as to paint a text of some thousand lines.
+    Reading a dozen icons takes as long as painting a text of some thousand lines.
     """
     _HELD[:] = [True]
 
 
 def release_drawings(window: QWidget) -> None:
-    """Paint the icons that were left out."""
+    """Paint the icons that were held back."""
     if _HELD:
         _HELD.clear()
         for widget in window.findChildren(QWidget):
@@ -422,15 +422,15 @@ def release_drawings(window: QWidget) -> None:
 
 @cache
 def icon(name: str, color: str | None = None) -> QtGui.QIcon:
-    """Return the icon of that name, without `.svg`.
+    """Return a bundled icon.
 
     Args:
-        name: file name in `resources/icons`.
-        color: a tone of the theme or `#rrggbb` to draw it in; None is the palette's. All but
-            a fixed color follow the theme.
+        name: name of the file in `resources/icons`, without `.svg`.
+        color: a tone of the theme or `#rrggbb`; None for the palette's text color. All except a
+            fixed color follow the theme.
 
     Raises:
-        FileNotFoundError: no such drawing is bundled.
+        FileNotFoundError: there is no such icon.
     """
     if name not in _names():
         raise FileNotFoundError(f"there is no icon named {name!r} in resources/icons")
@@ -438,7 +438,7 @@ def icon(name: str, color: str | None = None) -> QtGui.QIcon:
 
 
 def dot(color: str) -> QtGui.QPixmap:
-    """Return a dot of eight pixels in the color of an input."""
+    """Return a dot of eight pixels in a color, for an input."""
     pixmap = QtGui.QPixmap(16, 16)
     pixmap.setDevicePixelRatio(2)
     pixmap.fill(Qt.GlobalColor.transparent)

@@ -1,4 +1,4 @@
-"""Dialogs that add tools: an MCP server, pasted and tried, and chosen operations of an API."""
+"""Dialogs that add tools: an MCP server, or selected operations of an API."""
 
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
@@ -20,19 +20,19 @@ from studio.ui.style.theme import fixed_font, icon, paint_text, theme_in_use
 from studio.viewmodels.app.jobs import single_shot
 
 ServerPlace: TypeAlias = Literal["prompt", "folder", "own"]
-"""Place of a new server: the folder's `.mcp.json` and the prompt, that file, or the user's."""
+"""Place of a new server: the folder's `.mcp.json` and the prompt, that file only, or the user's."""
 
 _LINES = 3
 _EXAMPLES = {
     "address": "npx -y @modelcontextprotocol/server-everything",
     "settings": "API_KEY=${env:API_KEY}",
 }
-"""Texts of the empty lines; they have no words."""
+"""Placeholders of empty lines, which need no translation."""
 _SHOWN_ROWS = 6
 
 
 class AddServerDialog(QtWidgets.QDialog):
-    """Emits what is to be tried and written; starts nothing itself."""
+    """Dialog for an MCP server; emits requests and starts nothing itself."""
 
     request_try = Signal(tuple)  # tuple[PastedServer, ...]
     # tuple[tuple[str, JsonObject], ...], ServerPlace, tuple[str, ...] of tools; empty for all
@@ -47,13 +47,13 @@ class AddServerDialog(QtWidgets.QDialog):
         places: Sequence[ServerPlace] = ("own",),
         edited: tuple[str, JsonObject] | None = None,
     ) -> None:
-        """Make a dialog.
+        """Create the dialog.
 
         Args:
             known: servers of other programs.
-            problems: why those of some programs cannot be read.
-            parent: the pane that asks.
-            places: where the server can be written, the usual one first.
+            problems: reasons why the servers of some programs cannot be read.
+            parent: pane that opens the dialog.
+            places: places where the server can be saved, the default first.
             edited: name and settings of the server that is edited; None to add one.
         """
         super().__init__(parent)
@@ -103,11 +103,11 @@ class AddServerDialog(QtWidgets.QDialog):
         self.remove_button.clicked.connect(self._remove)
 
     def show_tools(self, specs: tuple[ToolSpec, ...], problem: str) -> None:
-        """Show the tools of the server that was tried, ticked, or why it has none.
+        """Show the tools of the tested server, all enabled, or why it has none.
 
         Args:
-            specs: its tools.
-            problem: why it does not work; empty where it does.
+            specs: the tools of the server.
+            problem: reason why it does not work; empty if it does.
         """
         self.add_button.setEnabled(True)
         if problem:
@@ -176,7 +176,7 @@ class AddServerDialog(QtWidgets.QDialog):
             self._forget_trial()
 
     def _forget_trial(self) -> None:
-        """Ask for a trial before what changed is written."""
+        """Require a new test before a changed server is saved."""
         self._tried = ()
         self.tools.setVisible(False)
         others = bool(self._ticked(self.others))
@@ -185,7 +185,7 @@ class AddServerDialog(QtWidgets.QDialog):
         self.add_button.setEnabled(True)
 
     def _go_on(self) -> None:
-        """Try what was pasted; write it when it was tried."""
+        """Test the pasted server, or save it if it was tested."""
         taken = [
             (self._known[row].name, self._known[row].entry) for row in self._ticked(self.others)
         ]
@@ -243,21 +243,21 @@ class AddServerDialog(QtWidgets.QDialog):
         self.remark.setText(text)
 
 
-# Choosing among the operations of an API: by group, by search, one by one.
+# Selection of the operations of an API: by group, by search, or one by one.
 
 _NAME = int(Qt.ItemDataRole.UserRole)
 _NEARLY = 100
-"""Number of tools from which providers' limits are mentioned."""
+"""Number of tools from which limits of providers are mentioned."""
 
 _WIDTH, _HEIGHT = 760, 560
 _NAME_WIDTH = 300
 
 
 class OperationTree(QtWidgets.QTreeWidget):
-    """Groups with their operations; Space ticks all that are selected."""
+    """Groups with their operations; Space toggles all selected ones."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Tick every selected operation as the first of them is not."""
+        """Toggle all selected operations to the opposite state of the first."""
         items = [each for each in self.selectedItems() if each.data(0, _NAME) or each.childCount()]
         if event.key() != Qt.Key.Key_Space or len(items) < 2:
             super().keyPressEvent(event)
@@ -268,9 +268,9 @@ class OperationTree(QtWidgets.QTreeWidget):
 
 
 class OperationsDialog(ClosingDialog):
-    """Says which operations are wanted; the prompt is written by whoever asked."""
+    """Dialog that selects operations; its owner writes the prompt."""
 
-    chosen = Signal(frozenset)  # names of the tools that are wanted
+    chosen = Signal(frozenset)  # names of the selected tools
 
     def __init__(self, label: str, rows: Sequence[OperationRow], parent: QtWidgets.QWidget) -> None:
         super().__init__(parent, tr("Operations of {label}").format(label=label), (_WIDTH, _HEIGHT))
@@ -286,7 +286,7 @@ class OperationsDialog(ClosingDialog):
             3, tr("A fourth of the characters. The status bar counts as the chosen model does.")
         )
         self.tree.setUniformRowHeights(True)
-        self.tree.ensurePolished()  # a height that is asked for before is kept, without padding
+        self.tree.ensurePolished()  # a size hint computed earlier is cached without padding
         self._fill(rows)
         self.meter = QtWidgets.QLabel(self, wordWrap=True)
         self.all_button = QtWidgets.QPushButton(tr("Select all listed"), self, autoDefault=False)
@@ -299,7 +299,7 @@ class OperationsDialog(ClosingDialog):
         )
         self._arrange()
         self.search.textChanged.connect(self._filter)
-        # A group ticks each of its operations: they are measured once.
+        # A group toggles each of its operations: measure once.
         self._measuring = single_shot(self, self._measure)
         self.tree.itemChanged.connect(lambda *_: self._measuring.start())
         self.all_button.clicked.connect(lambda: self._tick_listed(Qt.CheckState.Checked))
@@ -309,7 +309,7 @@ class OperationsDialog(ClosingDialog):
         self._measure()
 
     def wanted(self) -> frozenset[str]:
-        """Return the names of the operations that are ticked, listed or not."""
+        """Return the names of the enabled operations, whether they are listed or not."""
         return frozenset(
             name
             for name, item in self._items.items()
@@ -379,7 +379,7 @@ class OperationsDialog(ClosingDialog):
         self._measure()
 
     def _measure(self) -> None:
-        """Say what the choice costs in each request, and what providers take."""
+        """Show the cost of the selection in each request, and limits of providers."""
         theme = theme_in_use()
         wanted = self.wanted()
         tokens = sum(self._rows[name].tokens for name in wanted)
@@ -405,7 +405,7 @@ def _searched(row: OperationRow) -> str:
 
 
 class _Item(QtWidgets.QTreeWidgetItem):
-    """Sorted by the number where a column has numbers."""
+    """An item that is sorted by number in columns with numbers."""
 
     def __lt__(self, other: QtWidgets.QTreeWidgetItem) -> bool:
         column = self.treeWidget().sortColumn()

@@ -1,6 +1,6 @@
-"""Above the tools: search, filter, and the ways to their sources.
+"""The bar above the tools: search, filter, and buttons for their sources.
 
-Below that, lines that say how far the reading of a large description is, and can end it.
+Below it, progress bars for large descriptions, with a button to stop.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ _FILTERS: dict[ToolFilter, str] = {
 
 
 _ROOM_FOR_COUNT = 340
-"""Width from which the number of tools is shown, in pixels."""
+"""Minimum width to show the number of tools, in pixels."""
 
 
 class ToolsBar(QWidget):
-    """Holds what was searched for and which tools are listed."""
+    """Holds the search text and the filter of the tools."""
 
-    changed = Signal()  # the text or the filter
-    typed = Signal()  # the user wrote in the search
-    request_back = Signal()  # from one tool to all
+    changed = Signal()  # search text or filter
+    typed = Signal()  # the user typed in the search field
+    request_back = Signal()  # return from one tool to all
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.only: ToolFilter = "all"
-        """Which tools are listed."""
+        """Filter of the listed tools."""
         self.search = search_line(tr("Search tools"), parent=self)
         self.count = toned_label("muted", parent=self)
         self.back = icon_button("arrow-left", tr("All tools (Esc)"), self.request_back, parent=self)
@@ -70,7 +70,7 @@ class ToolsBar(QWidget):
         self.search.textEdited.connect(self.typed)
 
     def fit(self, width: int, *, alone: bool) -> None:
-        """Leave out what a width has no room for, and what one tool alone has no use for."""
+        """Hide parts that do not fit, and those that a single tool does not need."""
         self.back.setVisible(alone)
         self.filter.setVisible(not alone)
         self.count.setVisible(not alone and width >= _ROOM_FOR_COUNT)
@@ -81,12 +81,12 @@ class ToolsBar(QWidget):
         return self.search.text()
 
     def set_only(self, only: ToolFilter) -> None:
-        """List these tools only."""
+        """List only matching tools."""
         self.only = only
         self.filter.setDown(only != "all")
         for action in self.filter.menu().actions():
             action.setChecked(action.data() == only)
-        # Colored while it keeps tools from sight.
+        # Colored while it hides tools.
         self.filter.setIcon(icon("filter") if only == "all" else icon("funnel", "accent"))
         self.changed.emit()
 
@@ -107,9 +107,9 @@ class ToolsBar(QWidget):
 
 
 class ReadingBars(QWidget):
-    """A line for each description that is being read; nothing where none is."""
+    """A progress bar for each description that is being read; hidden if there is none."""
 
-    request_stop = Signal(str)  # key of the source whose description is no longer wanted
+    request_stop = Signal(str)  # key of the source whose reading to stop
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -119,11 +119,11 @@ class ReadingBars(QWidget):
 
     @property
     def shown(self) -> tuple[ReadingBar, ...]:
-        """The lines, from the top."""
+        """The bars from top to bottom."""
         return tuple(self._bars.values())
 
     def show_progress(self, key: str, progress: ReadingProgress) -> None:
-        """Say how far the reading of a source's description is."""
+        """Show the progress of reading a source's description."""
         bar = self._bars.get(key)
         if bar is None:
             bar = self._bars[key] = ReadingBar(self)
@@ -133,7 +133,7 @@ class ReadingBars(QWidget):
         bar.show_progress(progress)
 
     def end(self, key: str) -> None:
-        """Remove the bar of a description whose reading ended or was stopped."""
+        """Remove the bar of a description whose reading has ended or was stopped."""
         bar = self._bars.pop(key, None)
         if bar is not None:
             self._column.removeWidget(bar)
@@ -148,7 +148,7 @@ class ReadingBars(QWidget):
 
 
 class ReadingBar(QWidget):
-    """The progress of one reading: in words, as a bar, with a button that stops it."""
+    """Progress of one reading as text and as a bar, with a button to stop it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -159,10 +159,10 @@ class ReadingBar(QWidget):
         row_of((column, 1), self.stop_button, on=self, margins=(12, 4, 8, 8), spacing=8)
 
     def show_progress(self, progress: ReadingProgress) -> None:
-        """Say how far it is."""
+        """Show the progress."""
         done, whole, name = progress.done, progress.whole, reveal(progress.name, lines=False)
         self.stop_button.setAccessibleName(tr("Stop reading {name}").format(name=name))
-        self.progress.setMaximum(whole)  # 0 of 0 is shown as a bar that runs to and fro
+        self.progress.setMaximum(whole)  # 0 of 0 is shown as a busy indicator
         self.progress.setValue(done if whole else 0)
         match progress.stage:
             case "fetched" if not whole:

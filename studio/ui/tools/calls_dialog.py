@@ -1,6 +1,6 @@
-"""Saved calls of tools, and the rows of a file as calls: made at once, compared, kept.
+"""Saved tool calls and rows of a file as calls: run in sequence, compared and saved.
 
-The list of saved calls and rows: each with how it ended now, beside what the file has of it.
+Each row of the list shows the new answer beside the saved one.
 """
 
 from __future__ import annotations
@@ -44,57 +44,57 @@ _COLOR = int(Qt.ItemDataRole.ForegroundRole)
 
 @dataclass(frozen=True)
 class CallRow:
-    """A call of the list. One that the file has is a test; another one is a row, until kept."""
+    """A call of the list: a test if it is in the file of saved calls, otherwise a row."""
 
     call: SavedCall
-    """The call as it is listed."""
+    """The listed call."""
 
     filed: SavedCall | None = None
-    """The call as the file has it; None where it does not have it."""
+    """The call in the file; None if it is not in the file."""
 
     outcome: ToolOutcome | None = None
-    """The answer of now."""
+    """The new answer."""
 
     is_running: bool = False
-    """Whether it is being called."""
+    """Whether the call is running."""
 
     @cached_property
     def differs(self) -> str:
-        """Describe the difference of the answer to the file in a sentence."""
+        """Describe in a sentence how the answer differs from the file."""
         if self.filed is None or self.outcome is None:
             return ""
         return difference(self.call, self.outcome)
 
     @property
     def is_wrong(self) -> bool:
-        """Whether the test, or the call of a row, failed."""
+        """Whether the test or the call failed."""
         failed = self.filed is None and self.outcome is not None and self.outcome.is_error
         return failed or bool(self.differs)
 
     def as_filed(self, filed: SavedCall | None) -> CallRow:
-        """Return the row of the call that the file has by now; answers are of their arguments."""
+        """Return the row for the file's current call; keep the answer to equal arguments."""
         call = filed or self.call
         is_same = (call.tool, call.arguments) == (self.call.tool, self.call.arguments)
         return replace(self, call=call, filed=filed) if is_same else CallRow(call, filed)
 
 
 class CallsTable(RowTable[CallRow]):
-    """Lists calls, and follows those that are made; their names can be edited."""
+    """Lists calls and shows those that run; their names can be edited."""
 
-    request_change = Signal(int, SavedCall)  # row of a call of the file, what that is to be
+    request_change = Signal(int, SavedCall)  # row of a call of the file, its new value
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(5, parent)
         self._asked: tuple[tuple[int, SavedCall], ...] = ()
-        """The calls asked for, in order, and their rows: none is removed meanwhile."""
+        """The requested calls in order, with their rows, which are not removed meanwhile."""
 
     @property
     def is_running(self) -> bool:
-        """Whether calls are being made."""
+        """Whether calls are running."""
         return bool(self._asked)
 
     def add(self, rows: Iterable[CallRow]) -> None:
-        """List rows after what is there."""
+        """Append rows."""
         fresh, first = tuple(rows), len(self._rows)
         if fresh:
             self.beginInsertRows(QModelIndex(), first, first + len(fresh) - 1)
@@ -102,12 +102,12 @@ class CallsTable(RowTable[CallRow]):
             self.endInsertRows()
 
     def put(self, row: int, fresh: CallRow) -> None:
-        """Show another value of a row."""
+        """Replace a row."""
         self._rows = (*self._rows[:row], fresh, *self._rows[row + 1 :])
         self.dataChanged.emit(self.index(row, 0), self.index(row, TOOK))
 
     def show_file(self, calls: Sequence[SavedCall]) -> None:
-        """Show what the file holds by now; a call that it lost stays listed, as one not saved."""
+        """Show the calls of the changed file; a removed call stays as an unsaved row."""
         left = [*calls]
         others: list[tuple[int, SavedCall]] = []
         for number, row in enumerate(self._rows):
@@ -125,25 +125,25 @@ class CallsTable(RowTable[CallRow]):
         self.add(CallRow(call, call) for call in left)
 
     def remove(self, rows: Iterable[int]) -> None:
-        """Take rows out of the list."""
+        """Remove rows from the list."""
         for row in sorted(rows, reverse=True):
             self.beginRemoveRows(QModelIndex(), row, row)
             self._rows = (*self._rows[:row], *self._rows[row + 1 :])
             self.endRemoveRows()
 
-    # What is answered ----------------------------------------------------------------------------
+    # Progress ------------------------------------------------------------------------------------
 
     def begin(self, rows: Sequence[int]) -> None:
-        """Show which calls are asked for."""
+        """Mark the calls that are requested."""
         self._asked = tuple((row, self._rows[row].call) for row in rows)
         for row in rows:
             self.put(row, replace(self._rows[row], outcome=None))
 
     def show_call(self, number: int, outcome: ToolOutcome | None) -> int:
-        """Show that a call of those asked for is under way, or has ended.
+        """Show that a requested call has started or ended.
 
         Returns:
-            its row; -1 where that is another call by now.
+            its row; -1 if the row now has another call.
         """
         if number >= len(self._asked):
             return -1
@@ -155,12 +155,12 @@ class CallsTable(RowTable[CallRow]):
         return row
 
     def show_all_ended(self) -> None:
-        """Show that the requested calls are made, or were stopped."""
+        """Show that all requested calls have ended or were stopped."""
         for row, _ in self._asked:
             self.put(row, replace(self._rows[row], is_running=False))
         self._asked = ()
 
-    # What is shown -------------------------------------------------------------------------------
+    # Display --------------------------------------------------------------------------------------
 
     def head(self, column: int, role: int) -> object:
         """Return a column's title."""
@@ -168,7 +168,7 @@ class CallsTable(RowTable[CallRow]):
         return titles[column] if role == DISPLAY else None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Return the flags: names can be edited."""
+        """Return the item flags: names can be edited."""
         flags = super().flags(index)
         return flags | Qt.ItemFlag.ItemIsEditable if index.column() == NAME else flags
 
@@ -198,7 +198,7 @@ class CallsTable(RowTable[CallRow]):
         return row.differs or (tr("As it was") if row.filed else status_words(row.outcome))
 
     def setData(self, index: Index, value: object, role: int = _EDIT) -> bool:
-        """Give a call a name that no other has."""
+        """Give a call a unique name."""
         row, name = self._rows[index.row()], str(value).strip()
         others = {each.call.name for each in self._rows if each is not row}
         if role != _EDIT or not name or name in others:
@@ -220,16 +220,16 @@ _COMPARISONS: Mapping[Comparison, str] = {
 
 
 class CallsDialog(kit.ClosingDialog):
-    """Beside the window, not before it. Asks for calls to be made, and for the file to be written.
+    """Non-modal dialog that requests calls and changes of the file.
 
-    A saved call that is made again is a test: its answer must be as it was. A row is a call without
-    an answer, until its answer is kept.
+    A repeated saved call is a test: its answer must be the same. A row is a call without an answer
+    until its answer is saved.
     """
 
     request_make = Signal(tuple)  # tuple[SavedCall, ...]
     request_cancel = Signal()
-    request_rows = Signal(ToolEntry)  # tool that a file of rows is wanted for
-    request_export = Signal(tuple)  # tuple[(SavedCall, ToolOutcome), ...]: answers, to be written
+    request_rows = Signal(ToolEntry)  # tool for which a file of rows is opened
+    request_export = Signal(tuple)  # tuple[(SavedCall, ToolOutcome), ...]: answers to export
 
     def __init__(
         self,
@@ -242,10 +242,10 @@ class CallsDialog(kit.ClosingDialog):
         """Create the dialog.
 
         Args:
-            tool: the tool that rows are for.
-            calls: what the file holds.
-            changing: whether a call may change something outside.
-            write: changes calls of the file; None where that failed, which the user was told.
+            tool: tool of the rows.
+            calls: calls in the file.
+            changing: returns whether a call may have side effects.
+            write: changes calls of the file; returns None after a reported failure.
             parent: the window.
         """
         super().__init__(parent, tr("Saved calls and rows"), (_WIDTH, _HEIGHT))
@@ -315,22 +315,22 @@ class CallsDialog(kit.ClosingDialog):
 
     @property
     def calls(self) -> tuple[SavedCall, ...]:
-        """All that are listed, saved or not."""
+        """All listed calls, saved or not."""
         return tuple(row.call for row in self.rows.rows)
 
     def add_rows(self, calls: Sequence[SavedCall]) -> None:
-        """List the rows of a file after what is there."""
+        """Append the rows of a file."""
         listed = self.calls
         self.rows.add(map(CallRow, with_own_names((*listed, *calls))[len(listed) :]))
         self._show_all()
 
     def show_file(self, calls: Sequence[SavedCall]) -> None:
-        """Show what the file holds by now; a call that it lost stays listed, as one not saved."""
+        """Show the calls of the changed file; a removed call stays as an unsaved row."""
         self.rows.show_file(calls)
         self._show_all()
 
     def show_began(self, number: int) -> None:
-        """Show that a requested call is under way."""
+        """Show that a requested call has started."""
         self.rows.show_call(number, None)
 
     def show_ended(self, number: int, outcome: ToolOutcome) -> None:
@@ -342,27 +342,27 @@ class CallsDialog(kit.ClosingDialog):
                 self._show_call()
 
     def show_all_ended(self) -> None:
-        """Show that the requested calls are made, or were stopped."""
+        """Show that all requested calls have ended or were stopped."""
         self.rows.show_all_ended()
         self._sum_up()
 
     @property
     def _row(self) -> int:
-        """The row that is looked at; -1 for none."""
+        """The current row; -1 for none."""
         return self.table.currentIndex().row()
 
     @property
     def _selected(self) -> list[int]:
-        """The selected rows, from the top."""
+        """The selected rows from top to bottom."""
         return sorted(index.row() for index in self.table.selectionModel().selectedRows())
 
     @property
     def _chosen(self) -> list[int]:
-        """The rows that are selected; with one or none of them, all."""
+        """The selected rows; if at most one is selected, all rows."""
         selected = self._selected
         return selected if len(selected) > 1 else [*range(self.rows.rowCount())]
 
-    # Status of the calls -------------------------------------------------------------------------
+    # State of the calls ---------------------------------------------------------------------------
 
     def _show_all(self) -> None:
         if self._row < 0:
@@ -422,7 +422,7 @@ class CallsDialog(kit.ClosingDialog):
         self.keep_button.setEnabled(not running and any(is_ended[row] for row in chosen))
         self.export_button.setEnabled(not running and any(is_ended))
 
-    # What is asked for ---------------------------------------------------------------------------
+    # Requests -------------------------------------------------------------------------------------
 
     def _run(self) -> None:
         calls = [self.calls[row] for row in self._chosen]
@@ -454,10 +454,10 @@ class CallsDialog(kit.ClosingDialog):
             self._show_all()
 
     def _write(self, wanted: Mapping[int, SavedCall | None]) -> bool:
-        """Write calls; return whether that was done, and is shown.
+        """Write calls to the file and update the list; return whether this succeeded.
 
         Args:
-            wanted: what they are to be, by row; None for one that is to go.
+            wanted: new value by row; None removes the call.
         """
         filed = {number: self.rows.rows[number].filed for number in wanted}
         changes = {number: call for number, call in wanted.items() if call != filed[number]}

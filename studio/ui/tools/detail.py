@@ -1,6 +1,6 @@
-"""Everything about one tool: what it is, what models see of it, a call to try.
+"""The page of a tool: description, declarations for models, and a panel for calls.
 
-A JSON schema as a tree: name, and below its type what it means.
+Its JSON schema is a tree with names, types and descriptions.
 """
 
 import json
@@ -28,15 +28,15 @@ from studio.ui.style.theme import FollowsTheme, fixed_font, icon, paint_text, th
 from studio.ui.tools.mock_editor import MockEditor
 from studio.ui.tools.try_panel import TryPanel
 
-# The head of a tool's page: what it is, what is wrong with it, and how it has changed.
+# The header of a tool's page: description, problems and changes.
 
 _MOST_LINES = 8
 _ROOM_FOR_WORDS = 396
-"""Width, in pixels, from which the buttons beside the name have words."""
+"""Minimum width in pixels to show texts on the buttons beside the name."""
 
 
 class ChangeNote(FollowsTheme, QtWidgets.QWidget):
-    """A note on the difference to the allowed tool, and a button that allows it; else hidden."""
+    """A note on how the tool differs from the approved one, with a button to allow it."""
 
     allowed = Signal()
 
@@ -57,7 +57,7 @@ class ChangeNote(FollowsTheme, QtWidgets.QWidget):
         self.follow_theme()
 
     def show_change(self, change: ToolChange | None) -> None:
-        """Show why the tool asks; None where it is as it was allowed."""
+        """Show a change of the tool; None hides the note."""
         self._change = change
         self.setVisible(change is not None)
         if change is None:
@@ -72,7 +72,7 @@ class ChangeNote(FollowsTheme, QtWidgets.QWidget):
         self._paint()
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         self._paint()
 
     def _why(self, change: ToolChange) -> str:
@@ -86,7 +86,7 @@ class ChangeNote(FollowsTheme, QtWidgets.QWidget):
         return tr("It is new. It asks before its first call.")
 
     def _paint(self) -> None:
-        """Color what went and what came."""
+        """Color removed and added text."""
         theme = theme_in_use()
         colors = {"-": theme.error, "+": theme.success}
         block = self.difference.document().begin()
@@ -100,12 +100,12 @@ class ChangeNote(FollowsTheme, QtWidgets.QWidget):
 
 
 class ToolHead(QtWidgets.QWidget):
-    """Name, state and buttons; below them its description and what is wrong with it."""
+    """Name, state and buttons; below them, description and problems."""
 
     request_definition = Signal(ToolEntry)
-    request_allow = Signal(ToolId)  # a tool that is not as it was allowed
-    request_declare = Signal(ToolEntry)  # write it into the document
-    request_declaration = Signal(ToolEntry)  # show where the document declares it
+    request_allow = Signal(ToolId)  # a tool that differs from the approved one
+    request_declare = Signal(ToolEntry)  # insert it into the document
+    request_declaration = Signal(ToolEntry)  # show its declaration in the document
 
     def __init__(self) -> None:
         super().__init__()
@@ -142,7 +142,7 @@ class ToolHead(QtWidgets.QWidget):
         self._effects.set_color("warning")
 
     def show_entry(self, entry: ToolEntry) -> None:
-        """Show what a tool is."""
+        """Show a tool."""
         self._entry = entry
         self._name.setText(reveal(entry.name, lines=False))
         self._state.setText(tr(STATE_WORDS[entry.state]))
@@ -158,7 +158,7 @@ class ToolHead(QtWidgets.QWidget):
         self.definition.setEnabled(entry.path is not None or entry.spec.span is not None)
 
     def set_insertable(self, insertable: bool) -> None:
-        """Set whether a prompt is open that a tool can be inserted into."""
+        """Set whether a prompt is open into which the tool can be inserted."""
         self._insertable = insertable
         self._allow_declaring()
 
@@ -180,7 +180,7 @@ class ToolHead(QtWidgets.QWidget):
         self.declare.setEnabled(able)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show the buttons as icons alone in a narrow dock."""
+        """Show only icons on the buttons in a narrow dock."""
         super().resizeEvent(event)
         is_wide = self.width() >= _ROOM_FOR_WORDS
         style = Qt.ToolButtonStyle
@@ -204,7 +204,7 @@ class ToolHead(QtWidgets.QWidget):
 
 
 class SchemaTree(FollowsTheme, QtWidgets.QTreeWidget):
-    """The arguments of a tool; nested ones under their parents."""
+    """The arguments of a tool; nested ones are below their parents."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -219,7 +219,7 @@ class SchemaTree(FollowsTheme, QtWidgets.QTreeWidget):
         self.setFrameShape(QtWidgets.QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         header.setSectionResizeMode(0, QtWidgets.QHeaderView.ResizeMode.ResizeToContents)
-        # Texts are broken for the new width.
+        # Texts wrap at the new width.
         header.sectionResized.connect(lambda: self.scheduleDelayedItemsLayout())  # noqa: PLW0108 - it has three arguments
         self.follow_theme()
 
@@ -235,7 +235,7 @@ class SchemaTree(FollowsTheme, QtWidgets.QTreeWidget):
         self.expandAll()
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         self.show_schema(self._schema)
 
     def _add(self, parent: QtWidgets.QTreeWidgetItem | None, fields: Sequence[FieldSpec]) -> None:
@@ -283,19 +283,19 @@ def _description(spec: FieldSpec) -> str:
 
 
 class FormsPage(FollowsTheme, QtWidgets.QScrollArea):
-    """One title and one text a form; a form that is not sent says why."""
+    """A title and a text for each provider's format, or why it is not sent."""
 
     def __init__(self) -> None:
         super().__init__()
         self._entry: ToolEntry | None = None
         self.views: dict[str, JsonView] = {}
-        """The texts, by the form's title."""
+        """The texts by the title of the format."""
         self.setFrameShape(QtWidgets.QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
         self.follow_theme()
 
     def show_entry(self, entry: ToolEntry) -> None:
-        """Show every form of a tool, from the top."""
+        """Show all formats of a tool, from the top."""
         theme = theme_in_use()
         self._entry = entry
         self.views = {}
@@ -319,7 +319,7 @@ class FormsPage(FollowsTheme, QtWidgets.QScrollArea):
         self.setWidget(page)
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         if self._entry is not None:
             self.show_entry(self._entry)
 
@@ -332,15 +332,15 @@ class FormsPage(FollowsTheme, QtWidgets.QScrollArea):
 
 
 class ToolDetail(QtWidgets.QWidget):
-    """Head with the switches, tabs below."""
+    """Header with the switches, and tabs below."""
 
     request_change = Signal(ToolId, Mapping)  # tool, fields of its entry to set
-    request_recordings = Signal(ToolEntry)  # tool whose former answers are wanted
+    request_recordings = Signal(ToolEntry)  # tool whose earlier answers are requested
 
     def __init__(self) -> None:
         super().__init__()
         self.entry: ToolEntry | None = None
-        """The tool that is shown."""
+        """The shown tool."""
         self.head = ToolHead()
         self.approval = kit.named(ComboBox(), tr("Approval of calls"))
         for key, each in APPROVAL_WORDS.items():
@@ -378,7 +378,7 @@ class ToolDetail(QtWidgets.QWidget):
         self._returns_title.setContentsMargins(12, 4, 12, 0)
         for page in (self.try_panel, self.tree, schema, self.forms, self.options):
             self._pages.addWidget(page)
-        self._pages.setMinimumHeight(1)  # in a low dock the switches above keep their room
+        self._pages.setMinimumHeight(1)  # in a low dock, the switches above keep their room
         line = kit.Separator()
         kit.column_of(top, self.tabs, line, (self._pages, 1), on=self, margins=0, spacing=0)
 
@@ -420,7 +420,7 @@ class ToolDetail(QtWidgets.QWidget):
 
 
 def _pair(label: QtWidgets.QWidget, switch: QtWidgets.QWidget) -> QtWidgets.QWidget:
-    """Return a label that stays beside its switch when the row is broken."""
+    """Return a label that stays beside its switch when the row wraps."""
     page = QtWidgets.QWidget()
     kit.row_of(label, switch, on=page, margins=(0, 0, 8, 0), spacing=8)
     return page

@@ -1,4 +1,4 @@
-"""Choose and write the mock of a tool."""
+"""Editor for the mock of a tool."""
 
 import time
 from typing import assert_never
@@ -26,15 +26,15 @@ _HINTS = {
 
 
 class MockEditor(FollowsTheme, QWidget):
-    """A combo box, placed by the owner, and the text of a mock that has one."""
+    """A combo box, which the owner places, and the text of the mock if it has one."""
 
     mock_changed = Signal()
-    request_recordings = Signal()  # what the tool answered in former runs is wanted
+    request_recordings = Signal()  # find the tool's answers in earlier runs
 
     def __init__(self) -> None:
         super().__init__()
         self.mock: registry.Mock | None = None
-        """Mock that answers in place of the tool, if there is one."""
+        """Mock that answers instead of the tool, if there is one."""
         self._saved: tuple[registry.RecordedAnswer, ...] = ()
         self.kind = named(ComboBox(), tr("What answers the calls"))
         for kind in _KINDS:
@@ -59,11 +59,11 @@ class MockEditor(FollowsTheme, QWidget):
 
     @property
     def chooser(self) -> tuple[QWidget, QWidget]:
-        """Label and combo, for the owner to place among its other switches."""
+        """Label and combo box, for the owner to place among its other switches."""
         return self._label, self.kind
 
     def show_mock(self, mock: registry.Mock | None) -> None:
-        """Show a tool's mock, without a change signal."""
+        """Show a tool's mock without a change signal."""
         if mock == self.mock and self.kind.currentIndex() == self._index(mock):
             self._arrange(mock)
             return
@@ -75,7 +75,7 @@ class MockEditor(FollowsTheme, QWidget):
         self._arrange(mock)
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         theme = theme_in_use()
         self.text.setStyleSheet(
             f"QPlainTextEdit {{ background: {theme.surface}; border: 1px solid {theme.border};"
@@ -84,13 +84,13 @@ class MockEditor(FollowsTheme, QWidget):
         )
 
     def offer_saved(self, answers: tuple[registry.RecordedAnswer, ...]) -> None:
-        """Offer what the tool's saved calls were answered, before the runs."""
+        """Offer the answers of the tool's saved calls, before those of runs."""
         self._saved = answers
         if answers:
             self.show_recordings(())
 
     def show_recordings(self, found: tuple[ToolRecording, ...]) -> None:
-        """Offer the runs in which the tool answered; the first one is taken at once."""
+        """Offer the runs with answers of the tool, and select the first."""
         if self.kind.currentIndex() != _KINDS.index(registry.RecordedMock):
             return
         self.runs.clear()
@@ -172,7 +172,7 @@ def _mock_of(kind: type[registry.Mock] | None, text: str) -> registry.Mock | Non
 
 
 def _read(text: str) -> Json:
-    """Return JSON where it is some, else the text itself."""
+    """Parse the text as JSON; return it unchanged if it is not JSON."""
     entry = read_json(text)
     return text if entry.problem or entry.value is ABSENT else entry.value
 

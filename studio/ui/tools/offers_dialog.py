@@ -1,4 +1,4 @@
-"""The prompts and resources of an MCP server: opened, and put into the prompt."""
+"""The prompts and resources of an MCP server: open them and insert them into the prompt."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,19 +17,19 @@ from studio.ui.tools.try_panel import PicturesView
 from studio.viewmodels.app.jobs import single_shot
 
 _PAUSE_MS = 200
-"""A pause in typing before the server is asked what it proposes."""
+"""Milliseconds of a pause in typing before the server is asked for suggestions."""
 
 _WIDTH, _HEIGHT = 760, 520
 _LIST_WIDTH = 240
 _MOST_SHOWN = 50_000
-"""Characters that are shown; a text view takes seconds for a million in one line."""
+"""Maximum number of shown characters: a text view takes seconds for a million in one line."""
 
 
 class OffersDialog(ClosingDialog):
-    """One server's; what is opened comes back later, by `show_content`."""
+    """The offers of one server; `show_content` shows what was opened."""
 
-    request_open = Signal(str, ServerOffer, Mapping)  # key of the server, what, its arguments
-    # key of the server, what, the argument, what is written of it, all arguments
+    request_open = Signal(str, ServerOffer, Mapping)  # key of the server, offer, its arguments
+    # key of the server, offer, name of the argument, typed text, all arguments
     request_complete = Signal(str, ServerOffer, str, str, Mapping)
     request_insert = Signal(OfferContent)
     request_keep = Signal(ServerOffer, OfferContent)  # as a file that the prompt refers to
@@ -70,12 +70,12 @@ class OffersDialog(ClosingDialog):
 
     @property
     def offer(self) -> ServerOffer | None:
-        """The one that is chosen."""
+        """The selected offer."""
         row = self.list.currentRow()
         return self._offers[row] if 0 <= row < len(self._offers) else None
 
     def show_content(self, offer: ServerOffer, content: OfferContent, problem: str) -> None:
-        """Show what was opened, or why it could not be."""
+        """Show the opened content, or why it could not be opened."""
         if offer != self.offer:
             return
         self._content = content if not problem else None
@@ -87,7 +87,7 @@ class OffersDialog(ClosingDialog):
         self.keep_button.setEnabled(not problem and can_be_kept(content))
 
     def show_proposals(self, offer: ServerOffer, argument: str, proposals: Sequence[str]) -> None:
-        """Offer what the server proposes for an argument."""
+        """Show the server's suggestions for an argument."""
         model = self._proposals.get(argument)
         field = self.fields.get(argument)
         if offer != self.offer or model is None or field is None:
@@ -185,7 +185,7 @@ class OffersDialog(ClosingDialog):
 
 
 def shown_text(content: OfferContent) -> str:
-    """Return the opened content for display; nothing in it is hidden."""
+    """Return the opened content for display, with nothing hidden."""
     whole = "\n\n".join(f"{role}:\n{text}" if role else text for role, text in content.parts)
     more = f"\n… {len(whole):,} characters in all" if len(whole) > _MOST_SHOWN else ""
     return reveal(whole[:_MOST_SHOWN]) + more

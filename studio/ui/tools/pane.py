@@ -1,6 +1,6 @@
-"""The tools pane: everything an agent can reach, seen, tried, switched.
+"""The tools pane: shows, calls, enables and disables the tools of an agent.
 
-Asking before a stranger's files may start, reach or read something: what exactly is shown.
+It also asks for consent before untrusted files start, connect to or read anything.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -39,19 +39,19 @@ _MOST_LINES = 14
 
 
 class ConsentDialog(QtWidgets.QDialog):
-    """A question with all that a yes covers; no is the default, and closing it is a no."""
+    """A question with all that consent covers; No is the default, also for closing it."""
 
     def __init__(
         self, title: str, words: str, covered: str, yes: str, parent: QtWidgets.QWidget
     ) -> None:
-        """Make a dialog.
+        """Create the dialog.
 
         Args:
             title: the question.
-            words: what a yes means.
-            covered: what exactly it covers, in lines.
-            yes: the words of the button that agrees.
-            parent: the pane that asks.
+            words: effect of consent.
+            covered: what consent covers, one item per line.
+            yes: text of the button that agrees.
+            parent: parent widget.
         """
         super().__init__(parent)
         self.setWindowTitle(title)
@@ -85,7 +85,7 @@ class ConsentDialog(QtWidgets.QDialog):
 
 
 def covered_text(wants: Sequence[Want]) -> str:
-    """Describe what trust covers, by kind: each thing once, with its source."""
+    """Describe what trust covers, by kind: each item once, with its source."""
     lines: list[str] = []
     for kind, title in _TITLES.items():
         found = dict.fromkeys(
@@ -101,7 +101,7 @@ def covered_text(wants: Sequence[Want]) -> str:
 
 
 def doubt_text(doubt: Doubt) -> str:
-    """Describe the question, and how the thing differs from what was allowed before."""
+    """Describe the question, and the difference to what was allowed before."""
     now = doubt.want.pin.lines if doubt.want.pin is not None else (doubt.want.text,)
     if doubt.before is None:
         return _block(now)
@@ -121,33 +121,33 @@ def _for(want: Want) -> str:
 
 
 _NARROWEST = 320
-"""Least width of the pane, in pixels: the same for the table and for one tool."""
+"""Minimum width of the pane in pixels, the same for the table and for one tool."""
 
 _LOW = 600
-"""Height of the pane, in pixels, below which the table and one tool take turns."""
+"""Height of the pane in pixels below which it shows either the table or one tool."""
 
 
 class ToolsPane(QtWidgets.QWidget):
-    """Shows a `ToolRegistry`; asks for changes, calls, trust."""
+    """Shows a `ToolRegistry`; requests changes, calls and trust."""
 
-    request_change = Signal(ToolId, Mapping)  # tool, fields of its entry to set
-    request_changes = Signal(tuple, Mapping)  # tuple[ToolId, ...], fields of their entries to set
-    request_trust = Signal(Path)  # Path of a folder; the user has agreed
+    request_change = Signal(ToolId, Mapping)  # tool, new values of its entry's fields
+    request_changes = Signal(tuple, Mapping)  # tuple[ToolId, ...], new values of fields
+    request_trust = Signal(Path)  # path of a folder; the user has agreed
     request_reload = Signal()
     request_reveal = Signal(Span)  # Span in the document
     request_open = Signal(Path, int)  # Path of a file, line from 1
-    request_recordings = Signal(ToolEntry)  # tool, whose answers of former runs are wanted
-    request_allow = Signal(str)  # key of a source that waits; the user has agreed
-    request_own_window = Signal(bool)  # whether the pane is to stand in a window of its own
+    request_recordings = Signal(ToolEntry)  # tool whose answers in earlier runs are requested
+    request_allow = Signal(str)  # key of a waiting source; the user has agreed
+    request_own_window = Signal(bool)  # whether to show the pane in a separate window
     answered = Signal(int, str, bool)  # question, the user's answer, whether it is a failure
-    input_given = Signal(int, InputGiven)  # question of a server, what the user filled in
+    input_given = Signal(int, InputGiven)  # question of a server, the user's input
 
     def __init__(self) -> None:
         super().__init__()
         self.setAccessibleName(tr("Tools"))
         self.setMinimumWidth(_NARROWEST)
         self.registry = ToolRegistry()
-        """Registry that is shown."""
+        """The shown registry."""
         self._chosen = ToolId()
         self._is_inside = False
         self._is_filtering = False
@@ -156,7 +156,7 @@ class ToolsPane(QtWidgets.QWidget):
         self.search = self.bar.search
         self.sources = SourcesPage(self)
         self.folder_to_trust: Callable[[Path], Path | None] = lambda folder: folder
-        """The folder that is asked about for another; None where it cannot be trusted."""
+        """Returns the folder to trust for a folder; None if it cannot be trusted."""
         self.table = ToolTable()
         self.model = self.table.rows
         self.detail = ToolDetail()
@@ -205,7 +205,7 @@ class ToolsPane(QtWidgets.QWidget):
         self.sources.requests.open.connect(self.request_open)
 
     def show_registry(self, registry: ToolRegistry) -> None:
-        """Show all tools and how their sources fare."""
+        """Show all tools and the states of their sources."""
         self.registry = registry
         self.banners.show_sources(registry.sources)
         self.empty.say(*why_no_tools(registry.sources))
@@ -216,7 +216,7 @@ class ToolsPane(QtWidgets.QWidget):
         self.table.measure({entry.source for entry in entries}, has_routes=has_routes)
 
     def show_loading(self, loading: bool) -> None:
-        """Say that the tools are being loaded."""
+        """Show whether the tools are loading."""
         self.bar.reload.setEnabled(not loading)
         self.bar.count.setText(tr("Loading…") if loading else self._count_text())
         if loading:
@@ -225,24 +225,24 @@ class ToolsPane(QtWidgets.QWidget):
             self.empty.say(*why_no_tools(self.registry.sources))
 
     def show_recordings(self, tool: ToolId, found: tuple[ToolRecording, ...]) -> None:
-        """Offer what a tool answered in former runs."""
+        """Offer the answers of a tool in earlier runs."""
         if self.detail.entry is not None and self.detail.entry.id == tool:
             self.detail.mock.show_recordings(found)
 
     def offer_saved_answers(self, tool: ToolId, answers: tuple[RecordedAnswer, ...]) -> None:
-        """Offer what a tool's saved calls were answered, beside the answers of former runs."""
+        """Offer the answers of a tool's saved calls, besides those of earlier runs."""
         if self.detail.entry is not None and self.detail.entry.id == tool:
             self.detail.mock.offer_saved(answers)
 
     def show_question(self, question: Question) -> None:
-        """Ask the user for the answer to a call."""
+        """Ask the user for the result of a call."""
         dialog = AnswerDialog(question, self.window())
         dialog.answered.connect(self._on_answered)
         self._questions[question.id] = dialog
         dialog.open()
 
     def show_input(self, question: InputQuestion) -> None:
-        """Ask the user for what a server wants to know."""
+        """Ask the user for input that a server requests."""
         dialog = InputDialog(question, self.window())
         dialog.given.connect(self._on_given)
         self._questions[question.id] = dialog
@@ -257,7 +257,7 @@ class ToolsPane(QtWidgets.QWidget):
         self.answered.emit(number, text, is_error)
 
     def settle_question(self, number: int) -> None:
-        """Withdraw a question whose answer is not needed any more."""
+        """Close a question whose answer is no longer needed."""
         dialog = self._questions.pop(number, None)
         if dialog is not None:
             dialog.withdraw()
@@ -269,7 +269,7 @@ class ToolsPane(QtWidgets.QWidget):
             self._show_page()
 
     def show_all(self) -> None:
-        """Show the table, where there is room for one thing only."""
+        """Show the table, if there is room for only one part."""
         self._leave()
         self.table.setFocus()
 
@@ -278,24 +278,24 @@ class ToolsPane(QtWidgets.QWidget):
         self._show_page()
 
     def show_sources(self) -> None:
-        """Show where the tools come from."""
+        """Show the sources of the tools."""
         self.bar.sources.setChecked(True)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Drop the lesser columns in a narrow dock; show one thing in a low one."""
+        """Hide minor columns in a narrow dock; show only one part in a low one."""
         super().resizeEvent(event)
         self.table.fit(self.width())
         self._show_page()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape leads from one tool back to all."""
+        """Return from one tool to all on Esc."""
         if event.key() == Qt.Key.Key_Escape and self.bar.back.isVisibleTo(self):
             self.show_all()
             return
         super().keyPressEvent(event)
 
     def _filter_typed(self) -> None:
-        """Show the list at once, and the tool that is then chosen on the loop's next turn."""
+        """Update the list now, and the selected tool in the next iteration of the event loop."""
         self._is_filtering = True
         self._filter()
         self._is_filtering = False
@@ -337,7 +337,7 @@ class ToolsPane(QtWidgets.QWidget):
         self._show_page()
 
     def _show_page(self) -> None:
-        """Show the sources, nothing, or the tools: table and detail, in turn where it is low."""
+        """Show sources, empty state, or tools: table and detail, one at a time if low."""
         is_sources = self.bar.sources.isChecked()
         has_tools = bool(self.registry.entries)
         tools = self._splitter if has_tools else self.empty
@@ -363,13 +363,13 @@ class ToolsPane(QtWidgets.QWidget):
             self.request_reveal.emit(entry.spec.span)
 
     def offer_trust(self, folder: Path) -> None:
-        """Ask whether a folder is trusted, and if so say it on."""
+        """Ask whether to trust a folder, and request it if the user agrees."""
         asked = self.folder_to_trust(folder)
         if asked is not None and self.ask_trust(asked):
             self.request_trust.emit(asked)
 
     def ask_trust(self, folder: Path) -> bool:
-        """Ask the user once; a file can never grant itself trust."""
+        """Ask the user once; a file can never grant trust to itself."""
         words = tr(
             "Trust {folder} and what is below it? Its prompts may then run Python tools, start "
             "programs and read environment variables. What this prompt names:"
@@ -378,7 +378,7 @@ class ToolsPane(QtWidgets.QWidget):
         return self._agreed(tr("Trust this folder?"), words, covered, tr("Trust"))
 
     def offer_source(self, key: str) -> None:
-        """Ask whether what is new in a trusted folder, or has changed, is allowed as it is."""
+        """Ask whether to allow a new or changed part of a trusted folder."""
         status = next((each for each in self.registry.sources if each.key == key), None)
         if status is None or status.doubt is None:
             return

@@ -1,4 +1,4 @@
-"""Questions that wait for the user: the answer to a call, and what an MCP server wants to know."""
+"""Questions to the user: the result of a call, and input that an MCP server requests."""
 
 import json
 
@@ -16,11 +16,11 @@ from studio.ui.style.theme import paint_text
 from studio.viewmodels.tools.calls import InputQuestion, Question
 
 _FIELD, _MOST_HEIGHT = 64, 448
-"""Height of a field with its title, and the most that a form opens with, in pixels."""
+"""Height of a field with its title, and maximum initial height of a form, in pixels."""
 
 
 class _QuestionDialog(kit.ClosingDialog):
-    """A waiting question; closing the dialog answers it, too, so that its caller never hangs."""
+    """A waiting question; closing the dialog also answers it, so that its caller does not hang."""
 
     def __init__(self, title: str, width: int, parent: QWidget) -> None:
         super().__init__(parent, title)
@@ -28,12 +28,12 @@ class _QuestionDialog(kit.ClosingDialog):
         self.setMinimumWidth(width)
 
     def withdraw(self) -> None:
-        """Close a question whose answer is not needed any more."""
+        """Close a question whose answer is no longer needed."""
         self._is_given = True
         self.close()
 
     def done(self, result: int) -> None:
-        """Say so where it is closed without an answer."""
+        """Emit the answer for a dialog that is closed without one."""
         if not self._is_given:
             self._is_given = True
             self._refuse()
@@ -44,9 +44,9 @@ class _QuestionDialog(kit.ClosingDialog):
 
 
 class AnswerDialog(_QuestionDialog):
-    """Shows a call and takes its answer; closing it reports that there is none."""
+    """Shows a call and asks for its result; closing it reports that there is none."""
 
-    answered = Signal(int, str, bool)  # question, the answer, whether it tells of a failure
+    answered = Signal(int, str, bool)  # question, the answer, whether it is a failure
 
     def __init__(self, question: Question, parent: QWidget) -> None:
         super().__init__(tr("Answer for {tool}").format(tool=question.tool), 440, parent)
@@ -82,9 +82,9 @@ class AnswerDialog(_QuestionDialog):
 
 
 class InputDialog(_QuestionDialog):
-    """A question of a server: a form, or a page to open. Closing it decides nothing."""
+    """A question of a server: a form, or a page to open. Closing it cancels the question."""
 
-    given = Signal(int, InputGiven)  # question, what the user filled in
+    given = Signal(int, InputGiven)  # question, the user's input
 
     def __init__(self, question: InputQuestion, parent: QWidget) -> None:
         super().__init__(tr("A tool asks"), 460, parent)
@@ -131,7 +131,7 @@ class InputDialog(_QuestionDialog):
         )
 
     def _show_page(self, address: str) -> None:
-        """Ask whether to open the page at an address in the browser."""
+        """Ask whether to open a page in the browser."""
         self.remark.setText(
             tr("The server asks you to open this page in your browser:") + "\n" + reveal(address)
         )

@@ -1,6 +1,6 @@
-"""Sources of the tools: each source's state, its server's description, its log; and trust.
+"""Sources of the tools: state, server description and log of each source; and trust.
 
-One source of tools: its state, what its server says and has, its log.
+Each source has a block of its own.
 """
 
 from collections.abc import Callable, Iterable
@@ -52,20 +52,20 @@ _MOST_LOG_LINES = 8
 
 
 class SourceRequests(QObject):
-    """The requests of the user at the blocks of all sources."""
+    """Requests from the blocks of all sources."""
 
     restart = Signal(str)  # key of the source
     start = Signal(str)  # key of the server
-    allow = Signal(str)  # key of the source, which waits
+    allow = Signal(str)  # key of the source that waits for consent
     open = Signal(Path, int)  # Path, line from 1
     traffic = Signal(SourceStatus)
     operations = Signal(str)  # key of the service
-    offers = Signal(SourceStatus)  # the server whose prompts and resources are wanted
-    edit = Signal(SourceStatus)  # the MCP server whose settings are wanted
+    offers = Signal(SourceStatus)  # server whose prompts and resources to show
+    edit = Signal(SourceStatus)  # MCP server whose settings to edit
 
 
 class SourceBlock(QWidget):
-    """Made anew for another state; a log that grows is only written on."""
+    """A source's block, which is created again for a new state; new log lines are only appended."""
 
     def __init__(self, source: SourceStatus, requests: SourceRequests, parent: QWidget) -> None:
         super().__init__(parent)
@@ -87,11 +87,11 @@ class SourceBlock(QWidget):
 
     @property
     def text(self) -> str:
-        """All its words, for search and tests."""
+        """The whole text, for search and tests."""
         return "\n".join(label.text() for label in self.findChildren(QLabel))
 
     def follow(self, source: SourceStatus) -> bool:
-        """Show a newer status; False where more than the log is new, and a new block is needed."""
+        """Show a newer status; return False if more than the log changed (use a new block)."""
         if replace(source, log="") != replace(self._source, log=""):
             return False
         if source.log != self._source.log:
@@ -211,10 +211,10 @@ _LOG_MS = 1000
 
 
 class _Page(QWidget):
-    """As high as its broken lines need at its width; a scroll area does not ask for that."""
+    """As high as its wrapped text at its width, which a scroll area does not query."""
 
     def event(self, event: QEvent) -> bool:
-        """Measure the height anew when the width or a text changes."""
+        """Update the height when the width or a text changes."""
         layout = self.layout()
         if layout is not None and event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize):
             self.setMinimumHeight(layout.totalHeightForWidth(self.width()))
@@ -222,12 +222,12 @@ class _Page(QWidget):
 
 
 class SourcesPage(FollowsTheme, QWidget):
-    """One block for each source, and what holds for the whole folder."""
+    """A block for each source, and the settings of the whole folder."""
 
-    request_folder_approval = Signal(object)  # Approval, or None for the usual one
+    request_folder_approval = Signal(object)  # Approval, or None for the default
     request_own_servers = Signal()
     request_new_server = Signal()
-    request_logs = Signal()  # what the servers wrote meanwhile is wanted
+    request_logs = Signal()  # read new log lines
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -267,7 +267,7 @@ class SourcesPage(FollowsTheme, QWidget):
         kit.column_of(kit.scroll_area(page, parent=self), on=self, margins=0)
 
     def show_folder(self, folder: Path | None, approval: str | None) -> None:
-        """Show what holds for calls of the tools of the prompt's folder."""
+        """Show the approval setting for tools of the prompt's folder."""
         self.approval.setEnabled(folder is not None)
         self.approval.setCurrentIndex(max(0, self.approval.findData(approval)))
 
@@ -299,12 +299,12 @@ class SourcesPage(FollowsTheme, QWidget):
         self._blocks.addStretch(1)
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         sources, self._sources, self.blocks = self._sources, (), {}
         self.show_sources(sources)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Follow the logs while it is shown."""
+        """Read the logs while shown."""
         super().showEvent(event)
         self._follow.start()
 
@@ -314,29 +314,29 @@ class SourcesPage(FollowsTheme, QWidget):
         self._follow.stop()
 
 
-# Lines above the tools that say which sources do not work, and lead to what fixes it.
+# Lines above the tools about sources that do not work, with links to solutions.
 
 _MOST_FAILED = 2
-"""More sources that fail share one line: the tools themselves need the room."""
+"""Maximum number of failed sources with lines of their own; more share one line."""
 
 
 class SourceBanners(QWidget):
-    """A line for a source that fails, or for all of them, and one for each untrusted folder."""
+    """A line for each failed source, or one for all, and one for each untrusted folder."""
 
-    request_trust = Signal(Path)  # Path of a folder
-    request_allow = Signal(str)  # key of a source that waits
+    request_trust = Signal(Path)  # path of a folder
+    request_allow = Signal(str)  # key of a waiting source
     request_open = Signal(Path, int)  # Path of a file, line from 1
-    request_reload = Signal()  # what the user stopped is to be read after all
-    request_sources = Signal()  # all sources, each with what is wrong
+    request_reload = Signal()  # read a source after all that the user stopped
+    request_sources = Signal()  # show all sources with their problems
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.shown: list[Banner] = []
-        """The lines, from the top."""
+        """The lines from top to bottom."""
         self._column = kit.column_of(on=self, margins=0, spacing=2)
 
     def show_sources(self, sources: tuple[SourceStatus, ...]) -> None:
-        """Show what is wrong with the sources; nothing where all is well."""
+        """Show the problems of the sources; hidden if there are none."""
         for banner in self.shown:
             self._column.removeWidget(banner)
             banner.hide()
@@ -410,14 +410,14 @@ class SourceBanners(QWidget):
 
 
 def _named(source: SourceStatus) -> str:
-    """Return a source's message, with its name in front, once."""
+    """Return a source's message, starting with its name."""
     if source.message.startswith(f"{source.label}:"):
         return reveal(source.message)
     return reveal(f"{source.label}: {source.message.removeprefix(f'{source.label} ')}")
 
 
 def why_no_tools(sources: tuple[SourceStatus, ...]) -> tuple[str, str]:
-    """Return why there is no tool, in two words, and what to do about it."""
+    """Return a short reason why there are no tools, and advice."""
     states = {source.state for source in sources if source.key != VARIABLES_KEY}
     if states & {"untrusted", "waiting"}:
         why = tr("The tools that this prompt names are listed once they are trusted.")

@@ -1,4 +1,4 @@
-"""The table of tools: one row each, as many columns as the pane has room for."""
+"""The table of tools, with as many columns as fit in the pane."""
 
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -15,7 +15,7 @@ from studio.ui.style.theme import icon
 from studio.viewmodels.tools.controller import MARK, ToolsModel
 
 _BY_WORTH = (1, 2, 6, 8, 3, 4, 5, 7)
-"""Columns beside the name, in the order in which a wider table shows them."""
+"""Columns besides the name, in the order in which a wider table shows them."""
 
 _SOURCE, _METHOD, _PATH = 2, 3, 4
 _CELL_MARGIN = 16
@@ -26,7 +26,7 @@ _WIDEST_NAME = 260
 
 
 class _MarkDelegate(QtWidgets.QStyledItemDelegate):
-    """Draws an icon beside the name of a tool whose texts the user should look at."""
+    """Paints an icon beside the name of a tool whose texts the user should review."""
 
     def initStyleOption(
         self,
@@ -42,14 +42,14 @@ class _MarkDelegate(QtWidgets.QStyledItemDelegate):
 
 
 class ToolTable(QtWidgets.QTreeView):
-    """Reports which tool is chosen, and which is to be shown whole."""
+    """Table of tools; emits the selected tool and the one to open."""
 
     chosen = QtCore.Signal(ToolEntry)  # ToolEntry of the current row
     entered = QtCore.Signal(ToolEntry)  # ToolEntry that was clicked, or opened with Enter
-    request_enabled = QtCore.Signal(ToolId, bool)  # tool, whether the model is to be offered it
+    request_enabled = QtCore.Signal(ToolId, bool)  # tool, whether the model gets it
     request_changes = QtCore.Signal(
         tuple, Mapping
-    )  # tuple[ToolId, ...], fields of their entries to set
+    )  # tuple[ToolId, ...], new values of their entries' fields
 
     def __init__(self) -> None:
         super().__init__()
@@ -70,11 +70,11 @@ class ToolTable(QtWidgets.QTreeView):
         header.setDefaultAlignment(QtCore.Qt.AlignmentFlag.AlignLeft)
         header.setStretchLastSection(False)
         header.setMinimumSectionSize(48)
-        header.setResizeContentsPrecision(30)  # rows looked at; all 1,000 of them took 2 s
+        header.setResizeContentsPrecision(30)  # number of measured rows; all 1,000 took 2 s
         header.setSectionResizeMode(0, QtWidgets.QHeaderView.ResizeMode.Stretch)
         for column in range(1, self.rows.columnCount()):
             header.setSectionResizeMode(column, QtWidgets.QHeaderView.ResizeMode.Interactive)
-        header.setSortIndicatorClearable(True)  # a third click: as the registry has them
+        header.setSortIndicatorClearable(True)  # a third click restores the order of the registry
         header.setSortIndicator(-1, QtCore.Qt.SortOrder.AscendingOrder)
         self.setSortingEnabled(True)
         self.rows.request_enabled.connect(self._on_ticked)
@@ -82,10 +82,10 @@ class ToolTable(QtWidgets.QTreeView):
         self.clicked.connect(self._on_clicked)
 
     def choose(self, tool: ToolId) -> bool:
-        """Make a tool the current one; whether it is listed."""
+        """Make a tool the current one; return whether it is listed."""
         row = self.rows.row_of(tool)
-        if row >= 0 and row != self.currentIndex().row():  # what else is selected stays
-            # `setCurrentIndex` would add to the selection while Ctrl is held, as for a paste.
+        if row >= 0 and row != self.currentIndex().row():  # other selected rows stay
+            # `setCurrentIndex` would extend the selection while Ctrl is held, such as for pasting.
             self.selectionModel().setCurrentIndex(
                 self.rows.index(row, 0),
                 QtCore.QItemSelectionModel.SelectionFlag.ClearAndSelect
@@ -94,7 +94,7 @@ class ToolTable(QtWidgets.QTreeView):
         return row >= 0
 
     def fit(self, width: int) -> None:
-        """Show the columns that a width has room for: in a narrow dock names come first."""
+        """Show the columns that fit; in a narrow dock, names have priority."""
         self._width = width
         hidden = [self.isColumnHidden(column) for column in _BY_WORTH]
         left = width - min(self._needed(0), _WIDEST_NAME)
@@ -103,25 +103,25 @@ class ToolTable(QtWidgets.QTreeView):
             left -= 0 if is_empty else self._needed(column)
             self.setColumnHidden(column, is_empty or left < 0)
         if hidden != [self.isColumnHidden(column) for column in _BY_WORTH]:
-            self._measure()  # a hidden column has no width of its own
+            self._measure()  # a hidden column has no width
 
     def _needed(self, column: int) -> int:
-        """Return the width in pixels of a column's head and of the rows in sight."""
+        """Return the width in pixels of a column's header and visible rows."""
         head = self.fontMetrics().horizontalAdvance(column_head(column)) + 2 * _CELL_MARGIN
         wanted = max(head, self.sizeHintForColumn(column))
         return min(wanted, {_SOURCE: _WIDEST_SOURCE, _PATH: _WIDEST_PATH}.get(column, wanted))
 
     @property
     def selected(self) -> tuple[ToolEntry, ...]:
-        """The tools of the selected rows, from the top down."""
+        """The tools of the selected rows from top to bottom."""
         rows = sorted(index.row() for index in self.selectionModel().selectedRows())
         return tuple(entry for row in rows if (entry := self.rows.entry(row)) is not None)
 
     def measure(self, sources: Iterable[str], *, has_routes: bool = False) -> None:
-        """Make each column as wide as its texts; not at every key of a search, it takes long.
+        """Make each column as wide as its texts, which is too slow for each key of a search.
 
         Args:
-            sources: All sources there are: a search that shows others must find room for them.
+            sources: Names of all sources, since a search may show others.
             has_routes: whether some tools have a method and a path to show.
         """
         self._has_routes = has_routes
@@ -140,7 +140,7 @@ class ToolTable(QtWidgets.QTreeView):
             self.setColumnWidth(_PATH, min(self.columnWidth(_PATH), _WIDEST_PATH))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter shows the tool whole; Space ticks all that are selected as the first is not."""
+        """Open the tool on Enter; on Space, toggle all selected tools."""
         selected = self.selected
         if event.key() == QtCore.Qt.Key.Key_Space and len(selected) > 1:
             self._change_selected({"enabled": not selected[0].enabled})
@@ -151,7 +151,7 @@ class ToolTable(QtWidgets.QTreeView):
         super().keyPressEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer for all that are selected what the boxes and the page of one tool offer."""
+        """Show the menu of the selected tools, with all settings of a single tool."""
         if self.selected:
             self.menu().popup(event.globalPos())
 
@@ -161,7 +161,7 @@ class ToolTable(QtWidgets.QTreeView):
         enter = partial(self._enter, self.currentIndex())
         add_own(menu, tr("Show it whole"), enter, drawing="wrench", keys="Return")
         menu.addSeparator()
-        is_offered = bool(chosen) and chosen[0].enabled  # what Space switches
+        is_offered = bool(chosen) and chosen[0].enabled  # what Space toggles
         for words, offers in (
             (tr("Offer to the model"), True),
             (tr("Do not offer to the model"), False),
@@ -195,7 +195,7 @@ class ToolTable(QtWidgets.QTreeView):
 
     def _on_clicked(self, index: QtCore.QModelIndex) -> None:
         ticked, self._ticked = self._ticked, False
-        if not ticked:  # the click on a box is meant for the box
+        if not ticked:  # a click on a checkbox only toggles it
             self._enter(index)
 
     def _enter(self, index: QtCore.QModelIndex) -> None:

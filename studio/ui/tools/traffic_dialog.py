@@ -1,4 +1,4 @@
-"""The messages to and from a source of tools, with their sizes and times."""
+"""The messages to and from a tool source, with their sizes and times."""
 
 import time
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ _FILE = "traffic.jsonl"
 
 
 class TrafficDialog(ClosingDialog):
-    """Beside the window, not before it: a tool can be tried while this is looked at."""
+    """Non-modal dialog, so that tools can be called while it is open."""
 
     request_traffic = Signal(str)  # key of the source
 
@@ -65,7 +65,7 @@ class TrafficDialog(ClosingDialog):
 
     @property
     def message(self) -> TrafficMessage | None:
-        """The one that is chosen."""
+        """The selected message."""
         item = self.table.currentItem()
         number = item.data(0, Qt.ItemDataRole.UserRole) if item is not None else None
         return next((each for each in self._messages if each.number == number), None)
@@ -109,7 +109,7 @@ class TrafficDialog(ClosingDialog):
 
     @property
     def shown(self) -> tuple[TrafficMessage, ...]:
-        """The messages in which every word of the filter occurs."""
+        """The messages that contain every word of the filter."""
         words = self.filter.text().casefold().split()
         return tuple(
             each
@@ -132,7 +132,7 @@ class TrafficDialog(ClosingDialog):
             self.save(Path(name))
 
     def save(self, path: Path) -> None:
-        """Write the messages that are shown to a file; say why where that fails."""
+        """Save the shown messages to a file; report a failure."""
         try:
             write_atomically(path, lines_of(self.shown))
         except (OSError, UnicodeEncodeError) as error:

@@ -1,4 +1,4 @@
-"""Trying a tool: its arguments as a form, one call, and beside it the answer."""
+"""The panel for calls: a form for the arguments, and the answer beside it."""
 
 import base64
 import json
@@ -26,15 +26,15 @@ from studio.ui.style.theme import icon, paint_text
 from studio.viewmodels.app.jobs import repeating_timer, single_shot
 from studio.viewmodels.tools.calls import ToolTrial
 
-# The answer of a tried call: its text, pictures, status and headers, and what the tool printed.
+# The answer of a call: text, pictures, status, headers, and printed output.
 
 _HEIGHT = 180
-"""Most height of a picture, in pixels."""
+"""Maximum height of a picture, in pixels."""
 
 _MOST_MEGAPIXELS = 40
 
 _LEAST_RESULT = 72
-"""Height of the answer, in pixels, that headers and printed text leave to it."""
+"""Minimum height of the answer in pixels beside headers and printed output."""
 
 
 _STATUS_WORDS = {
@@ -54,7 +54,7 @@ def status_words(outcome: ToolOutcome) -> str:
 
 
 class PicturesView(QtWidgets.QScrollArea):
-    """A row of pictures; nothing is fetched from anywhere."""
+    """A row of pictures; nothing is loaded from the network."""
 
     def __init__(self, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
@@ -66,7 +66,7 @@ class PicturesView(QtWidgets.QScrollArea):
         self.show_pictures(())
 
     def show_pictures(self, pictures: Sequence[ToolPicture]) -> None:
-        """Show them; without any, nothing is there."""
+        """Show pictures; hidden if there are none."""
         row = QtWidgets.QWidget()
         layout = QtWidgets.QHBoxLayout(row)
         layout.setContentsMargins(0, 4, 0, 4)
@@ -89,7 +89,7 @@ class PicturesView(QtWidgets.QScrollArea):
 
 
 def _pixmap(picture: ToolPicture) -> tuple[QPixmap | None, str]:
-    """Return the picture, no higher than the row, and its size in words; None for no picture."""
+    """Return the picture, limited to the row's height, and its size; None if invalid."""
     try:
         data = base64.b64decode(picture.data, validate=True)
     except ValueError:
@@ -113,7 +113,7 @@ def _pixmap(picture: ToolPicture) -> tuple[QPixmap | None, str]:
 
 
 class ToolAnswer(QtWidgets.QScrollArea):
-    """Shows one outcome; of a running call, its output so far."""
+    """Shows an outcome, or the output of a running call so far."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -147,7 +147,7 @@ class ToolAnswer(QtWidgets.QScrollArea):
         self.show_outcome(None)
 
     def show_outcome(self, outcome: ToolOutcome | None) -> None:
-        """Show how a call ended; without one there is nothing to see."""
+        """Show the outcome of a call; None clears the view."""
         self.result.setVisible(outcome is not None)
         if outcome is not None:
             self.result.show_answer(pretty_json(outcome.text))
@@ -158,7 +158,7 @@ class ToolAnswer(QtWidgets.QScrollArea):
         self.show_live_output(outcome.stderr.strip() if outcome is not None else "")
 
     def show_live_output(self, text: str) -> None:
-        """Show the output of a call so far."""
+        """Show the output of a running call so far."""
         if text != self.printed.toPlainText():
             self.printed.setPlainText(text)
             bar = self.printed.verticalScrollBar()
@@ -169,19 +169,19 @@ class ToolAnswer(QtWidgets.QScrollArea):
 
 _MOST_PAST = 30
 _ROOM_BESIDE = 560
-"""Width of the panel from which the answer is beside the form, in pixels."""
+"""Minimum width of the panel to show the answer beside the form, in pixels."""
 
 _MOST_LISTED = 20
-"""Saved calls of a tool that its menu lists."""
+"""Maximum number of a tool's saved calls in its menu."""
 
 
 class SavedCallsButton(QtWidgets.QToolButton):
-    """A menu that is filled when it opens: the calls of a tool, and what is done with them."""
+    """Menu of a tool's saved calls and commands, which is filled when it opens."""
 
-    request_saved = Signal()  # the saved calls are wanted
-    request_save = Signal()  # the call that is looked at is to be saved
-    request_calls = Signal()  # all saved calls are to be shown, and rows of a file
-    chosen = Signal(SavedCall)  # to be called again
+    request_saved = Signal()  # read the saved calls
+    request_save = Signal()  # save the shown call
+    request_calls = Signal()  # show all saved calls and rows of a file
+    chosen = Signal(SavedCall)  # saved call to repeat
 
     def __init__(self) -> None:
         super().__init__()
@@ -198,7 +198,7 @@ class SavedCallsButton(QtWidgets.QToolButton):
         self.show_calls(())
 
     def allow_saving(self, allowed: bool) -> None:
-        """Set whether there is a call that can be saved."""
+        """Set whether there is a call to save."""
         self._can_save = allowed
 
     def show_calls(self, calls: Sequence[SavedCall]) -> None:
@@ -220,14 +220,14 @@ class SavedCallsButton(QtWidgets.QToolButton):
 
 
 class TryPanel(QtWidgets.QWidget):
-    """A form, a button, and what came of it; each tool keeps its own values and result."""
+    """A form, a button, and the answer; each tool keeps its own values and answer."""
 
     request_try = Signal(ToolId, Mapping)  # tool, arguments
     request_cancel = Signal()
-    request_http_request = Signal(ToolId, Mapping)  # tool, arguments: the request of such a call
-    request_saved = Signal(ToolId)  # tool whose saved calls are wanted
-    request_save = Signal(ToolTrial)  # a call that ended, to be saved
-    request_calls = Signal(ToolId)  # tool whose saved calls, or rows, are to be made at once
+    request_http_request = Signal(ToolId, Mapping)  # tool, arguments: show the request
+    request_saved = Signal(ToolId)  # tool whose saved calls to read
+    request_save = Signal(ToolTrial)  # a call to save
+    request_calls = Signal(ToolId)  # tool whose saved calls or rows to run
 
     def __init__(self) -> None:
         super().__init__()
@@ -290,7 +290,7 @@ class TryPanel(QtWidgets.QWidget):
         self._splitter.setChildrenCollapsible(False)
         self._splitter.setStretchFactor(0, 1)
         self._splitter.setStretchFactor(1, 1)
-        # Below what scrolls: however long the form, the button and what came of it are in sight.
+        # Below the scrolled part, so that button and answer stay visible with a long form.
         buttons = row_of(
             self.call_button,
             self.cancel_button,
@@ -302,19 +302,19 @@ class TryPanel(QtWidgets.QWidget):
         column_of((self._splitter, 1), buttons, on=self, margins=0, spacing=0)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter in a field calls the tool; Shift+Enter is a line break there."""
+        """Call the tool on Enter in a field; Shift+Enter inserts a line break there."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._call()
             return
         super().keyPressEvent(event)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Stop asking for requests while out of sight."""
+        """Stop requesting previews of requests while hidden."""
         super().hideEvent(event)
         self._request_timer.stop()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put the answer beside the form; in a narrow panel, each gets half the height."""
+        """Show the answer beside the form; in a narrow panel, each gets half the height."""
         super().resizeEvent(event)
         is_wide = self.width() >= _ROOM_BESIDE
         wanted = Qt.Orientation.Horizontal if is_wide else Qt.Orientation.Vertical
@@ -323,7 +323,7 @@ class TryPanel(QtWidgets.QWidget):
             self._splitter.setSizes([1000, 1000])
 
     def show_entry(self, entry: ToolEntry | None) -> None:
-        """Show a tool's form; values typed for it before come back."""
+        """Show a tool's form with the values that were typed for it before."""
         if self._entry is not None:
             self._held[self._entry.id] = self.form.values()
         other = entry is None or self._entry is None or entry.id != self._entry.id
@@ -345,7 +345,7 @@ class TryPanel(QtWidgets.QWidget):
         self._allow()
 
     def show_trial(self, trial: ToolTrial) -> None:
-        """Show a call that began or ended."""
+        """Show a call that has started or ended."""
         self._trials[trial.tool] = trial
         if trial.outcome is None:
             self._running, self._began = trial.tool, time.monotonic()
@@ -373,7 +373,7 @@ class TryPanel(QtWidgets.QWidget):
             self.saved.show_calls(calls)
 
     def show_request(self, tool: ToolId, text: str) -> None:
-        """Show the request that a call with the form's arguments would send."""
+        """Show the request of a call with the form's arguments."""
         if self._entry is not None and self._entry.id == tool:
             self.request.show_json(text)
 
@@ -404,14 +404,14 @@ class TryPanel(QtWidgets.QWidget):
             self._show_trial(past[row])
 
     def _call_again(self) -> None:
-        """Make the call that is looked at once more, whatever the form says by now."""
+        """Repeat the shown call, regardless of the form."""
         past, row = self._tried, self.history.currentIndex()
         if self._entry is not None and self._running is None and 0 <= row < len(past):
             self.form.set_values(dict(past[row].arguments))
             self.request_try.emit(self._entry.id, dict(past[row].arguments))
 
     def _take(self, call: SavedCall) -> None:
-        """Put a saved call into the form, and call it."""
+        """Put a saved call into the form and call the tool."""
         if self._entry is not None and self._running is None:
             self.form.set_values(dict(call.arguments))
             self._call()
@@ -444,7 +444,7 @@ class TryPanel(QtWidgets.QWidget):
     def _show_trial(self, trial: ToolTrial | None) -> None:
         outcome = trial.outcome if trial is not None else None
         self.answer.show_outcome(outcome)
-        # What is beside the form keeps its place while a call runs.
+        # The parts beside the form keep their place while a call runs.
         self._beside.setVisible(outcome is not None or bool(self._tried))
         if trial is None:
             self._say("", "muted")

@@ -1,4 +1,4 @@
-"""The docks of a window, each with its head: their places and visibility."""
+"""The docks of a window, each with a header: their places and visibility."""
 
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -32,10 +32,10 @@ PLACES: tuple[tuple[str, str, Qt.DockWidgetArea], ...] = (
     ("problems", marked("Problems"), _BOTTOM),
     ("search", marked("Search"), _BOTTOM),
 )
-"""Every pane with its title and first place, in order."""
+"""Every pane with its title and initial place, in order."""
 
 _OWN_HEAD = ("inputs", "preview", "run", "cases")
-"""Panes whose first row says what they are: a title above it would say it twice."""
+"""Panes whose first row is their header: a title above would repeat it."""
 
 
 _HEAD_HEIGHT = 36
@@ -43,7 +43,7 @@ _HEAD_MARK = 16
 
 
 class DockHead(QtWidgets.QWidget):
-    """A replacement of Qt's title bar, whose buttons are too small to be hit."""
+    """A replacement for Qt's title bar, whose buttons are too small."""
 
     request_maximize = Signal()
     request_close = Signal()
@@ -69,7 +69,7 @@ class DockHead(QtWidgets.QWidget):
             row.addWidget(button)
 
     def set_bare(self, bare: bool) -> None:
-        """Set whether a tab says the name already."""
+        """Set whether a tab already shows the name."""
         if bare != self._bare:
             self._bare = bare
             for child in self.findChildren(QtWidgets.QWidget):
@@ -77,11 +77,11 @@ class DockHead(QtWidgets.QWidget):
             self.updateGeometry()
 
     def sizeHint(self) -> QSize:
-        """Return the height of the row of tabs beside it."""
+        """Return the height of the adjacent row of tabs."""
         return QSize(super().sizeHint().width(), 0 if self._bare else _HEAD_HEIGHT)
 
     def minimumSizeHint(self) -> QSize:
-        """Return no width, for the name may be cut, but the full height."""
+        """Return no minimum width, since the name may be elided, but the full height."""
         return QSize(0, 0 if self._bare else _HEAD_HEIGHT)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
@@ -101,7 +101,7 @@ class DockHead(QtWidgets.QWidget):
         return menu
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Give the pane the window for itself, or everything back."""
+        """Maximize the pane, or restore the layout."""
         self.request_maximize.emit()
 
     def _float(self) -> None:
@@ -109,20 +109,20 @@ class DockHead(QtWidgets.QWidget):
 
 
 class OwnHead(QtWidgets.QWidget):
-    """An empty head for a pane whose first row has its title."""
+    """An empty header for a pane whose first row contains its title."""
 
     request_maximize = Signal()
 
     def watch(self, pane: QtWidgets.QWidget) -> None:
-        """Handle a double click on the pane's first row as one on other heads."""
+        """Handle a double click on the pane's first row as on other headers."""
         for each in (
             pane,
             *pane.findChildren(QtWidgets.QTabBar),
-        ):  # which keep their clicks for themselves
+        ):  # which handle clicks themselves
             each.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Find the double clicks in the first row that no button of it takes."""
+        """Handle double clicks in the first row that hit no button."""
         if (
             event.type() == QEvent.Type.MouseButtonDblClick
             and isinstance(event, QMouseEvent)
@@ -135,12 +135,12 @@ class OwnHead(QtWidgets.QWidget):
 
 
 class DockedPanes(QObject):
-    """Knows the docks and nothing of why one is shown."""
+    """Manages the docks, without knowing why one is shown."""
 
-    changed = Signal()  # a pane came or went
-    request_maximize = Signal(str)  # the name of a pane
-    request_close = Signal(str)  # the name of a pane
-    toggled = Signal(str, bool)  # the name of a pane that a menu showed or hid, and which
+    changed = Signal()  # a pane was shown or hidden
+    request_maximize = Signal(str)  # name of a pane
+    request_close = Signal(str)  # name of a pane
+    toggled = Signal(str, bool)  # name of a pane that a menu showed or hid, whether it is shown
 
     def __init__(self, window: QtWidgets.QMainWindow) -> None:
         super().__init__(window)
@@ -159,7 +159,7 @@ class DockedPanes(QObject):
     # -- the panes ------------------------------------------------------------------------------
 
     def add(self, panes: dict[str, QtWidgets.QWidget | None]) -> None:
-        """Dock the panes that there are."""
+        """Create docks for the existing panes."""
         for name, words, area in PLACES:
             title = tr(words)
             pane = panes.get(name)
@@ -180,11 +180,11 @@ class DockedPanes(QObject):
             self._heads[name] = head
             self._put(name, pane)
             dock.setTitleBarWidget(head)
-            # Only known so far: a kept layout places it, or `arrange` once the window has its size.
+            # Placed by a saved layout, or by `arrange` when the window has its size.
             self._window.addDockWidget(area, dock)
 
     def fill(self, panes: dict[str, QtWidgets.QWidget]) -> None:
-        """Put panes into docks that held their places."""
+        """Put panes into their empty docks."""
         for name, pane in panes.items():
             room = self._docks[name].widget()
             self._put(name, pane)
@@ -192,7 +192,7 @@ class DockedPanes(QObject):
                 room.deleteLater()
 
     def arrange(self) -> None:
-        """Put every dock in its first place, without a width of its own yet."""
+        """Put every dock in its initial place, without setting widths."""
         last: dict[Qt.DockWidgetArea, QtWidgets.QDockWidget] = {}
         for name, _, area in PLACES:
             dock = self._docks.get(name)
@@ -206,14 +206,14 @@ class DockedPanes(QObject):
             dock.setVisible(name in FIRST)
 
     def end(self) -> None:
-        """Stop watching the docks: what happens while the window closes is not the user's doing."""
+        """Stop watching the docks: changes while the window closes are not the user's."""
         self._titles.stop()
         for dock in self._docks.values():
             dock.blockSignals(True)
-            if dock.isFloating():  # no window goes with another one by itself
+            if dock.isFloating():  # floating windows do not close with another one
                 dock.hide()
 
-    # -- where they are -------------------------------------------------------------------------
+    # -- places ---------------------------------------------------------------------------------
 
     def __getitem__(self, name: str) -> QtWidgets.QDockWidget:
         return self._docks[name]
@@ -225,29 +225,29 @@ class DockedPanes(QObject):
         return iter(self._docks)
 
     def toggles(self) -> list[QAction]:
-        """Return a switch for each dock."""
+        """Return a toggle for each dock."""
         return [dock.toggleViewAction() for dock in self._docks.values()]
 
     def places(self) -> dict[str, PanePlace]:
-        """Return the place of each pane, which the user can drag."""
+        """Return the current place of each pane, which the user may have changed."""
         return {name: self._place(dock) for name, dock in self._docks.items()}
 
     def seen(self) -> frozenset[str]:
-        """Return the panes that are not hidden; one behind the tab of another is not."""
+        """Return the panes that are not hidden or behind another tab."""
         return frozenset(name for name, dock in self._docks.items() if not dock.isHidden())
 
     def tabs_of(self, name: str) -> frozenset[str]:
-        """Return the panes that share a place with one, as tabs."""
+        """Return the panes that are tabs in the same place as a pane."""
         docks = self._window.tabifiedDockWidgets(self._docks[name])
         return frozenset(each for each, dock in self._docks.items() if dock in docks)
 
     def is_shown(self, name: str) -> bool:
-        """Return whether a pane is there to be seen."""
+        """Return whether a pane is visible."""
         dock = self._docks.get(name)
         return dock is not None and not dock.isHidden() and not self._is_behind(dock)
 
     def name_at(self, widget: QtWidgets.QWidget | None) -> str:
-        """Return the pane that a widget is in; empty for none."""
+        """Return the name of the pane that contains a widget; empty for none."""
         if widget is None:
             return ""
         return next((name for name, dock in self._docks.items() if dock.isAncestorOf(widget)), "")
@@ -257,34 +257,34 @@ class DockedPanes(QObject):
         wanted = set(names)
         return [name for name in self._docks if name in wanted]
 
-    # -- what is seen ---------------------------------------------------------------------------
+    # -- visibility -----------------------------------------------------------------------------
 
     def hide_all_but(self, names: Iterable[str]) -> None:
-        """Let no other pane be seen."""
+        """Hide all panes except the named ones."""
         for name in self._docks.keys() - set(names):
             self._docks[name].hide()
 
     def show_all(self, names: Iterable[str]) -> None:
-        """Let these panes be seen."""
+        """Show the named panes."""
         for name in self.in_order(names):
             self._docks[name].show()
 
     def give_widths(self, widths: dict[str, int]) -> None:
-        """Give panes a width in pixels, at once: what one gives back, Qt would share out."""
+        """Set widths in pixels in one call; Qt would otherwise distribute the rest."""
         docks = [self._docks[name] for name in widths]
         self._window.resizeDocks(docks, list(widths.values()), Qt.Orientation.Horizontal)
 
     def give_height(self, name: str, height: int) -> None:
-        """Give a pane a height in pixels, from the others of its column."""
+        """Set the height of a pane in pixels, at the expense of others in its column."""
         self._window.resizeDocks([self._docks[name]], [height], Qt.Orientation.Vertical)
 
     def show_titles_soon(self) -> None:
-        """Announce the visible panes, and name those that are tabs, once they are placed."""
-        # A window that is deleted without being closed takes its docks away first.
+        """Emit the visible panes, and title those that are tabs, after they are placed."""
+        # A window that is deleted without being closed deletes its docks first.
         if isValid(self._window) and self._window.isVisible():
             self._titles.start()
 
-    # -- inside ---------------------------------------------------------------------------------
+    # -- internals ------------------------------------------------------------------------------
 
     def _put(self, name: str, pane: QtWidgets.QWidget) -> None:
         if name in (RUN, CASES):
@@ -300,14 +300,14 @@ class DockedPanes(QObject):
         return _PLACES.get(self._window.dockWidgetArea(dock), PanePlace.TOP)
 
     def _is_behind(self, dock: QtWidgets.QDockWidget) -> bool:
-        """Return whether it is a tab that another one covers."""
+        """Return whether a dock is a tab behind another one."""
         return bool(self._window.tabifiedDockWidgets(dock)) and dock.visibleRegion().isEmpty()
 
     def _on_toggled(self, name: str, _: bool = False) -> None:
         self.toggled.emit(name, self._docks[name].toggleViewAction().isChecked())
 
     def _show_titles(self) -> None:
-        """Title each pane that is a tab or has a window of its own."""
+        """Title each pane that is a tab or a separate window."""
         for name, dock in self._docks.items():
             tabbed = bool(self._window.tabifiedDockWidgets(dock))
             own = None if dock.isFloating() else self._heads[name]
@@ -317,13 +317,13 @@ class DockedPanes(QObject):
             if isinstance(head, DockHead):
                 head.set_bare(tabbed)
             is_tool = dock.isFloating() and dock.windowType() == Qt.WindowType.Tool
-            if is_tool and not QtWidgets.QApplication.mouseButtons():  # else it is still dragged
+            if is_tool and not QtWidgets.QApplication.mouseButtons():  # or it is being dragged
                 _as_window(dock)
         self.changed.emit()
 
 
 def _as_window(dock: QtWidgets.QDockWidget) -> None:
-    """Make the separate window of a pane one that can be maximized and be behind others."""
+    """Let the separate window of a pane be maximized and be behind others."""
     dock.setWindowFlags(Qt.WindowType.Window)
     dock.show()
     dock.windowHandle().setTransientParent(None)  # type: ignore[arg-type]

@@ -1,7 +1,7 @@
-"""Applies a `WindowLayout` to the window, and brings back what the user left the last time.
+"""Applies a `WindowLayout` to the window, and saves and restores the layout.
 
-What is shown is decided by the value; here docks are hidden, shown and given their widths, and
-before each step the window is asked what the user did to it by hand.
+The value decides which panes are shown; this module hides, shows and resizes docks. Before each
+change, it reads the user's manual changes from the window.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ _COLUMN = ("inputs", "preview")
 class Docks(QObject):
     """The docks of one window."""
 
-    changed = Signal()  # a pane came or went
+    changed = Signal()  # a pane was shown or hidden
 
     def __init__(self, window: QMainWindow, store: QSettings) -> None:
         super().__init__(window)
@@ -43,22 +43,21 @@ class Docks(QObject):
             column=self._kept_width(_COLUMN_KEY), run=self._kept_width(_RUN_KEY)
         )
         self._together: tuple[WindowLayout, QByteArray] | None = None
-        """Layout to restore after one part had the whole window; None: the first layout."""
+        """Layout to restore after a maximized part; None for the initial layout."""
         self._has_ended = False
         self._halves = 1
         self._inputs_height = 0
         self._share = single_shot(self, self._share_column)
-        """Timer until the column is complete: before that, Qt takes a height for a share of the
-        old one."""
+        """Timer until the column is complete; before, Qt treats heights as shares of the old."""
 
     # -- the panes ------------------------------------------------------------------------------
 
     def fill(self, panes: dict[str, QWidget]) -> None:
-        """Put panes into docks that held their places."""
+        """Put panes into their empty docks."""
         self._panes.fill(panes)
 
     def add(self, panes: dict[str, QWidget | None]) -> None:
-        """Dock the panes that there are."""
+        """Create docks for the existing panes."""
         self._panes.add(panes)
 
     def __getitem__(self, name: str) -> QDockWidget:
@@ -68,28 +67,28 @@ class Docks(QObject):
         return name in self._panes
 
     def toggles(self) -> list[QAction]:
-        """Return a switch for each dock."""
+        """Return a toggle for each dock."""
         return self._panes.toggles()
 
     def name_at(self, widget: QWidget | None) -> str:
-        """Return the pane that a widget is in; empty for none."""
+        """Return the name of the pane that contains a widget; empty for none."""
         return self._panes.name_at(widget)
 
     def is_shown(self, name: str) -> bool:
-        """Return whether a pane is there to be seen."""
+        """Return whether a pane is visible."""
         return self._panes.is_shown(name)
 
     def give_height(self, name: str, height: int) -> None:
-        """Give a dock a height in pixels, from the others of its column."""
+        """Set the height of a dock in pixels, at the expense of others in its column."""
         self._panes.give_height(name, height)
 
     def fit_inputs(self, height: int) -> None:
-        """Give the inputs the height that their form wants, where the cards keep theirs."""
+        """Set the height of the inputs to that of their form, if the cards keep enough room."""
         self._inputs_height = height
         self._share.start()
 
     def show(self, name: str) -> None:
-        """Bring a pane to the front, in the room that its side gives it."""
+        """Show a pane in front, with the width of its side."""
         if name not in self._panes:
             return
         tabs = self._panes.tabs_of(name)
@@ -99,82 +98,82 @@ class Docks(QObject):
             self._focus_column()
 
     def hide(self, name: str) -> None:
-        """Take a pane away."""
+        """Hide a pane."""
         self._change(lambda layout: steps.close_pane(layout, name))
 
     # -- sides ----------------------------------------------------------------------------------
 
     def toggle_side(self) -> None:
-        """Hide the panes on the left, or bring them back."""
+        """Hide or show the panes on the left."""
         self._change(lambda layout: steps.toggle(layout, PanePlace.LEFT))
 
     def toggle_right(self) -> None:
-        """Hide the column on the right, or bring it back; in a narrow window in the editor's place.
+        """Hide or show the column on the right.
 
-        There the editor goes as the column comes: there is no room for both.
+        In a narrow window, it replaces the editor, since there is no room for both.
         """
         self._change(lambda layout: steps.toggle(layout, PanePlace.COLUMN))
         if self._layout.is_column_in_place:
             self._focus_column()
 
     def toggle_bottom(self) -> None:
-        """Hide the panel below, or bring it back."""
+        """Hide or show the panel below."""
         self._change(lambda layout: steps.toggle(layout, PanePlace.BOTTOM))
 
     def toggle_all(self) -> None:
-        """Leave nothing but the editor, or bring everything back."""
+        """Hide everything except the editor, or restore the layout."""
         self._change(steps.toggle_all)
 
     def maximize(self, name: str) -> None:
-        """Give a pane, or the editor where there is no name, the window for itself; or back."""
+        """Maximize a pane, or the editor without a name; or restore the layout."""
         self._change(lambda layout: steps.maximize(layout, name))
 
     def set_welcome(self, shown: bool) -> None:
-        """Show the welcome page with nothing around it, and everything again after it."""
+        """Show the welcome page alone, or restore the panes after it."""
         self._change(lambda layout: steps.show_welcome(layout, shown))
 
     def write(self) -> None:
-        """Give the room of the run back to its cases, or to the parts beside the editor."""
+        """Return from the run to its cases, or to the panes for editing."""
         self._change(steps.leave_run)
 
     def leave_to_window(self, name: str) -> None:
-        """Restore the parts that made room for a pane that has its own window now."""
+        """Restore the parts that made room for a pane that now has its own window."""
         if self._panes[name].isFloating():
             self._change(lambda layout: layout)
 
     @property
     def is_running(self) -> bool:
-        """Whether the run has the room on the right for itself."""
+        """Return whether the run has the right column."""
         return self._layout.has_run
 
     def show_center(self) -> None:
-        """Give the right column's place back to the editor in a narrow window."""
+        """Replace the right column by the editor in a narrow window."""
         self._change(steps.center)
 
     def show_tab(self, tab: str, *, is_prompt: bool) -> None:
-        """Show what the tab in front has beside it: its run, or else what a prompt is written with.
+        """Show the panes for the active tab: its run, or else the panes for editing.
 
         Args:
-            tab: id of what it shows; empty for none.
-            is_prompt: whether that has inputs and a preview; an experiment has neither.
+            tab: id of its content; empty for none.
+            is_prompt: whether it has inputs and a preview; an experiment has neither.
         """
         self._change(lambda layout: steps.show_tab(layout, tab, is_prompt))
 
     def set_halves(self, count: int) -> None:
-        """Set the number of editors beside each other, each of which needs its room."""
+        """Set the number of editors side by side, each of which needs room."""
         self._halves = count
         self.fit()
 
     def fit(self) -> None:
-        """Hide the panes without room beside the editor at this width, and show others again."""
+        """Hide panes that do not fit beside the editor at this width, and show others again."""
         if self._window.isVisible():
             width = self._window.width()
             self._change(lambda layout: steps.fit(layout, width, self._halves))
 
-    # -- keeping --------------------------------------------------------------------------------
+    # -- saving ---------------------------------------------------------------------------------
 
     def reset(self) -> None:
-        """Put everything in its first place."""
+        """Restore the initial layout."""
         for key in (_COLUMN_KEY, _RUN_KEY):
             self._store.remove(key)
         self._sizes = PaneSizes()
@@ -185,38 +184,38 @@ class Docks(QObject):
         self.fit()
 
     def restore(self) -> bool:
-        """Take the window's size and the docks' places of the last time, where there are any."""
+        """Restore the window's size and the docks' places, if they were saved."""
         geometry = self._store.value("geometry")
         if isinstance(geometry, QByteArray):
             self._window.restoreGeometry(geometry)
         state = self._store.value("state")
         done = isinstance(state, QByteArray) and self._window.restoreState(state, _VERSION)
         for bar in self._toolbars():
-            bar.show()  # the menus are in one; a kept layout may have been without
+            bar.show()  # the menus are in one; a saved layout may have hidden it
         if "search" in self._panes:
-            self._panes["search"].hide()  # there is nothing in it before somebody searches
+            self._panes["search"].hide()  # it is empty before a search
         self._layout = steps.restore(self._layout, self._panes.places(), self._panes.seen())
         return done
 
     def save(self) -> None:
-        """Keep the window's size and the docks' places."""
+        """Save the window's size and the docks' places."""
         with suppress(OSError):
             private_file(Path(self._store.fileName()))
         self._store.setValue("geometry", self._window.saveGeometry())
         if self._layout.is_alone and self._together is None:
-            self._store.remove("state")  # the first layout is to come, and was never seen
+            self._store.remove("state")  # the initial layout was never shown
         else:
             self._change(steps.to_keep)
             self._store.setValue("state", self._window.saveState(_VERSION))
         self._store.sync()
 
     def end(self) -> None:
-        """Stop watching the docks: what happens while the window closes is not the user's doing."""
+        """Stop watching the docks: changes while the window closes are not the user's."""
         self._has_ended = True
         self._share.stop()
         self._panes.end()
 
-    # -- from one layout to the next ------------------------------------------------------------
+    # -- changes of the layout ------------------------------------------------------------------
 
     def _observed(self) -> WindowLayout:
         return steps.observe(self._layout, self._panes.places(), self._panes.seen())
@@ -241,7 +240,7 @@ class Docks(QObject):
                 self._center().setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _leave_alone(self) -> WindowLayout:
-        """Restore the layout from before one part had the window, and return the former state."""
+        """Restore the layout from before one part was maximized, and return the previous state."""
         together, self._together = self._together, None
         self._center().show()
         self._share.start()
@@ -255,18 +254,18 @@ class Docks(QObject):
     def _apply(self, layout: WindowLayout) -> None:
         self._panes.hide_all_but(layout.shown)
         if layout.shows_center:
-            self._center().show()  # before what stands below it, which would take all its room
+            self._center().show()  # before the parts below, which would take all its room
         self._panes.show_all(layout.shown)
         self._center().setVisible(layout.shows_center)
 
     # -- widths and heights ---------------------------------------------------------------------
 
     def _measure(self, before: WindowLayout, after: WindowLayout) -> None:
-        """Keep the widths of what goes, as the user left them."""
+        """Store the user's widths of panes that are about to be hidden."""
         qt = self._window.layout()
         if before.shown == after.shown or before.is_narrow or qt is None:
             return
-        qt.activate()  # a pane that has just come has the width of no layout yet
+        qt.activate()  # a pane that was just shown does not have its final width yet
         left = self._docked(before, PanePlace.LEFT)
         column = self._docked(before, PanePlace.COLUMN)
         run = self._docked(before, PanePlace.RUN)
@@ -286,12 +285,12 @@ class Docks(QObject):
             self._store.setValue(_RUN_KEY, run.width())
 
     def _give_sizes(self, before: WindowLayout, after: WindowLayout) -> None:
-        """Give what came the size that it has of the user, from the editor."""
+        """Give shown panes the user's sizes, taken from the editor."""
         has_changed = before.shown_in(PanePlace.LEFT) != after.shown_in(PanePlace.LEFT)
         has_column_come = before.is_narrow or not before.shown_in(PanePlace.COLUMN)
         if after.is_narrow:
             if after.shows_center != before.shows_center or has_changed:
-                # It spreads over any place that gets free, and leaves the column the least.
+                # The editor expands into free room and leaves the column its minimum.
                 right = self._first(after, PanePlace.RUN) or self._first(after, PanePlace.COLUMN)
                 rest = self._window.width() - self._strip_width() - self._sizes.side
                 self._give_side(after, right, rest)
@@ -311,14 +310,14 @@ class Docks(QObject):
             self._share.start()
 
     def _give_side(self, layout: WindowLayout, other: str = "", width: int = 0) -> None:
-        """Give the side bar its width, and a pane on the right one beside it, where there is."""
+        """Set the width of the side bar, and of a pane at the right beside it, if there is one."""
         widths = dict.fromkeys(self._in(layout, PanePlace.LEFT)[:1], self._sizes.side)
         if widths and other:
             widths[other] = width
         self._panes.give_widths(widths)
 
     def _give_column(self, layout: WindowLayout) -> None:
-        """Give the column its width, and the side bar with it."""
+        """Set the widths of the column and the side bar."""
         if column := self._first(layout, PanePlace.COLUMN):
             width = self._sizes.column_in(self._window.width())
             side = dict.fromkeys(self._in(layout, PanePlace.LEFT)[:1], self._sizes.side)
@@ -337,7 +336,7 @@ class Docks(QObject):
             self._panes.give_widths({layout.wide: self._sizes.run_in(width, layout.halves)})
 
     def _is_spread(self, layout: WindowLayout) -> bool:
-        """Return whether the column still has the width of the editor's place."""
+        """Return whether the column still has the width of the editor."""
         column = self._docked(layout, PanePlace.COLUMN)
         return column is not None and self._is_wide(column)
 
@@ -356,7 +355,7 @@ class Docks(QObject):
         if "preview" in self._panes:
             self._give_column(first)
 
-    # -- inside ---------------------------------------------------------------------------------
+    # -- internals ------------------------------------------------------------------------------
 
     def _in(self, layout: WindowLayout, place: PanePlace) -> list[str]:
         return self._panes.in_order(layout.shown_in(place))
@@ -365,7 +364,7 @@ class Docks(QObject):
         return next(iter(self._in(layout, place)), "")
 
     def _docked(self, layout: WindowLayout, place: PanePlace) -> QDockWidget | None:
-        """Return the first dock that a layout had in a place, unless it is its own window now."""
+        """Return the first dock that a layout had in a place, unless it is a window now."""
         docks = (self._panes[name] for name in self._in(layout, place))
         return next((dock for dock in docks if not dock.isFloating()), None)
 
@@ -375,19 +374,19 @@ class Docks(QObject):
         return center
 
     def _focus_column(self) -> None:
-        """Give the keyboard to the pane in the editor's place."""
+        """Focus the pane that replaces the editor."""
         place = PanePlace.RUN if self._layout.has_run else PanePlace.COLUMN
         pane = self._panes[self._first(self._layout, place)].widget()
         if pane is not None:
             pane.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _strip_width(self) -> int:
-        """Return the width of the icons at the left edge."""
+        """Return the width of the icon strip at the left edge."""
         left = Qt.ToolBarArea.LeftToolBarArea
         return sum(bar.width() for bar in self._toolbars() if self._window.toolBarArea(bar) == left)
 
     def _toolbars(self) -> list[QToolBar]:
-        # Not of the whole tree: each widget that is looked at gets a Python object.
+        # Not of the whole tree: each visited widget gets a Python object.
         near = Qt.FindChildOption.FindDirectChildrenOnly
         return self._window.findChildren(QToolBar, options=near)
 

@@ -1,4 +1,4 @@
-"""The prompts that come with the studio, and how one of them is offered."""
+"""The bundled prompts, and the card that offers one."""
 
 import re
 from dataclasses import dataclass
@@ -36,23 +36,23 @@ _ICONS = {
 
 @dataclass(frozen=True, slots=True)
 class BundledPrompt:
-    """A prompt that comes with the studio."""
+    """A bundled prompt."""
 
     path: Path
     """Path of the example."""
 
     name: str
-    """Its `name`."""
+    """`name` of the prompt."""
 
     description: str
-    """Its `description`."""
+    """`description` of the prompt."""
 
 
 def bundled(folder: str) -> tuple[BundledPrompt, ...]:
     """Return the prompts of `resources/<folder>`, the simplest first."""
     found = []
     for path in resource(folder).glob("*.prompty"):
-        # Only two lines are wanted here; the parser is not needed before the first paint.
+        # Only two lines are needed; the parser is not loaded before the first paint.
         head = read_text(path)[:2000].split("\n---", 1)[0]
         fields = dict(reversed(_FIELD.findall(head)))
         name = fields.get("name", path.stem).removeprefix("New ")
@@ -64,12 +64,12 @@ def bundled(folder: str) -> tuple[BundledPrompt, ...]:
 
 
 def icon_of(prompt: BundledPrompt) -> str:
-    """Return the name of its drawing."""
+    """Return the name of its icon."""
     return _ICONS.get(prompt.path.stem, "file-text")
 
 
 class ExampleCard(QPushButton):
-    """An example with its name and what it shows; opens it, or runs it at once."""
+    """Card of an example with name and description; opens or runs it."""
 
     def __init__(self, example: BundledPrompt) -> None:
         super().__init__()
@@ -111,5 +111,5 @@ class ExampleCard(QPushButton):
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """Return the height of the labels in that width."""
+        """Return the height of the labels at a width."""
         return self._row.totalHeightForWidth(width)

@@ -1,11 +1,11 @@
-"""The panes around the editor, as a value: no Qt, and no width but the window's own.
+"""The layout of the panes around the editor as a value, without Qt.
 
-What the user wants (which panes are open, which side its key has closed, what has the window for
-itself) is kept apart from what just is (a run has the column, an experiment is looked at, the
-window is narrow). What is seen follows from both in one place, `WindowLayout.shown`; so what goes
-away for a reason is back when the reason is gone, in whatever order reasons come and go.
+The user's wishes (open panes, sides closed by a key, a maximized part) are separate from current
+conditions (a run has the column, an experiment is active, the window is narrow).
+`WindowLayout.shown` computes the visible panes from both, so panes return when the condition that
+hid them ends, in any order.
 
-How wide and high panes are, in pixels: what the user gave them, within the window's room.
+The module also computes the sizes of panes in pixels: the user's sizes, limited by the window.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,34 +13,34 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
 LEAST_RUN = 560
-"""Minimum width of the run, in pixels; its rows are cut at their ends before the editor is."""
+"""Minimum width of the run, in pixels; its rows are elided before the editor is."""
 LEAST_HALF = 320
-"""Of an editor that is split: the side bar is its icons before a half is narrower than this."""
+"""Minimum width of each half of a split editor, in pixels; the side bar collapses before that."""
 SIDE_WIDTH = 248
 BOTTOM_HEIGHT = 200
 _LEAST_EDITOR = 360
-"""Beside a run and the side bar: a pane that comes takes its room from the run."""
+"""Minimum width in pixels beside a run and the side bar; the run makes room for panes."""
 _COLUMN_WIDTH, _COLUMN_WIDTH_SMALL = 440, 400
 _WIDE = 1400
 _RUN_SHARE = 0.6
 _MOST = 0.75
 """Maximum share of the window's width for the right side."""
 _MOST_INPUTS = 0.28
-"""Of the window's height: the cards below need the rest."""
+"""Maximum share of the window's height for the inputs, so that the cards below have room."""
 
 
 @dataclass(frozen=True, slots=True)
 class PaneSizes:
-    """The sizes that the user gave, in pixels; widths, but for the panel below the editor."""
+    """Sizes set by the user in pixels: widths, except for the panel below the editor."""
 
     side: int = SIDE_WIDTH
-    """Of the side bar while writing; a pane that needs more takes it."""
+    """Width of the side bar while editing; a pane that needs more gets it."""
     column: int | None = None
-    """Of the right column while writing; none: the usual one."""
+    """Width of the right column while editing; None for the default."""
     bottom: int = BOTTOM_HEIGHT
     """Height of the panel below the editor."""
     run: int | None = None
-    """Of a run beside the editor alone; none: the usual one."""
+    """Width of a run beside the editor without a side bar; None for the default."""
 
     def column_in(self, window: int) -> int:
         """Return the column's width beside the editor.
@@ -52,17 +52,17 @@ class PaneSizes:
         return min(usual if self.column is None else self.column, int(window * _MOST))
 
     def run_in(self, window: int, halves: int) -> int:
-        """Return the run's width beside so many halves of the editor, and no side bar."""
+        """Return the run's width beside a number of editor halves, without a side bar."""
         usual = max(LEAST_RUN, int(window * _RUN_SHARE) - (halves - 1) * LEAST_HALF // 2)
         return min(usual if self.run is None else self.run, int(window * _MOST))
 
     def beside_run(self, window: int, strip: int, least: int) -> tuple[int, int]:
-        """Return the widths of the side bar and of the run beside it: the editor keeps its room.
+        """Return the widths of the side bar and of the run beside it; the editor keeps its minimum.
 
         Args:
             window: the window's width in pixels.
-            strip: the width of the icons at the left edge.
-            least: what the pane of the side bar needs.
+            strip: width of the icon strip at the left edge.
+            least: minimum width of the side bar's pane.
         """
         side = max(self.side, least)
         room = window - strip - side - _LEAST_EDITOR
@@ -70,21 +70,21 @@ class PaneSizes:
 
 
 def inputs_height(wanted: int, window: int) -> int:
-    """Return the height of the inputs above the preview: what their form wants, or their share."""
+    """Return the height of the inputs above the preview: their form's, at most their share."""
     return min(wanted, int(window * _MOST_INPUTS))
 
 
 NARROW = 1100
-"""Below this width the right column takes the place of the editor, and goes back, by a key."""
+"""Width below which a key toggles between the editor and the right column."""
 VERY_NARROW = 1000
-"""Below this width the side bar is its icons, until one is pressed."""
+"""Width below which the side bar is only its icons until one is pressed."""
 WIDE = 1440
-"""Every pane has its room at this width."""
+"""Width at which every pane fits."""
 
 EDITOR = "editor"
-"""Name of the maximized part if it is no pane."""
+"""Name of the maximized part if it is not a pane."""
 RUN, CASES = "run", "cases"
-"""The panes of which one has the right column for itself while it is looked at."""
+"""Panes that have the right column alone while they are shown."""
 FIRST = ("files", "inputs", "preview")
 """Panes at the first start."""
 
@@ -95,52 +95,52 @@ class PanePlace(Enum):
     LEFT = auto()
     """The side bar: one pane at a time."""
     COLUMN = auto()
-    """The right side, with inputs and preview while writing."""
+    """The right side while editing, with inputs and preview."""
     RUN = auto()
-    """The right, while a run has it for itself."""
+    """The right side while a run has it alone."""
     BOTTOM = auto()
     """Below the editor: one pane at a time."""
     TOP = auto()
-    """Above the editor: nothing, unless the user puts something there."""
+    """Above the editor: empty, unless the user moves a pane there."""
     WINDOW = auto()
-    """A window of its own."""
+    """A separate window."""
 
 
 class AsideFor(Enum):
     """The reason why a place is empty although its panes are open."""
 
     WELCOME = auto()
-    """The welcome page has nothing around it."""
+    """The welcome page is shown without panes."""
     RUN = auto()
-    """A run has the room."""
+    """A run needs the room."""
     WIDTH = auto()
-    """The window, or what the halves of the editor leave of it, has no room."""
+    """The window, or its part beside the editor's halves, has no room."""
     EXPERIMENT = auto()
-    """It has no inputs and no preview."""
+    """An experiment has no inputs and no preview."""
 
 
 RIGHT = frozenset({PanePlace.COLUMN, PanePlace.RUN})
-"""Places at the right of the editor, or in a narrow window in its place."""
+"""Places at the right of the editor, which replace it in a narrow window."""
 
 
 @dataclass(frozen=True, slots=True)
 class WindowLayout:
-    """The wishes of the user for the panes, the present limits, and the resulting visibility."""
+    """The user's wishes for the panes, the current conditions, and the resulting visibility."""
 
     places: Mapping[str, PanePlace] = field(default_factory=dict)
-    """Every pane of the window with its place; the right is `COLUMN` here, also for a run."""
+    """Place of every pane; here the right side is always `COLUMN`, even for a run."""
     open: frozenset[str] = frozenset()
-    """The panes that are open while writing: the layout that a later start brings back."""
+    """The panes that are open while editing, which are restored at the next start."""
     closed: frozenset[PanePlace] = frozenset()
-    """The places that their key has closed; their panes stay open behind it."""
+    """The places that the user closed by their key; their panes stay open behind it."""
     asked: frozenset[PanePlace] = frozenset()
-    """The places that the user wants to see although something puts them aside."""
+    """The places that the user wants to see although a condition hides them."""
     tab: str = ""
-    """Id of what the tab in front shows; empty for none."""
+    """Id of the active tab's content; empty for none."""
     running: Mapping[str, str] = field(default_factory=dict)
-    """The run or the cases, which have the right column for themselves, by tab."""
+    """The run or the cases that have the right column alone, by tab."""
     covered: frozenset[str] = frozenset()
-    """The tabs whose cases a run of theirs has the place of."""
+    """The tabs whose cases are covered by a run."""
     maximized: str = ""
     """Maximized pane, or `EDITOR`; empty if none."""
     is_prompt: bool = True
@@ -148,25 +148,25 @@ class WindowLayout:
     is_welcome: bool = False
     """Whether the welcome page is shown with nothing around it."""
     width: int = WIDE
-    """Of the window, in pixels."""
+    """Width of the window, in pixels."""
     halves: int = 1
     """Number of editors beside each other."""
 
-    # -- what is seen ---------------------------------------------------------------------------
+    # -- visibility -----------------------------------------------------------------------------
 
     @property
     def has_run(self) -> bool:
-        """Whether the run, or the cases, of the tab in front have the right column."""
+        """Whether the active tab's run or cases have the right column."""
         return bool(self.wide)
 
     @property
     def wide(self) -> str:
-        """The pane that has the right column for itself; empty for none."""
+        """The pane that has the right column alone; empty for none."""
         return self.running.get(self.tab, "")
 
     @property
     def shown(self) -> frozenset[str]:
-        """The panes that are there to be seen."""
+        """The visible panes."""
         if self.maximized:
             own = self.open_in(PanePlace.WINDOW)
             return own | ({self.maximized} & self.places.keys())
@@ -175,38 +175,38 @@ class WindowLayout:
 
     @property
     def shows_center(self) -> bool:
-        """Return whether the editor, or the part in its place, is visible."""
+        """Return whether the editor is visible, or the part that replaces it."""
         return self.maximized in ("", EDITOR) and not self.is_column_in_place
 
     @property
     def is_column_in_place(self) -> bool:
-        """Return whether the right column is in the editor's place, in a narrow window."""
+        """Return whether the right column replaces the editor, in a narrow window."""
         if self.is_alone or not self.is_narrow:
             return False
         return any(self.open_in(place) for place in self.asked & RIGHT)
 
     @property
     def is_alone(self) -> bool:
-        """Whether one part has the window for itself."""
+        """Whether one part is maximized."""
         return bool(self.maximized) or self.is_welcome
 
     @property
     def is_narrow(self) -> bool:
-        """Whether the editor and the right column have no room beside each other."""
+        """Whether the editor and the right column do not fit side by side."""
         return self.width < NARROW
 
     def place_of(self, name: str) -> PanePlace:
-        """Return the present place of a pane."""
+        """Return the current place of a pane."""
         place = self.places[name]
         is_run = name == self.wide and place is PanePlace.COLUMN
         return PanePlace.RUN if is_run else place
 
     def shown_in(self, place: PanePlace) -> frozenset[str]:
-        """Return the panes of a place that are there to be seen."""
+        """Return the visible panes of a place."""
         return frozenset(name for name in self.shown if self.place_of(name) is place)
 
     def aside(self, place: PanePlace) -> AsideFor | None:
-        """Return why a place is empty unless it is asked for; nothing where it has its room."""
+        """Return why a place is empty unless the user asks for it; None if it has room."""
         if place is PanePlace.WINDOW:
             return None
         if self.is_welcome:
@@ -224,17 +224,17 @@ class WindowLayout:
         return AsideFor.EXPERIMENT if is_column and not self.is_prompt else None
 
     def open_in(self, place: PanePlace) -> frozenset[str]:
-        """Return the panes that are open in a place, seen or not."""
+        """Return the open panes of a place, visible or not."""
         here = (name for name in self.places if self.place_of(name) is place)
         return frozenset(here if place is PanePlace.RUN else self.open.intersection(here))
 
     def _has_room(self, place: PanePlace) -> bool:
         if place is PanePlace.BOTTOM and self.is_column_in_place:
-            return False  # it belongs below the text, and is no column of its own
+            return False  # it belongs below the text, not in the column
         return place in self.asked if self.aside(place) else place not in self.closed
 
 
-# From one layout of the window to the next: what the user asks for, and what happens meanwhile.
+# Transitions between layouts: the user's commands and changed conditions.
 
 _USUAL = {
     PanePlace.LEFT: ("files",),
@@ -243,16 +243,16 @@ _USUAL = {
 }
 """Panes that the key of an empty side opens."""
 
-# -- what the user does -------------------------------------------------------------------------
+# -- commands of the user -----------------------------------------------------------------------
 
 
 def ask_for(layout: WindowLayout, name: str, tabs: Iterable[str] = ()) -> WindowLayout:
-    """Return the layout after the user asked for a pane.
+    """Return the layout after the user opened a pane.
 
     Args:
-        layout: as it is.
+        layout: current layout.
         name: the pane.
-        tabs: the panes that share its place as tabs, which may stay.
+        tabs: panes that share its place as tabs and may stay.
     """
     if name not in layout.places or layout.maximized == name:
         return layout
@@ -269,7 +269,7 @@ def ask_for(layout: WindowLayout, name: str, tabs: Iterable[str] = ()) -> Window
 
 
 def close_pane(layout: WindowLayout, name: str) -> WindowLayout:
-    """Return the layout after the user closed a pane that was shown."""
+    """Return the layout after the user closed a visible pane."""
     if name not in layout.shown:
         return layout
     place = layout.place_of(name)
@@ -287,7 +287,7 @@ def toggle(layout: WindowLayout, side: PanePlace) -> WindowLayout:
     layout = replace(layout, maximized="")
     place = PanePlace.RUN if side is PanePlace.COLUMN and layout.has_run else side
     if layout.shown_in(place):
-        # Beside an experiment the column is the one of writing, and closed for both.
+        # Beside an experiment, the column is that of editing, and it is closed for both.
         is_closed = layout.aside(place) in (None, AsideFor.EXPERIMENT)
         closed = layout.closed | {place} if is_closed else layout.closed
         return replace(layout, asked=layout.asked - {place}, closed=closed)
@@ -298,12 +298,12 @@ def toggle(layout: WindowLayout, side: PanePlace) -> WindowLayout:
 
 
 def toggle_all(layout: WindowLayout) -> WindowLayout:
-    """Leave nothing but the editor, or bring everything back."""
+    """Hide everything except the editor, or restore the layout."""
     return bring_back(layout) if layout.is_alone else replace(layout, maximized=EDITOR)
 
 
 def maximize(layout: WindowLayout, name: str) -> WindowLayout:
-    """Give a pane, or the editor where there is no name, the window for itself; or back."""
+    """Maximize a pane, or the editor without a name; or restore the layout."""
     if layout.maximized:
         return replace(layout, maximized="")
     has_own_window = layout.places.get(name) is PanePlace.WINDOW
@@ -313,12 +313,12 @@ def maximize(layout: WindowLayout, name: str) -> WindowLayout:
 
 
 def bring_back(layout: WindowLayout) -> WindowLayout:
-    """Return the layout in which nothing has the window for itself any more."""
+    """Return the layout without a maximized part."""
     return _lapsed(layout, replace(layout, maximized="", is_welcome=False))
 
 
 def end_run(layout: WindowLayout) -> WindowLayout:
-    """Give the run's room back to the parts beside the editor while writing."""
+    """Return from the run to the panes for editing."""
     if not layout.has_run:
         return layout
     is_alone = layout.maximized == layout.wide
@@ -332,20 +332,20 @@ def end_run(layout: WindowLayout) -> WindowLayout:
 
 
 def leave_run(layout: WindowLayout) -> WindowLayout:
-    """Go back to the cases that the run was opened from, or else to writing."""
+    """Return to the cases from which the run was opened, or else to editing."""
     return _alone(layout, CASES) if layout.tab in layout.covered else end_run(layout)
 
 
 def center(layout: WindowLayout) -> WindowLayout:
-    """Return the layout with the editor in the right column's place, in a narrow window."""
+    """Return the layout with the editor instead of the right column, in a narrow window."""
     return replace(layout, asked=layout.asked - RIGHT) if layout.is_narrow else layout
 
 
-# -- what happens -------------------------------------------------------------------------------
+# -- changed conditions -------------------------------------------------------------------------
 
 
 def show_tab(layout: WindowLayout, tab: str, is_prompt: bool) -> WindowLayout:
-    """Return the layout with another tab in front, a prompt or an experiment; its run with it."""
+    """Return the layout with another active tab, a prompt or an experiment, and its run."""
     after = replace(layout, tab=tab, is_prompt=is_prompt)
     if layout.maximized and layout.maximized == layout.wide != after.wide:
         after = replace(after, maximized="")
@@ -353,31 +353,31 @@ def show_tab(layout: WindowLayout, tab: str, is_prompt: bool) -> WindowLayout:
 
 
 def show_welcome(layout: WindowLayout, is_welcome: bool) -> WindowLayout:
-    """Return the layout with the welcome page, or with something else in its place."""
+    """Return the layout with the welcome page, or with a document in its place."""
     return _lapsed(layout, replace(layout, is_welcome=is_welcome))
 
 
 def fit(layout: WindowLayout, width: int, halves: int) -> WindowLayout:
-    """Return the layout at a width in pixels, the rest of which so many editors share."""
+    """Return the layout at a width in pixels with a number of editors."""
     return _lapsed(layout, replace(layout, width=width, halves=halves))
 
 
 def observe(
     layout: WindowLayout, places: Mapping[str, PanePlace], seen: frozenset[str]
 ) -> WindowLayout:
-    """Apply manual changes: panes dragged elsewhere, windows closed.
+    """Apply the user's manual changes: moved panes, closed windows.
 
     Args:
-        layout: as it was made last.
-        places: where the panes are now.
-        seen: those that are there to be seen.
+        layout: layout that was applied last.
+        places: current places of the panes.
+        seen: the visible panes.
     """
     come = seen - layout.shown
     for name in layout.shown - seen:
         layout = close_pane(layout, name)
     layout = _lapsed(layout, replace(layout, places=dict(places)))
     if layout.has_run and places.get(layout.wide) is not PanePlace.COLUMN:
-        # A pane as others now: what stood aside for it comes back.
+        # It is now an ordinary pane: parts that made room for it return.
         kept = layout.open | {layout.wide}
         layout = _lapsed(layout, replace(layout, running={}, open=kept))
     for name in come & places.keys():
@@ -386,11 +386,11 @@ def observe(
     return layout
 
 
-# -- from one start to the next -----------------------------------------------------------------
+# -- saved layouts ------------------------------------------------------------------------------
 
 
 def reset(layout: WindowLayout) -> WindowLayout:
-    """Return the layout of the first start; maximized panes and the like stay so."""
+    """Return the initial layout with the current conditions."""
     return restore(layout, layout.places, frozenset(FIRST) & layout.places.keys())
 
 
@@ -410,7 +410,7 @@ def restore(
 
 
 def to_keep(layout: WindowLayout) -> WindowLayout:
-    """Return the layout of writing, even if one pane fills the window at the end."""
+    """Return the layout of editing, even if one pane fills the window at the end."""
     return replace(
         end_run(layout),
         running={},
@@ -423,17 +423,17 @@ def to_keep(layout: WindowLayout) -> WindowLayout:
     )
 
 
-# -- inside -------------------------------------------------------------------------------------
+# -- internals ----------------------------------------------------------------------------------
 
 
 def _lapsed(before: WindowLayout, after: WindowLayout) -> WindowLayout:
-    """Drop requests whose reason is gone."""
+    """Remove requests whose reason no longer applies."""
     same = (place for place in after.asked if after.aside(place) is before.aside(place))
     return replace(after, asked=frozenset(same))
 
 
 def _alone(layout: WindowLayout, name: str) -> WindowLayout:
-    """Return the layout in which the run or the cases have the right column for themselves."""
+    """Return the layout in which the run or the cases have the right column alone."""
     running = {**layout.running, layout.tab: name}
     covered = layout.covered - {layout.tab}
     if name == RUN and (layout.wide == CASES or layout.tab in layout.covered):
@@ -450,7 +450,7 @@ def _ask_column(layout: WindowLayout, name: str) -> WindowLayout:
 
 
 def _let_see(layout: WindowLayout, place: PanePlace) -> WindowLayout:
-    """Open a place, and ask for it where something puts it aside."""
+    """Open a place, and request it if a condition hides it."""
     if place is PanePlace.BOTTOM and layout.is_column_in_place:
         layout = center(layout)
     asked = layout.asked | {place} if layout.aside(place) else layout.asked

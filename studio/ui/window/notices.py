@@ -1,6 +1,6 @@
-"""Notices in the editor's corner: what happened, where, what to do.
+"""Notifications in the editor's corner: what happened, where, and what to do.
 
-With the setting on, the desktop shows them, too, while another window is in front.
+If enabled, the desktop also shows them while another window is active.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MARKS = {
     "warning": ("triangle-alert", 18, "warning"),
     "error": ("circle-x", 18, "error"),
 }
-"""Icon, size and tone of each weight."""
+"""Icon, size and tone of each severity."""
 
 _SECONDS = {"info": 5, "success": 5}
 _WIDTH, _LEAST = 400, 280
@@ -32,13 +32,13 @@ _MOST = 4
 _MARGIN = 16
 _STATUS_LINE = 28
 _MOST_SHARE = 0.4
-"""Of the window's height: older notices wait behind a button where there is no room for them."""
+"""Maximum share of the window's height; older notifications wait behind a button."""
 
 _SHOWN_MS = 20_000
 
 
 class NoticeArea(QtWidgets.QWidget):
-    """A pile of cards over the editor's lower right corner; each can be closed by hand."""
+    """Cards over the editor's lower right corner, each of which can be closed."""
 
     def __init__(self, window: QtWidgets.QWidget, messages: Notifications) -> None:
         super().__init__(window)
@@ -56,17 +56,17 @@ class NoticeArea(QtWidgets.QWidget):
 
     @property
     def notices(self) -> list[Notification]:
-        """Return the shown notices, the oldest first."""
+        """Return the shown notifications, the oldest first."""
         return [card.notice for card in self._cards]
 
     def show_notice(self, notice: Notification) -> None:
-        """Add a card; one with the same key or the same words takes the old one's place."""
+        """Add a card; it replaces one with the same key or text."""
         for card in list(self._cards):
             same = notice.key and card.notice.key == notice.key
             if same or card.notice == notice:
                 self._remove(card)
         if not self._cards and (center := self._center()) is not None:
-            center.installEventFilter(self)  # a filter that is there already is not set twice
+            center.installEventFilter(self)  # an installed filter is not installed twice
         while len(self._cards) >= _MOST:
             self._remove(self._cards[0])
         card = _Card(notice, self)
@@ -79,12 +79,12 @@ class NoticeArea(QtWidgets.QWidget):
         self._place()
 
     def clear(self) -> None:
-        """Take all cards away."""
+        """Remove all cards."""
         for card in list(self._cards):
             self._remove(card)
 
     def withdraw(self, key: str) -> None:
-        """Take back the notice with that key."""
+        """Remove the notification with a key."""
         for card in list(self._cards):
             if key and card.notice.key == key:
                 self._remove(card)
@@ -117,7 +117,7 @@ class NoticeArea(QtWidgets.QWidget):
         self.raise_()
 
     def _room(self) -> QRect:
-        """Return the area of the cards: over the editor, because the panes stay readable."""
+        """Return the area of the cards: over the editor, so that panes stay readable."""
         center, inside = self._center(), self._inside()
         if center is None or center.isHidden() or center.width() < _LEAST:
             return inside
@@ -134,7 +134,7 @@ class NoticeArea(QtWidgets.QWidget):
         )
 
     def _share_room(self, width: int) -> list[int]:
-        """Show the newest notices that there is room for; gives the heights of what is shown."""
+        """Show the newest notifications that fit; return the heights of the shown ones."""
         most = self._window.height() * _MOST_SHARE
         heights: list[int] = []
         waiting = 0
@@ -216,7 +216,7 @@ class _Card(QtWidgets.QFrame):
 
 
 class DesktopNotice(QObject):
-    """Notifies by the desktop's tray, which exists only while there is a notice."""
+    """Sends a notification through the desktop's tray icon, which exists only meanwhile."""
 
     def __init__(self, window: QtWidgets.QWidget) -> None:
         super().__init__(window)
@@ -225,7 +225,7 @@ class DesktopNotice(QObject):
         self._over = single_shot(self, self._hide)
 
     def tell(self, head: str, text: str) -> bool:
-        """Show a notice; returns whether the desktop took it while the window was not in front."""
+        """Show a notification if the window is inactive; return whether the desktop accepted it."""
         if self._window.isActiveWindow() or not QtWidgets.QSystemTrayIcon.isSystemTrayAvailable():
             return False
         if self._tray is None:

@@ -1,4 +1,4 @@
-"""The command palette: one field that finds commands, files and symbols."""
+"""The command palette: a field that finds commands, files and symbols."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,34 +15,34 @@ _WIDTH = 620
 _ROW = 34
 _ROWS = 11
 _BEFORE_DETAIL = 52
-"""Pixels of a row that are neither text nor detail: its icon, margins, and a gap between."""
+"""Pixels of a row beside text and detail: icon, margins and a gap."""
 
 
 @dataclass(frozen=True, slots=True)
 class PaletteItem:
-    """One line of the palette."""
+    """An item of the palette."""
 
     text: str
-    """Text of the choice."""
+    """Text of the item."""
 
     act: Callable[[], object]
-    """Function that is called when it is chosen."""
+    """Function that is called when the item is chosen."""
 
     detail: str = ""
-    """Shown at the right: a shortcut, a folder."""
+    """Text at the right: a shortcut, a folder."""
 
     icon: QIcon | None = None
-    """Shown at the left."""
+    """Icon at the left."""
 
     enabled: bool = True
-    """Whether it can be chosen now; others are shown faint, last."""
+    """Whether it can be chosen now; other items are gray and last."""
 
     lead: int = 0
-    """Points beside those of the text, for what is looked for more often."""
+    """Extra points for items that are searched for more often."""
 
 
 class CommandPalette(QtWidgets.QFrame):
-    """Floats over the window; typing filters, Enter chooses, Esc leaves."""
+    """Popup over the window; typing filters, Enter chooses, Esc closes it."""
 
     closed = Signal()
 
@@ -52,7 +52,7 @@ class CommandPalette(QtWidgets.QFrame):
         self.setObjectName("palette")
         self._choices: Sequence[PaletteItem] = ()
         self._make: Callable[[str], Sequence[PaletteItem]] | None = None
-        """Builds the choices for typed text, if they are not given."""
+        """Builds the items for typed text, if they are not given."""
         self._before: QtWidgets.QWidget | None = None
         self._field = named(QtWidgets.QLineEdit(), tr("Search"))
         self._list = named(QtWidgets.QListWidget(), tr("Results"))
@@ -79,7 +79,7 @@ class CommandPalette(QtWidgets.QFrame):
         self.hide()
 
     def ask(self, prompt: str, choices: Sequence[PaletteItem]) -> None:
-        """Open with these choices."""
+        """Open the palette with items."""
         self._choices, self._make = choices, None
         self._empty.setText(tr("Nothing fits. Try fewer letters."))
         self._before = self.window().focusWidget()
@@ -91,13 +91,13 @@ class CommandPalette(QtWidgets.QFrame):
         self._field.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def ask_typed(self, prompt: str, choices: Callable[[str], Sequence[PaletteItem]]) -> None:
-        """Open with choices that are made of what is typed."""
+        """Open the palette with items that depend on the typed text."""
         self.ask(prompt, ())
         self._make = choices
         self._empty.setText(prompt)
 
     def leave(self) -> None:
-        """Close without choosing; the keyboard goes back to where it was."""
+        """Close without a choice; the focus returns to its previous widget."""
         self.hide()
         if self._before is not None and self._before.isVisible():
             self._before.setFocus(Qt.FocusReason.PopupFocusReason)
@@ -143,7 +143,7 @@ class CommandPalette(QtWidgets.QFrame):
         choice.act()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Move in the list at the keys that the field does not use."""
+        """Handle the keys that move in the list and are not used by the field."""
         if event.type() == QEvent.Type.FocusOut and self.isVisible() and not self.hasFocus():
             self.hide()
             self.closed.emit()
@@ -170,7 +170,7 @@ class CommandPalette(QtWidgets.QFrame):
 
 
 def _points(query: str, choice: PaletteItem) -> int | None:
-    """Score a choice by its text, or by folder and text where a path is typed."""
+    """Score an item by its text, or by folder and text if a path is typed."""
     points = score(query, choice.text)
     if points is None and "/" in query:
         points = score(query, f"{choice.detail}/{choice.text}")
@@ -197,7 +197,7 @@ class _Rows(QtWidgets.QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QtWidgets.QStyleOptionViewItem, index: object
     ) -> None:
-        """Paint the text, then the detail in a quieter color."""
+        """Paint the text, then the detail in a muted color."""
         super().paint(painter, option, index)  # type: ignore[arg-type]
         choice: PaletteItem = index.data(Qt.ItemDataRole.UserRole)  # type: ignore[attr-defined]
         if not choice.detail:
@@ -209,7 +209,7 @@ class _Rows(QtWidgets.QStyledItemDelegate):
         if chosen:
             painter.setPen(option.palette.color(QPalette.ColorRole.Text))
         room = detail_room(option.rect, option.fontMetrics.horizontalAdvance(choice.text))
-        # What does not fit is cut, and never painted over the text; the tool tip has all of it.
+        # Text that does not fit is elided, never painted over; the tooltip has all of it.
         shown = option.fontMetrics.elidedText(
             choice.detail, Qt.TextElideMode.ElideRight, room.width()
         )

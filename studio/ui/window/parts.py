@@ -1,4 +1,4 @@
-"""The parts of one window, handed to what works with them."""
+"""The parts of one window, which are passed to objects that work with them."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WindowParts:
-    """The parts of the window that commands, dialogs and coordinators get."""
+    """The parts of the window for commands, dialogs and coordinators."""
 
     widget: QWidget
-    """The window as the parent of dialogs; nothing else is asked of it."""
+    """The window, only as the parent of dialogs."""
 
     services: Services
     """Settings, messages, folders, unsaved text."""
@@ -50,13 +50,13 @@ class WindowParts:
     """The panes around the prompts."""
 
     status: StatusBar
-    """The line below."""
+    """The status bar."""
 
     toolbar: QToolBar
-    """The bar above."""
+    """The toolbar."""
 
     run_buttons: RunButtons
-    """The buttons of the run in it."""
+    """The run buttons in the toolbar."""
 
     model_button: ModelButton
     """The model in the toolbar."""
@@ -66,16 +66,16 @@ class WindowParts:
 
     @property
     def messages(self) -> Notifications:
-        """Return the road of notices to the user."""
+        """Return the notifications to the user."""
         return self.services.messages
 
 
-# The panes that others build and the window docks.
+# The panes, which are created elsewhere and docked by the window.
 
 
 @dataclass(frozen=True, slots=True)
 class Panes:
-    """Ready panes; one that is None gets no dock."""
+    """Existing panes; one that is None gets no dock."""
 
     preview: PreviewPane | None = None
     """Messages, request and variables of the unsaved text."""
@@ -84,10 +84,10 @@ class Panes:
     """The form of the declared inputs."""
 
     tools: ToolsPane | None = None
-    """The tools a model would get."""
+    """The tools that a model would get."""
 
     run: RunPane | None = None
-    """The run, one visible step at a time."""
+    """The run, step by step."""
 
     history: HistoryPane | None = None
-    """Runs of the past."""
+    """Past runs."""

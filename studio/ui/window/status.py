@@ -1,4 +1,4 @@
-"""The status bar: place, dialect, problems, tokens, speed, run."""
+"""The status bar: position, dialect, problems, tokens, speed, run."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ _DIALECTS = {
 
 
 _MOST_OF_A_RUN = 48
-"""Characters; a problem's whole sentence would push the other cells out of the window."""
+"""Maximum characters of the run's text; a whole sentence would push other cells out."""
 _LEAST_OF_A_RUN = 16
-"""Characters; before fewer are left of it, cells go that say what seldom changes."""
+"""Minimum characters of the run's text; below that, cells that seldom change are hidden."""
 _BESIDE = 6
 """Pixels that Qt leaves beside a cell."""
 _SPARE = 24
-"""Pixels that a cell may be wider than its words."""
+"""Pixels by which a cell may be wider than its text."""
 
 
 class StatusBar(QStatusBar):
-    """Flat buttons; each says more in its tip, and some lead somewhere."""
+    """Flat buttons with tooltips; some go to other parts of the window."""
 
-    request_trust = Signal(QPoint)  # where a menu belongs, on the screen
+    request_trust = Signal(QPoint)  # position of the menu on the screen
 
     def __init__(self) -> None:
         super().__init__()
         self._problem_counts = (0, 0, 0)
         self._run_text = ("", "")
         self.setSizeGripEnabled(False)
-        self.setMinimumWidth(1)  # the cells yield, not the window
+        self.setMinimumWidth(1)  # the cells shrink, not the window
         self._cells: list[QToolButton] = []
         self.place = self._cell(tr("Line and column"), permanent=False)
         self._dialect = self._cell(tr("Dialect"), permanent=False)
@@ -59,9 +59,9 @@ class StatusBar(QStatusBar):
         self._tokens = self._cell(tr("Tokens"), permanent=True)
         self._speed = self._cell(tr("Speed of the model"), permanent=True)
         self._yielding = (self._file, self._speed, self._dialect)
-        """The cells that go where there is no room for all, the first one first."""
+        """The cells that are hidden if there is no room, in this order."""
         self._told: set[QToolButton] = set()
-        """The cells that have something to say."""
+        """The cells with a text."""
         self._trust.clicked.connect(self.offer_trust)
 
     def _cell(self, name: str, *, permanent: bool) -> QToolButton:
@@ -77,15 +77,15 @@ class StatusBar(QStatusBar):
         return button
 
     def clear_document(self) -> None:
-        """Clear the document's cells: none is open."""
+        """Clear the document's cells if no document is open."""
         document = (self.place, self._dialect, self._file, self.problems, self._trust)
         for cell in (*document, self._tokens):
             self._told.discard(cell)
         self._fit()
 
     def set_place(self, source: SourceText, offset: int, selected: int = 0) -> None:
-        """Show the caret's place."""
-        # By Qt's line ends: all lines of a text that was typed into just now are not needed.
+        """Show the position of the caret."""
+        # By Qt's line ends: computing all lines of an edited text is not necessary.
         before, start = source.text.count("\n", 0, offset), source.text.rfind("\n", 0, offset)
         chosen = tr(" ({selected} selected)").format(selected=selected) if selected else ""
         self._say(
@@ -97,7 +97,7 @@ class StatusBar(QStatusBar):
         )
 
     def set_document(self, document: PromptDocument) -> None:
-        """Show the dialect with its reason."""
+        """Show the dialect and why it was chosen."""
         kind = tr(_DIALECTS[document.dialect])
         if not document.is_prompt:
             kind = tr("Python") if document.is_tool_file else tr("Experiment")
@@ -108,13 +108,13 @@ class StatusBar(QStatusBar):
         self._say(self._dialect, kind, document.dialect_reason)
 
     def set_file(self, encoding: str, newline: str, *, bom: bool) -> None:
-        """Show how the file is written."""
+        """Show encoding and line ends of the file."""
         ends = {"\n": "LF", "\r\n": "CRLF", "\r": "CR"}[newline]
         name = encoding.upper() + (tr(" with BOM") if bom else "")
         self._say(self._file, f"{name} · {ends}", tr("Kept as it is when the file is saved"))
 
     def set_problems(self, problems: Sequence[Problem]) -> None:
-        """Show how many problems there are."""
+        """Show the number of problems."""
         counts = [
             sum(1 for problem in problems if problem.severity == severity)
             for severity in (Severity.ERROR, Severity.WARNING, Severity.HINT)
@@ -123,7 +123,7 @@ class StatusBar(QStatusBar):
         self._show_problems()
 
     def set_trust(self, held: FolderTrust) -> None:
-        """Show whether the file's folder is trusted; nothing where no trust is needed."""
+        """Show whether the file's folder is trusted; hidden if no trust is needed."""
         if held.is_trusted:
             text = tr("Trusted") if held.is_given else ""
             tip = tr("Click to stop trusting {folder}.")
@@ -140,16 +140,16 @@ class StatusBar(QStatusBar):
         self._say(self._trust, text, tip.format(folder=held.folder) if text else "")
 
     def offer_trust(self) -> None:
-        """Ask for the menu that gives trust and takes it back."""
+        """Request the menu for trust."""
         self.request_trust.emit(self._trust.mapToGlobal(QPoint(0, 0)))
 
     def set_tokens(self, text: str, detail: str = "", fullness: Fullness = "free") -> None:
-        """Show the token count, with a sign where the context window is nearly or more than full.
+        """Show the token count, with a warning if the context window is nearly or more than full.
 
         Args:
             text: the count.
             detail: its composition.
-            fullness: whether there is room for a reply.
+            fullness: remaining room for a reply.
         """
         tones = {"free": "", "close": "warning", "over": "error"}
         tone = tones[fullness]
@@ -157,25 +157,25 @@ class StatusBar(QStatusBar):
         self._say(self._tokens, text, detail)
 
     def set_speed(self, text: str, detail: str = "") -> None:
-        """Show the speed of the model's last reply; its name is in the row above."""
+        """Show the speed of the model's last reply; the toolbar has its name."""
         self._say(self._speed, text, detail)
 
     def set_run(self, text: str, detail: str = "") -> None:
-        """Show the run's state; empty when there is none."""
+        """Show the run's state; empty if there is none."""
         self._run_text = (text, detail or text)
         self._say(self._run, text, detail)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer the window's actions that go with it."""
+        """Show the window's actions for the status bar."""
         open_menu(self, event, ON_STATUS)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit the cells: only the run's words are cut; others without room are hidden."""
+        """Fit the cells: the run's text is elided; others that do not fit are hidden."""
         super().resizeEvent(event)
         self._fit()
 
     def _fit(self) -> None:
-        """Share the bar out: the run's sentence yields first, then cells that seldom change."""
+        """Distribute the width: elide the run's text first, then hide cells that seldom change."""
         text, tip = self._run_text
         metrics = self._run.fontMetrics()
         letter = metrics.averageCharWidth()
@@ -183,7 +183,7 @@ class StatusBar(QStatusBar):
         least = min(whole, letter * _LEAST_OF_A_RUN)
         wanted = {}
         for cell in self._told - {self._run}:
-            # Fixed, or Qt would arrange the whole window anew at each change of the words.
+            # Fixed, since Qt would lay out the whole window again at each change of the text.
             cell.setFixedSize(self._width_of(cell), cell.sizeHint().height())
             wanted[cell] = cell.minimumWidth() + _BESIDE
         frame = _BESIDE + self._width_of(self._run) - metrics.horizontalAdvance(self._run.text())
@@ -198,7 +198,7 @@ class StatusBar(QStatusBar):
             cell.setVisible(cell in wanted or (cell is self._run and bool(text)))
 
     def _width_of(self, cell: QToolButton) -> int:
-        """Return the width of a cell; one that is a little wider than its words stays as it is."""
+        """Return the width of a cell; one that is slightly wider than its text stays unchanged."""
         cell.ensurePolished()
         wanted, held = cell.sizeHint().width(), cell.minimumWidth()
         return held if wanted <= held < wanted + _SPARE else wanted

@@ -1,4 +1,4 @@
-"""The menu bar, the toolbar and the strip of icons at the left, from the table of actions."""
+"""The menu bar, the toolbar and the icon strip at the left, built from the table of actions."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -12,37 +12,37 @@ from studio.ui.base.menus import MENUS, PANES, RECENT, SEPARATOR, ActionSet, spe
 from studio.ui.style.theme import icon, theme_in_use
 from studio.ui.window.docks import Docks
 
-# The toolbar's button for the model: its name, the price of 1,000 runs, and an arrow.
+# The model button in the toolbar: name, price of 1,000 runs, and an arrow.
 
 _WIDEST = 340
 _ROUNDING = 4
-"""Pixels by which a text may be wider than its letters are said to be."""
+"""Pixels by which a text may be wider than the sum of its letters."""
 _ICON, _ARROW, _PAD, _GAP = 16, 12, 10, 8
-"""Pixels of the two drawings, of the room at both ends, and between the parts."""
+"""Pixels of the icon, the arrow, the padding at both ends, and the gaps."""
 
 
 class ModelButton(QToolButton):
-    """Names what answers a run; a click opens the popover in which it is chosen."""
+    """Shows the model for runs; a click opens the popover to select one."""
 
     def __init__(self) -> None:
         super().__init__()
         self.setObjectName("model")
         self.setAccessibleName(tr("Model"))
         self.price = ""
-        """Price of 1,000 runs in few words; empty while it is being worked out."""
+        """Price of 1,000 runs as text; empty while it is being computed."""
         self._drawing = "cpu"
         self.show_model(tr("Model"), "")
 
     def show_model(
         self, name: str, tip: str, drawing: str = "cpu", *, is_replaced: bool = False
     ) -> None:
-        """Say what answers a run.
+        """Show the model for runs.
 
         Args:
             name: the model's name.
-            tip: why this one.
+            tip: reason for the choice.
             drawing: icon of its kind.
-            is_replaced: whether the file asks for another.
+            is_replaced: whether the file requests another model.
         """
         self.setText(name)
         self.setToolTip(tip or name)
@@ -71,11 +71,11 @@ class ModelButton(QToolButton):
         return QSize(min(_WIDEST, width), height)
 
     def minimumSizeHint(self) -> QSize:
-        """Return the same size: the toolbar has a menu for what has no room."""
+        """Return the same size: the toolbar has a menu for buttons without room."""
         return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the frame by the style sheet, then the parts; the name yields first."""
+        """Paint the frame with the style sheet, then the parts; the name is elided first."""
         super().paintEvent(event)
         theme, metrics = theme_in_use(), self.fontMetrics()
         painter = QPainter(self)
@@ -104,7 +104,7 @@ _RUN = ("run.step", "run.start")
 
 
 def build_toolbar(actions: ActionSet, model: ModelButton, menus: QMenuBar) -> QToolBar:
-    """Build the one row above: menus, commands, a run's settings, and the run."""
+    """Build the toolbar: menus, commands, settings of a run, and run buttons."""
     bar = QToolBar(tr("Toolbar"), movable=False)
     bar.setObjectName("toolbar")
     bar.setIconSize(QSize(16, 16))
@@ -123,7 +123,7 @@ def build_toolbar(actions: ActionSet, model: ModelButton, menus: QMenuBar) -> QT
     for identifier in ("view.commands", *_RUN):
         button = bar.widgetForAction(actions[identifier])
         if isinstance(button, QToolButton):
-            is_run = identifier == "run.start"  # the filled one; icons are drawn for plain ones
+            is_run = identifier == "run.start"  # the filled button; icons are drawn for plain ones
             style = Qt.ToolButtonStyle
             button.setToolButtonStyle(
                 style.ToolButtonTextOnly if is_run else style.ToolButtonTextBesideIcon
@@ -133,11 +133,11 @@ def build_toolbar(actions: ActionSet, model: ModelButton, menus: QMenuBar) -> QT
 
 
 _ROOM = 1100
-"""Width of a window below which the menus need the room of the keys."""
+"""Width of a window in pixels below which the menus need the room of the shortcuts."""
 
 
 class RunButtons(QObject):
-    """Names the toolbar's buttons of the run with their keys; the filled one yields to a choice."""
+    """Shows shortcuts on the run buttons; the filled one becomes plain beside a choice."""
 
     def __init__(self, bar: QToolBar, actions: ActionSet) -> None:
         super().__init__(bar)
@@ -148,18 +148,18 @@ class RunButtons(QObject):
         self._name()
 
     def name_run(self, words: str) -> None:
-        """Say what the filled button does: begin, or go on."""
+        """Set the text of the filled button: start or continue."""
         self._run = words
         self._name()
 
     def tell_step(self, verb: str) -> None:
-        """Say in the tip what a step does where the run stands; empty where it just steps."""
+        """Show in the tooltip what a step does at the current pause; empty for a plain step."""
         self._actions["run.step"].setToolTip(
             f"{verb or tr(spec_of('run.step').tip)}  ({self._keys('run.step')})"
         )
 
     def mute_run(self, is_muted: bool) -> None:
-        """Fill the button only where the bar of choices has no filled one."""
+        """Make the button plain while the action bar has a filled one."""
         button = self._bar.widgetForAction(self._actions["run.start"])
         if is_muted != self._is_muted:
             self._is_muted = is_muted
@@ -167,7 +167,7 @@ class RunButtons(QObject):
             button.style().polish(button)
 
     def show_stops(self, is_live: bool) -> None:
-        """Show Pause and Stop while there is something to stop."""
+        """Show Pause and Stop while a run can be stopped."""
         for identifier in ("run.pause", "run.stop"):
             if is_live:
                 self._bar.insertAction(self._actions["run.step"], self._actions[identifier])
@@ -175,7 +175,7 @@ class RunButtons(QObject):
                 self._bar.removeAction(self._actions[identifier])
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Show the keys where the window has room for them."""
+        """Show the shortcuts if the window has room for them."""
         if event.type() == QEvent.Type.Resize:
             self._name()
         return super().eventFilter(watched, event)
@@ -191,7 +191,7 @@ class RunButtons(QObject):
 
 
 def name_menus(bar: QMenuBar) -> list[QMenu]:
-    """Put the names of the menus into the bar: what is seen of them; `fill_menus` does the rest."""
+    """Add the titles of the menus to the bar; `fill_menus` adds the items."""
     return [bar.addMenu(tr(title)) for title, _ in MENUS]
 
 
@@ -199,9 +199,9 @@ def fill_menus(menus: Sequence[QMenu], actions: ActionSet, docks: Docks, recent:
     """Fill the menus.
 
     Args:
-        menus: one for each of `MENUS`.
-        actions: what they offer.
-        docks: the panes, which have switches there.
+        menus: one menu for each of `MENUS`.
+        actions: the actions.
+        docks: the panes, which have toggles in a menu.
         recent: the menu of recent files, which is filled when it opens.
     """
     for menu, (_, identifiers) in zip(menus, MENUS, strict=True):
@@ -229,7 +229,7 @@ _STRIP_ICON, _STRIP_BUTTON, _STRIP = 20, 40, 48
 
 
 class SideStrip(QToolBar):
-    """One icon for each pane of the side bar; a second click hides the pane."""
+    """An icon for each pane of the side bar; a second click hides the pane."""
 
     def __init__(self, actions: ActionSet, docks: Docks) -> None:
         super().__init__(tr("Side bar"))
@@ -260,7 +260,7 @@ class SideStrip(QToolBar):
         docks.changed.connect(self._follow)
 
     def _press(self, name: str, _: bool = False) -> None:
-        # A partial gets no argument of `clicked`: whether it is on, the button knows.
+        # A partial ignores the argument of `clicked`: the button holds the state.
         if self._buttons[name].isChecked():
             self._docks.show(name)
         else:

@@ -1,4 +1,4 @@
-"""The page shown when no prompt is open: ways to begin, examples, recent files."""
+"""The page without open documents: ways to start, examples, recent files."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -18,18 +18,18 @@ _TWO_COLUMNS = 720
 
 
 class WelcomePage(QtWidgets.QScrollArea):
-    """Every way to begin."""
+    """Page with all ways to start."""
 
-    request_example = Signal(Path)  # Path of the bundled example
-    request_run = Signal(Path)  # Path of the bundled example, which is to answer at once
+    request_example = Signal(Path)  # path of the bundled example
+    request_run = Signal(Path)  # path of the bundled example to run at once
     request_open = Signal(Path)
     request_action = Signal(str)  # id of an action of the window
 
     def __init__(self, keys_of: Callable[[str], str] = lambda _: "") -> None:
-        """Make the page.
+        """Create the page.
 
         Args:
-            keys_of: the keys of an action, as they are shown.
+            keys_of: returns the displayed keys of an action.
         """
         super().__init__()
         self.setObjectName("welcome")
@@ -44,7 +44,7 @@ class WelcomePage(QtWidgets.QScrollArea):
         self._columns.setSpacing(48)
 
     def _build(self) -> None:
-        """Make the page; only when it is first shown, since most starts open a file."""
+        """Build the page when it is first shown, since most starts open a file."""
         inside = QtWidgets.QWidget(maximumWidth=1000)
         column = column_of(self._head(), on=inside, margins=(24, 40, 24, 24), spacing=0)
         column.addSpacing(32)
@@ -58,24 +58,24 @@ class WelcomePage(QtWidgets.QScrollArea):
         self._fill_recent()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Make the page when it is wanted."""
+        """Build the page on first use."""
         if self.widget() is None:
             self._build()
         super().showEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer the window's actions that go with it."""
+        """Show the window's actions for this page."""
         open_menu(self, event, ON_WELCOME)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Use two columns where there is room for them."""
+        """Use two columns if there is room."""
         direction = QtWidgets.QBoxLayout.Direction
         wide = event.size().width() >= _TWO_COLUMNS
         self._columns.setDirection(direction.LeftToRight if wide else direction.TopToBottom)
         super().resizeEvent(event)
 
     def set_recent(self, names: Sequence[str]) -> None:
-        """Show the files opened lately."""
+        """Show recently opened files."""
         self._names = tuple(names[:_MOST_RECENT])
         if self.widget() is not None:
             self._fill_recent()
@@ -197,7 +197,7 @@ class WelcomePage(QtWidgets.QScrollArea):
         button = push_button(text, drawing=drawing, tip=f"{text}: {tip}" if tip else text)
         button.setObjectName("line")
         button.setMinimumHeight(32)
-        # A long name is cut at the side of a narrow window, and never makes the page wider.
+        # A long name is elided at the side of a narrow window and never widens the page.
         button.setSizePolicy(
             QtWidgets.QSizePolicy.Policy.Ignored, QtWidgets.QSizePolicy.Policy.Fixed
         )
@@ -219,7 +219,7 @@ def _muted(text: str) -> QtWidgets.QLabel:
 
 
 def _promise(title: str, text: str) -> QtWidgets.QFrame:
-    """Return a box with a shield on what the user can rely on."""
+    """Return a box with a shield icon and a guarantee to the user."""
     box = QtWidgets.QFrame()
     box.setObjectName("promise")
     name = QtWidgets.QLabel(title)

@@ -12,7 +12,7 @@ from studio.application.run.diagram import CHAT_NODES, NODES, Node
 _MARGIN = 16.0
 _MAX_GAP = 56.0
 _TIP = 3.0
-"""Pixels between an arrow's tip and the node that it points to."""
+"""Pixels between the tip of an arrow and its node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,22 +20,22 @@ class DiagramLayout:
     """Boxes and paths, in the widget's pixels."""
 
     size: tuple[int, int]
-    """The size that it was made for."""
+    """Size for which it was computed, in pixels."""
 
     nodes: Mapping[Node, QRectF]
     """Box of each node."""
 
     arrows: tuple[tuple[Node, Node, QPainterPath], ...]
-    """Straight arrows between neighbours: from, to, line."""
+    """Straight arrows between adjacent nodes: from, to, line."""
 
     loop: QPainterPath
-    """Back from Observation to Prompt, above the nodes."""
+    """Path from Observation back to Prompt, above the nodes."""
 
     leave: QPainterPath
-    """From Reply to Final, below the nodes."""
+    """Path from Reply to Final, below the nodes."""
 
     loop_label: QPointF
-    """Middle of the iteration's label, on the loop."""
+    """Center of the iteration's label, on the loop."""
 
     has_facts: bool = False
     """Whether the nodes have room for a second line."""
@@ -44,10 +44,10 @@ class DiagramLayout:
     """Box of each shown call, by its row, between Reply and Observation."""
 
     fans: tuple[tuple[int, QPainterPath, QPainterPath], ...] = ()
-    """The ways into each lane and out of it, by row."""
+    """Paths into and out of each lane, by row."""
 
     more: QRectF = field(default_factory=QRectF)
-    """Box of the calls without a lane of their own; empty if all have one."""
+    """Box of the calls without a lane of their own; empty if there are none."""
 
 
 def lay_out(
@@ -56,18 +56,18 @@ def lay_out(
     """Place all nodes in one row, the loop above and the exit below.
 
     Args:
-        width: pixels.
-        height: pixels.
+        width: width in pixels.
+        height: height in pixels.
         label_widths: width of each node's label.
         text_height: height of a label.
-        reach: how far the two arcs stand off the row, in pixels.
+        reach: distance of the two arcs from the row, in pixels.
     """
     pad = 14.0
     count = len(NODES)
     labels = sum(label_widths.values())
     gap = (width - 2 * _MARGIN - labels - 2 * pad * count) / (count - 1)
     if gap < 18.0:
-        # Narrow: give up padding before the arrows, which carry the meaning.
+        # Narrow: reduce padding before the arrows, which carry the meaning.
         pad = max(5.0, (width - 2 * _MARGIN - labels - 18.0 * (count - 1)) / (2 * count))
         gap = max(8.0, (width - 2 * _MARGIN - labels - 2 * pad * count) / (count - 1))
     gap = min(gap, _MAX_GAP)
@@ -78,7 +78,7 @@ def lay_out(
     nodes: dict[Node, QRectF] = {}
     for node in NODES:
         box_width = label_widths[node] + 2 * pad
-        # Half pixels keep 1-px edges crisp.
+        # Half pixels keep edges of one pixel sharp.
         nodes[node] = QRectF(round(left) + 0.5, round(top) + 0.5, round(box_width), box_height)
         left += box_width + gap
     loop = _bow(nodes["observation"], nodes["prompt"], up=True, reach=reach)
@@ -99,17 +99,17 @@ _AROUND = 8.0
 """Pixels around a label in its box."""
 
 _OVER = 24.0
-"""Pixels above the row of nodes: the way back with the iteration's number."""
+"""Pixels above the row of nodes, for the loop with the iteration number."""
 
 _UNDER = 16.0
-"""Pixels between the row of nodes and the way out below it, or for a chat's notes."""
+"""Pixels below the row of nodes, for the exit or for a chat's notes."""
 
 _CHAT_OVER = _OVER + 10.0 - _UNDER
-"""Pixels above the nodes of a prompt without tools, which no way leads over."""
+"""Pixels above the nodes of a prompt without tools, which has no loop."""
 
 
 def height_of(text_height: float, nodes: Sequence[Node] = NODES) -> float:
-    """Return the pixels that the diagram with facts takes."""
+    """Return the height in pixels of the diagram with facts."""
     box = 2 * text_height + 12.0
     below = 0.0 if tuple(nodes) == CHAT_NODES else _UNDER + text_height + 8.0
     return _OVER + box + below + 10.0
@@ -124,14 +124,14 @@ def lay_out_with_facts(
 ) -> DiagramLayout:
     """Place the loop in one row of nodes with two lines, and the exit below it.
 
-    A prompt without tools has no loop: its nodes stand in one row.
+    A prompt without tools has no loop: all of its nodes are in one row.
 
     Args:
         width: pixels.
         height: pixels.
         label_widths: width of each node's label.
         text_height: height of a line.
-        nodes: what is drawn.
+        nodes: the nodes to draw.
     """
     is_chat = tuple(nodes) == CHAT_NODES
     row = tuple(nodes) if is_chat else NODES[:6]
@@ -173,7 +173,7 @@ def lay_out_with_facts(
 def _box_widths(
     row: Sequence[Node], room: float, label_widths: Mapping[Node, float]
 ) -> list[float]:
-    """Return equal box widths; where room is short, each as wide as its own label."""
+    """Return equal box widths; if there is little room, each box fits its own label."""
     equal = max(_NARROWEST, min(_WIDEST, room / len(row)))
     needs = [label_widths[node] + _AROUND for node in row]
     if equal >= max(needs):
@@ -183,7 +183,7 @@ def _box_widths(
 
 
 MOST_LANES = 4
-"""Lanes that are drawn; of more calls the last lane says how many there are."""
+"""Maximum number of lanes; the last lane shows the number of further calls."""
 
 _LANE_GAP = 3.0
 
@@ -191,14 +191,14 @@ _LANE_GAP = 3.0
 def lay_out_with_lanes(
     width: int, height: int, text_height: float, rows: Sequence[int], *, has_more: bool
 ) -> DiagramLayout:
-    """Place a turn with several calls: they fan out from Reply and come together in the results.
+    """Place an iteration with several calls, which fan out from Reply and join in the results.
 
     Args:
         width: pixels.
         height: pixels.
         text_height: height of a line.
         rows: rows of the calls that have a lane.
-        has_more: whether there is one lane more, for the others.
+        has_more: whether there is one more lane, for the other calls.
     """
     gap = max(14.0, min(40.0, width * 0.035))
     fan = gap * 1.5
@@ -267,7 +267,7 @@ def lay_out_with_lanes(
 
 
 def _curve(start: QRectF, end: QRectF) -> QPainterPath:
-    """Return a curve from one box's right side to another's left, horizontal at both ends."""
+    """Return a curve from the right side of a box to the left side of another one."""
     begin = QPointF(start.right() + _TIP, round(start.center().y()) + 0.5)
     close = QPointF(end.left() - _TIP, round(end.center().y()) + 0.5)
     half = (close.x() - begin.x()) / 2
@@ -277,7 +277,7 @@ def _curve(start: QRectF, end: QRectF) -> QPainterPath:
 
 
 def _straight(start: QRectF, end: QRectF) -> QPainterPath:
-    """Return a line from the side of one box to the facing side of another."""
+    """Return a line from the side of a box to the facing side of another one."""
     middle = round(start.center().y()) + 0.5
     is_back = end.left() < start.left()
     path = QPainterPath(QPointF(start.left() - _TIP if is_back else start.right() + _TIP, middle))
@@ -286,7 +286,7 @@ def _straight(start: QRectF, end: QRectF) -> QPainterPath:
 
 
 def _down(start: QRectF, end: QRectF) -> QPainterPath:
-    """Return a path from below `start`, round a corner, to the side of `end` that it comes to."""
+    """Return a path from below `start` around a corner to the side of `end`."""
     x, level = round(start.center().x()) + 0.5, round(end.center().y()) + 0.5
     way = 1.0 if end.left() > x else -1.0
     path = QPainterPath(QPointF(x, start.bottom() + _TIP))
@@ -297,7 +297,7 @@ def _down(start: QRectF, end: QRectF) -> QPainterPath:
 
 
 def _arrows(nodes: Mapping[Node, QRectF]) -> list[tuple[Node, Node, QPainterPath]]:
-    """Return the arrows of the row; an observation leads back into the loop, never out of it."""
+    """Return the arrows of the row; an observation leads back into the loop, not out of it."""
     return [
         (start, end, _straight(nodes[start], nodes[end]))
         for start, end in pairwise(NODES)

@@ -1,6 +1,6 @@
-"""Paint the loop diagram: its arcs, arrows and nodes, for a state and a theme.
+"""Painting of the loop diagram: arcs, arrows and nodes, for a state and a theme.
 
-How the calls of one reply are drawn: a lane each, that moves while its call runs.
+Each call of a reply has a lane, which is animated while the call runs.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from studio.ui.run.diagram.layout import DiagramLayout
 from studio.ui.style.theme import Theme, blend, fixed_font, small_font
 
 _ROUND_SECONDS = 1.2
-"""Time in which the dot of a running call goes along its way."""
+"""Seconds in which the dot of a running call moves along its path."""
 
 
 _LABELS: dict[Node, str] = {
@@ -43,36 +43,36 @@ _TIPS: dict[Node, str] = {
 }
 _PULSE_PEN = 2.0
 _BESIDE_LABEL = 64.0
-"""Pixels from the middle of the iteration's label to the middle of a count beside it."""
+"""Pixels between the center of the iteration's label and that of a count beside it."""
 
 
 @dataclass(frozen=True, slots=True)
 class DiagramDrawing:
-    """One picture of the loop."""
+    """The data of one painting of the loop."""
 
     state: DiagramState
-    """State that is shown."""
+    """State to show."""
 
     theme: Theme
-    """In which colors."""
+    """Theme with the colors."""
 
     font: QFont
-    """In which writing; nodes are a little stronger."""
+    """Font of texts; that of nodes is slightly bolder."""
 
     focused: Node | None = None
-    """The node that has the keyboard, where the diagram has it."""
+    """The node with the focus, if the diagram has it."""
 
     lane: int | None = None
-    """The lane that has it, in place of a node."""
+    """The lane with the focus, instead of a node."""
 
     now: float = 0.0
-    """The time, in seconds since 1970, for the clocks of running calls."""
+    """Current time in seconds since 1970, for the clocks of running calls."""
 
     moves: bool = False
-    """Whether what is under way moves."""
+    """Whether running calls are animated."""
 
     def paint(self, painter: QPainter, layout: DiagramLayout, *, compact: bool) -> None:
-        """Paint all of it; without the labels of the arcs where there is little height."""
+        """Paint the diagram; without the labels of the arcs if it is compact."""
         self._paint_links(painter, layout)
         for node, box in layout.nodes.items():
             self._paint_node(painter, node, box)
@@ -90,7 +90,7 @@ class DiagramDrawing:
             self._paint_notes(painter, layout)
 
     def _paint_notes(self, painter: QPainter, layout: DiagramLayout) -> None:
-        """Paint the notes under a node: tries, repairs, and what the user did there."""
+        """Paint the notes below a node: retries, repairs and the user's edits."""
         font = small_font(self.font)
         metrics = QFontMetricsF(font)
         painter.setFont(font)
@@ -98,7 +98,7 @@ class DiagramDrawing:
             box = layout.nodes.get(node)
             if box is None or box.height() <= 36:
                 continue
-            # Below Reply a way goes down in the middle: its note keeps to the left of it.
+            # The exit path goes down from the center of Reply: its note is to the left.
             is_left = node == "reply" and not layout.leave.isEmpty()
             room = box.width() / 2 - 6 if is_left else box.width() + 12
             shown = metrics.elidedText(words, Qt.TextElideMode.ElideRight, max(room, 40.0))
@@ -128,7 +128,7 @@ class DiagramDrawing:
     def _paint_times(
         self, painter: QPainter, layout: DiagramLayout, start: Node, path: QPainterPath, times: int
     ) -> None:
-        """Paint the number of passes above an arrow; above the row of nodes if it is wider."""
+        """Paint the number of passes above an arrow, or above the row of nodes if it is wider."""
         font = small_font(self.font)
         painter.setFont(font)
         painter.setPen(QColor(self.theme.accent))
@@ -141,7 +141,7 @@ class DiagramDrawing:
             box.moveBottom(layout.nodes[start].top() + 1)
             from_label = abs(box.center().x() - layout.loop_label.x())
             if not layout.loop.isEmpty() and from_label < _BESIDE_LABEL:
-                return  # the number of the iteration is there, and says about the same
+                return  # the number of the iteration is there and says nearly the same
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
 
     def _stroke(self, painter: QPainter, path: QPainterPath, color: QColor, strong: bool) -> None:
@@ -186,7 +186,7 @@ class DiagramDrawing:
     def _paint_marks(
         self, painter: QPainter, node: Node, box: QRectF, *, is_stop: bool = False
     ) -> None:
-        """Paint a red disc for a breakpoint, an amber diamond for a log point."""
+        """Paint a red disc for a breakpoint, or an amber diamond for a log point."""
         if is_stop or node in self.state.breakpoints:
             painter.setPen(QPen(QColor(self.theme.surface), 1.5))
             painter.setBrush(QColor(self.theme.error))
@@ -207,7 +207,7 @@ class DiagramDrawing:
         return metrics.elidedText(name, Qt.TextElideMode.ElideRight, box.width() - 4)
 
     def _paint_fact(self, painter: QPainter, node: Node, box: QRectF, fact: str) -> None:
-        """Paint a node's second line: its cost, or the tool's name in a fixed font."""
+        """Paint a node's second line: its cost, or the tool's name in a fixed-pitch font."""
         is_live = node == self.state.live and not self.state.is_past
         font = fixed_font(small_font(self.font)) if node == "tool" else small_font(self.font)
         painter.setFont(font)
@@ -223,7 +223,7 @@ class DiagramDrawing:
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, shown)
 
     def _colors(self, node: Node) -> tuple[QColor, QColor, QColor, float]:
-        """Return the fill, edge, ink and edge width of a node."""
+        """Return the fill color, edge color, text color and edge width of a node."""
         theme, state = self.theme, self.state
         if node == state.live:
             tone = {
@@ -234,7 +234,8 @@ class DiagramDrawing:
             }.get(state.phase, theme.accent)
             color = QColor(tone)
             if state.is_past:
-                # Looked at, not stood at: the ground of a chosen row, with the accent's edge.
+                # Selected but not current: background of a selected row, with an edge in the accent
+                # color.
                 return QColor(theme.selection), color, QColor(theme.text), _PULSE_PEN
             ink = QColor(theme.surface if theme.name == "light" else theme.on_accent)
             return color, color, ink, 1.0
@@ -266,10 +267,10 @@ class DiagramDrawing:
         painter.setPen(QColor(theme.text if state.iteration else theme.muted))
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
 
-    # The calls of one reply: a lane each, that moves while its call runs.
+    # The calls of one reply: a lane each, which is animated while its call runs.
 
     def _paint_lanes(self, painter: QPainter, layout: DiagramLayout) -> None:
-        """Paint ways and lanes."""
+        """Paint paths and lanes."""
         lanes = {lane.row: lane for lane in self.state.lanes}
         for row, into, out in layout.fans:
             self._paint_ways(painter, lanes[row], into, out)
@@ -351,7 +352,7 @@ class DiagramDrawing:
         painter.drawText(inner, middle, name)
 
     def _paint_sign(self, painter: QPainter, lane: Lane, at: QPointF, color: QColor) -> None:
-        """Paint a sign by shape first, color second: tick, play sign, two bars, cross or ring."""
+        """Paint a symbol with a distinct shape and color: check, play, pause, cross or ring."""
         pen = QPen(color, 1.6)
         pen.setCapStyle(Qt.PenCapStyle.RoundCap)
         painter.setPen(pen)
@@ -405,5 +406,5 @@ def label_of(node: Node) -> str:
 
 
 def tip_of(node: Node) -> str:
-    """Describe a node, in one sentence."""
+    """Describe a node in one sentence."""
     return tr(_TIPS[node])

@@ -1,4 +1,4 @@
-"""The loop diagram: one painted strip that lights the active node of a run."""
+"""The loop diagram: a painted strip that highlights the active node of a run."""
 
 import time
 from dataclasses import replace
@@ -31,7 +31,7 @@ _CHOOSING = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 
 
 def _drawn_rows(state: DiagramState) -> tuple[int, ...]:
-    """Return rows of the calls that have a lane: of many those around the one that is looked at."""
+    """Return the rows of calls with a lane: if there are many, those around the selected one."""
     rows = tuple(lane.row for lane in state.lanes)
     if len(rows) <= MOST_LANES:
         return rows
@@ -43,29 +43,29 @@ def _drawn_rows(state: DiagramState) -> tuple[int, ...]:
 
 
 def _stations(state: DiagramState) -> tuple[Node, ...]:
-    """Return the stops of the arrow keys: with lanes, Action replaces them and Tool is skipped."""
+    """Return the stops of the arrow keys: lanes replace Action and Tool."""
     return tuple(node for node in state.nodes if not (state.lanes and node == "tool"))
 
 
 class LoopDiagram(QWidget):
-    """Prompt → Model → Reply → Action → Tool → Observation and back; Final → Done leaves it."""
+    """Prompt → Model → Reply → Action → Tool → Observation and back; Final → Done ends it."""
 
-    break_toggled = Signal(str)  # place whose breakpoint was clicked
-    request_run_to = Signal(str)  # place that the run should go on to
-    node_chosen = Signal(str)  # node whose inspector tab is wanted
-    lane_chosen = Signal(int)  # row of the call whose lane was chosen
+    break_toggled = Signal(str)  # pause point whose breakpoint was clicked
+    request_run_to = Signal(str)  # pause point to continue to
+    node_chosen = Signal(str)  # node whose inspector tab is requested
+    lane_chosen = Signal(int)  # row of the call whose lane was selected
 
     def __init__(self) -> None:
         super().__init__()
         self.state = DiagramState()
-        """State that is shown."""
+        """The shown state."""
         self._layout: DiagramLayout | None = None
         self._compact = False
         self._focused: Node = "prompt"
         self._lane: int | None = None
-        """The lane that has the keyboard, in place of a node."""
+        """The lane with the focus, instead of a node."""
         self.clock = repeating_timer(self, self.update)
-        """Moves what is under way: clocks, and dots where motion is wanted."""
+        """Timer for clocks, and for dots unless motion is reduced."""
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
@@ -74,7 +74,7 @@ class LoopDiagram(QWidget):
         OwnKeys(self, {"F9": self._on_break_key, "Ctrl+F10": self._on_run_key})
 
     def show_state(self, state: DiagramState) -> None:
-        """Light the node of `state`."""
+        """Show a state and highlight its node."""
         if state == self.state:
             return
         spoken = state.sentence != self.state.sentence
@@ -93,7 +93,7 @@ class LoopDiagram(QWidget):
         self.update()
 
     def _parts(self) -> list[PaintedPart]:
-        """Return the nodes and lanes, as a screen reader finds them."""
+        """Return the nodes and lanes, for screen readers."""
         state, places = self.state, self._lay_out()
         notes = dict(state.notes)
         parts = []
@@ -112,7 +112,7 @@ class LoopDiagram(QWidget):
         return parts
 
     def _run_clock(self) -> None:
-        """Tick while a call of several runs; a single one has its time in the bar above."""
+        """Run the timer while several calls run; a single call has its time in the bar above."""
         runs = any(lane.phase == "running" for lane in self.state.lanes)
         if not runs or not self.isVisible():
             self.clock.stop()
@@ -125,12 +125,12 @@ class LoopDiagram(QWidget):
         self._run_clock()
 
     def hideEvent(self, event: QtGui.QHideEvent) -> None:
-        """Stop the clock while out of sight."""
+        """Stop the timer while hidden."""
         super().hideEvent(event)
         self.clock.stop()
 
     def set_compact(self, compact: bool) -> None:
-        """Give up the labels of the two arcs where there is little height."""
+        """Omit the labels of the two arcs if there is little height."""
         if compact != self._compact:
             self._compact = compact
             self._layout = None
@@ -145,7 +145,7 @@ class LoopDiagram(QWidget):
         return QSize(960, round(height_of(text, self.state.nodes)))
 
     def minimumSizeHint(self) -> QSize:
-        """Return the smallest size in which labels fit and something of the loop is left."""
+        """Return the smallest size in which the labels fit and the loop is recognizable."""
         text = QtGui.QFontMetricsF(self.font()).height()
         return QSize(420, round(text + 20))
 
@@ -199,7 +199,7 @@ class LoopDiagram(QWidget):
     # Mouse and keys -------------------------------------------------------------------------------
 
     def mousePressEvent(self, event: QtGui.QMouseEvent) -> None:
-        """Show a node's tab at a click; toggle its breakpoint at a click with Ctrl."""
+        """Show a node's tab on a click; toggle its breakpoint on a click with Ctrl."""
         if event.button() != Qt.MouseButton.LeftButton:
             return
         lane = self._lane_at(event.position())
@@ -217,7 +217,7 @@ class LoopDiagram(QWidget):
         self.update()
 
     def contextMenuEvent(self, event: QtGui.QContextMenuEvent) -> None:
-        """Offer the breakpoint of a node, and to run to it."""
+        """Show the menu of a node: its breakpoint, and run to it."""
         by_key = event.reason() == QtGui.QContextMenuEvent.Reason.Keyboard
         node = self._focused if by_key else self._node_at(QPointF(event.pos()))
         if node is None or node not in PLACE_OF_NODE:
@@ -229,7 +229,7 @@ class LoopDiagram(QWidget):
         menu.deleteLater()
 
     def menu_of(self, node: Node) -> QMenu:
-        """Build the menu of a node at which a run can pause."""
+        """Build the menu of a node with a pause point."""
         menu = QMenu(self)
         held = node in self.state.breakpoints
         words = tr("Remove the breakpoint") if held else tr("Set a breakpoint")
@@ -242,13 +242,13 @@ class LoopDiagram(QWidget):
         return menu
 
     def mouseMoveEvent(self, event: QtGui.QMouseEvent) -> None:
-        """Show that nodes can be clicked."""
+        """Show the hand cursor over nodes."""
         at = event.position()
         over = self._node_at(at) is not None or self._lane_at(at) is not None
         self.setCursor(Qt.CursorShape.PointingHandCursor if over else Qt.CursorShape.ArrowCursor)
 
     def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
-        """Move along the loop at the arrow keys; show the tab at Return."""
+        """Move along the loop with the arrow keys; show the tab on Return."""
         step = {Qt.Key.Key_Right: 1, Qt.Key.Key_Left: -1}.get(Qt.Key(event.key()), 0)
         down = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()), 0)
         rows = _drawn_rows(self.state)
@@ -272,7 +272,7 @@ class LoopDiagram(QWidget):
         self.update()
 
     def _tell_focused(self) -> None:
-        """Say to a screen reader what has the keyboard."""
+        """Notify screen readers of the focused part."""
         words = f"{label_of(self._focused)}: {tip_of(self._focused)}"
         if self._lane is not None:
             lane = next(each for each in self.state.lanes if each.row == self._lane)
@@ -280,13 +280,13 @@ class LoopDiagram(QWidget):
         self.setAccessibleDescription(words)
 
     def focusInEvent(self, event: QtGui.QFocusEvent) -> None:
-        """Begin at the active node of the run."""
+        """Start at the active node of the run."""
         self._focused = self.state.live or "prompt"
         super().focusInEvent(event)
         self.update()
 
     def event(self, event: QEvent) -> bool:
-        """Say what a node is when the pointer rests on it."""
+        """Show a tooltip for the node under the pointer."""
         if isinstance(event, QtGui.QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             node = self._node_at(QPointF(event.pos()))
             text = "" if node is None else tip_of(node)

@@ -1,4 +1,4 @@
-"""The inspector: one step from every side, and the place where a pause is answered."""
+"""The inspector: the tabs with details of one step."""
 
 from collections.abc import Sequence
 
@@ -49,13 +49,13 @@ class _UsageModel(RowTable[UsageRow]):
 
 
 _ALWAYS = frozenset((1, 2))
-"""Columns that are seen whatever is in them: tokens in and out."""
+"""Columns that are always visible: tokens in and out."""
 
 
 class UsageTable(QtWidgets.QTableView):
-    """Shows `UsageRow` values; the row of the step that is looked at is the chosen one."""
+    """Table of `UsageRow` values; the row of the shown step is selected."""
 
-    step_chosen = Signal(int)  # number of the step of a row that was clicked or gone to
+    step_chosen = Signal(int)  # number of the step of the selected row
 
     def __init__(self) -> None:
         super().__init__()
@@ -70,14 +70,14 @@ class UsageTable(QtWidgets.QTableView):
         self.selectionModel().currentRowChanged.connect(self._on_row)
 
     def show_rows(self, rows: tuple[UsageRow, ...], step: int = 0) -> None:
-        """Show figures, the total last; the row of `step` is the current one."""
+        """Show figures with the total last; the row of `step` is the current one."""
         self._is_showing = True
         self._model.show_rows(rows)
         widest = max((each.label for each in rows), key=len, default="")
         room = self.fontMetrics().horizontalAdvance(f"{widest}MM")
         self.horizontalHeader().resizeSection(0, room)
         for column in range(1, self._model.columnCount()):
-            # What no step has (a cache, reasoning) leaves its room to what there is.
+            # Columns without values (such as cache or reasoning) are hidden.
             shown = {each.cells[column - 1] for each in rows}
             self.setColumnHidden(column, column not in _ALWAYS and shown <= {"0", "–"})
         row = next((at for at, each in enumerate(rows) if each.step and each.step == step), -1)
@@ -94,7 +94,7 @@ class UsageTable(QtWidgets.QTableView):
 
 
 _BESIDE_TABS = 72
-"""Width of the copy button and gaps beside the tabs and the search, in pixels."""
+"""Width of the copy button and margins beside the tabs and the search, in pixels."""
 
 TABS: tuple[tuple[Tab, str], ...] = (
     ("messages", marked("Messages")),
@@ -104,7 +104,7 @@ TABS: tuple[tuple[Tab, str], ...] = (
     ("usage", marked("Usage")),
     ("watch", marked("Watch")),
 )
-"""The tabs, in order, with their names."""
+"""The tabs in order, with their names."""
 
 _EMPTY: dict[Tab, str] = {
     "messages": marked("The messages of a step appear here, exactly as they are sent."),
@@ -119,14 +119,14 @@ _EMPTY: dict[Tab, str] = {
 
 
 class Inspector(FollowsTheme, QtWidgets.QWidget):
-    """Shows an `InspectorView`; asks for another when a tab is chosen."""
+    """Shows an `InspectorView`; requests another one when a tab is selected."""
 
     tab_chosen = Signal(str)  # Tab
 
     def __init__(self, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self.view = InspectorView()
-        """View that is shown."""
+        """The shown view."""
         self._tabs = YieldingTabs(fits_itself=False)
         self._tabs.setSizePolicy(
             QtWidgets.QSizePolicy.Policy.Maximum, QtWidgets.QSizePolicy.Policy.Fixed
@@ -153,21 +153,21 @@ class Inspector(FollowsTheme, QtWidgets.QWidget):
 
     @property
     def tab(self) -> Tab:
-        """The tab in front."""
+        """The active tab."""
         return TABS[self._tabs.currentIndex()][0]
 
     def text_of(self, tab: Tab) -> str:
-        """Return the text of a tab as it reads."""
+        """Return the text of a tab."""
         return self._texts[tab].toPlainText()
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         for text in self._texts.values():
             paint_page(text)
         self._show_legend()
 
     def show_inspector(self, view: InspectorView) -> None:
-        """Show one tab of one step."""
+        """Show a tab of a step."""
         before, self.view = self.view, view
         tab = view.inspection.tab
         self._show_tab(tab)
@@ -177,7 +177,7 @@ class Inspector(FollowsTheme, QtWidgets.QWidget):
             if view.inspection != before.inspection or view.first_change != before.first_change:
                 text.show_block(view.first_change)
                 if self.search.text():
-                    self._on_find()  # what was looked for in the text before is looked for in this
+                    self._on_find()  # search the new text for the same words
         elif tab == "watch":
             self.watch.show_rows(view.watches)
         else:
@@ -186,13 +186,13 @@ class Inspector(FollowsTheme, QtWidgets.QWidget):
         self._show_legend()
 
     def focus_search(self) -> None:
-        """Put the caret into the search field."""
+        """Focus the search field."""
         self.search.setVisible(self.tab in self._texts)
         self.search.setFocus()
         self.search.selectAll()
 
     def _show_tab(self, tab: Tab) -> None:
-        self._tabs.blockSignals(True)  # a change of ours is not a choice of the user
+        self._tabs.blockSignals(True)  # a programmatic change is not a choice of the user
         self._tabs.setCurrentIndex(_index(tab))
         self._tabs.blockSignals(False)
         self._stack.setCurrentIndex(_index(tab))
@@ -218,13 +218,13 @@ class Inspector(FollowsTheme, QtWidgets.QWidget):
         self._fit_legend()
 
     def _fit_legend(self) -> None:
-        """Hide the legend where the tabs and the search need the room."""
+        """Hide the legend if the tabs and the search need the room."""
         parts = (self._tabs, self.search, self._copy, self._legend)
         needed = sum(part.sizeHint().width() for part in parts) + 8 * len(parts)
         self._legend.setVisible(bool(self.view.legend) and self.width() >= needed)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show the legend where there is room."""
+        """Show the legend if there is room."""
         super().resizeEvent(event)
         self._fit_tabs()
         self._fit_search()
@@ -237,7 +237,7 @@ class Inspector(FollowsTheme, QtWidgets.QWidget):
         self._tabs.fit(self.width() - taken - 16)
 
     def _fit_search(self) -> None:
-        """Hide the field where it does not fit beside the tabs, until it is asked for (Ctrl+F)."""
+        """Hide the search field if it does not fit beside the tabs, until Ctrl+F."""
         needed = self._tabs.sizeHint().width() + self.search.width() + _BESIDE_TABS
         if not self.only_changes.isHidden():
             needed += self.only_changes.sizeHint().width() + 8
@@ -270,7 +270,7 @@ class Inspector(FollowsTheme, QtWidgets.QWidget):
         OwnKeys(self, {"Ctrl+F": self.focus_search})
 
     def _lay_out(self) -> None:
-        self._legend.setMinimumWidth(1)  # else no side of the window could be made narrower
+        self._legend.setMinimumWidth(1)  # otherwise no part of the window could be narrower
         self._summary.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.only_changes.setText(tr("Changes only"))
         self.only_changes.setCheckable(True)
@@ -308,7 +308,7 @@ _NEW = marked("Add an expression: args.city, tokens.total > 1000 …")
 
 
 class _ExpressionDelegate(QtWidgets.QStyledItemDelegate):
-    """Completes names while an expression is written."""
+    """Completes names while an expression is edited."""
 
     names: tuple[str, ...] = ()
 
@@ -318,21 +318,21 @@ class _ExpressionDelegate(QtWidgets.QStyledItemDelegate):
         option: QtWidgets.QStyleOptionViewItem,
         index: QModelIndex | QPersistentModelIndex,
     ) -> QtWidgets.QWidget:
-        """Return a field for the first column; the second one is never written."""
+        """Return a field for the first column; the second one is read-only."""
         field = ExpressionField(parent)
         field.setFrame(False)
         field.set_names(self.names)
         return field
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Ask the field first: a table takes Tab for the next cell."""
+        """Let the field handle keys first: a table uses Tab for the next cell."""
         if isinstance(watched, ExpressionField) and watched.eventFilter(watched, event):
             return True
         return super().eventFilter(watched, event)
 
 
 class WatchTable(FollowsTheme, QtWidgets.QTableWidget):
-    """Written in place; the last row takes a new one, an empty one goes."""
+    """Editable list of expressions: the last row adds one, an emptied one is removed."""
 
     expressions_changed = Signal(tuple)  # expressions, in order
 
@@ -366,30 +366,30 @@ class WatchTable(FollowsTheme, QtWidgets.QTableWidget):
         return tuple(row.expression for row in self._rows)
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         self._fill()
 
     def set_names(self, names: tuple[str, ...]) -> None:
-        """Set the names that are completed."""
+        """Set the names for completion."""
         self._delegate.names = names
 
     def show_rows(self, rows: Sequence[WatchRow]) -> None:
-        """Show values; one that is being written is not disturbed."""
+        """Show values without disturbing an edited row."""
         if tuple(rows) == self._rows and self.rowCount():
             return
         self._rows = tuple(rows)
         if self.state() == QtWidgets.QAbstractItemView.State.EditingState:
-            self._is_stale = True  # told again once the editor is closed
+            self._is_stale = True  # updated when the editor is closed
         else:
             self._fill()
 
     def closeEditor(
         self, editor: QtWidgets.QWidget, hint: QtWidgets.QAbstractItemDelegate.EndEditHint
     ) -> None:
-        """Show the values that came while an expression was written."""
+        """Show the values that arrived while an expression was edited."""
         super().closeEditor(editor, hint)
         if self._is_stale:
-            self._refill.start()  # not here: Qt still works with the editor and its item
+            self._refill.start()  # later: Qt still uses the editor and its item
 
     def _on_refill(self) -> None:
         if self._is_stale and self.state() != QtWidgets.QAbstractItemView.State.EditingState:

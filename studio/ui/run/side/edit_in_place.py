@@ -1,6 +1,6 @@
-"""Writing at a pause: arguments, a reply, an observation, an answer, a message, or all messages.
+"""Edits at a pause: arguments, a reply, an observation, an answer, a message, or all messages.
 
-Editing all messages of a request: a list at the left, the chosen one's role and text beside.
+All messages of a request are edited in a list, with role and text of the selected one beside.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ _ROLES: tuple[Role, ...] = ("system", "developer", "user", "assistant", "tool")
 
 
 class MessagesEditor(theme.FollowsTheme, QtWidgets.QWidget):
-    """Change, add and remove messages."""
+    """Editor for a list of messages: change, add and remove them."""
 
     changed = Signal()
 
@@ -52,16 +52,16 @@ class MessagesEditor(theme.FollowsTheme, QtWidgets.QWidget):
         self.follow_theme()
 
     def messages(self) -> tuple[Message, ...]:
-        """Return all messages in their present form."""
+        """Return all messages in their current form."""
         return self._messages
 
     def show_messages(self, messages: Sequence[Message]) -> None:
-        """Begin with these; the last one is chosen."""
+        """Start with messages, of which the last is selected."""
         self._messages = tuple(messages)
         self._fill(len(self._messages) - 1)
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         theme.paint_page(self._text)
         for row in range(self._list.count()):
             self._label(row)
@@ -140,16 +140,18 @@ _ALSO: dict[in_place.EditKind, str] = {
     "observation": marked("Also as the tool's mock"),
     "answer_call": marked("Also as the tool's mock"),
 }
-"""Permanent effects of edits: messages change the prompt's own text, a reply or an answer
-becomes an example in it, a result becomes the tool's mock. Arguments, reasons and remarks are of
-this call."""
+"""Labels of permanent effects of edits.
+
+Messages change the prompt's text, a reply or answer becomes an example in it, and a result becomes
+the tool's mock. Edits of arguments, reasons and remarks have no such effect.
+"""
 
 
 class _TextField(QtWidgets.QPlainTextEdit):
-    """Plain text; Tab moves on where no code is written."""
+    """Plain text; Tab moves the focus unless code is edited."""
 
     def event(self, event: QEvent) -> bool:
-        """Leave Ctrl+Return and Esc to the editor around it, before a window shortcut sees them."""
+        """Leave Ctrl+Return and Esc to the surrounding editor instead of window shortcuts."""
         wanted = (Qt.Key.Key_Escape, Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if (
             event.type() == QEvent.Type.ShortcutOverride
@@ -162,12 +164,12 @@ class _TextField(QtWidgets.QPlainTextEdit):
 
 
 class EditInPlace(theme.FollowsTheme, QtWidgets.QWidget):
-    """One editor for all of them; says at once what is wrong with the text."""
+    """Editor for one edit; shows at once whether the text is invalid."""
 
     applied = Signal(in_place.EditSpec, in_place.EditResult, str)  # EditSpec, EditResult, AfterEdit
     request_file = Signal(
         in_place.EditSpec, in_place.EditResult
-    )  # EditSpec, EditResult: for the file too
+    )  # EditSpec, EditResult: applied to the file as well
     cancelled = Signal()
 
     def __init__(self) -> None:
@@ -212,19 +214,19 @@ class EditInPlace(theme.FollowsTheme, QtWidgets.QWidget):
         self.follow_theme()
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         theme.paint_page(self.field)
         self._set_font()
 
     def open_spec(self, spec: in_place.EditSpec) -> None:
-        """Begin to write."""
+        """Start an edit."""
         self.spec = spec
         self._title.show_text(spec.title)
         self._title.ensurePolished()
         self._title.setMaximumWidth(self._title.fontMetrics().horizontalAdvance(spec.title) + 4)
         self._hint.setText(spec.hint)
         self._apply.setText(spec.apply or tr("Apply"))
-        # What is only sent has no "apply without going on".
+        # Edits that are only sent have no "apply without continuing".
         changes = spec.kind in ("messages", "reply", "arguments", "observation", "told", "answer")
         self._continue.setVisible(changes)
         self._step.setVisible(changes)
@@ -246,7 +248,7 @@ class EditInPlace(theme.FollowsTheme, QtWidgets.QWidget):
         self._check()
 
     def result(self) -> in_place.EditResult:
-        """Return the present text."""
+        """Return the current text."""
         return in_place.EditResult(
             text=self.field.toPlainText(),
             tool=self._tool.currentText(),
@@ -255,7 +257,7 @@ class EditInPlace(theme.FollowsTheme, QtWidgets.QWidget):
         )
 
     def points_out_draft(self) -> bool:
-        """Say that the text is not applied yet, and take the keyboard; False where none is."""
+        """Show that the text is not applied yet and focus it; return False if nothing is edited."""
         if self.spec is None:
             return False
         if self.spec.kind == "messages":
@@ -299,7 +301,7 @@ class EditInPlace(theme.FollowsTheme, QtWidgets.QWidget):
         if self.spec is None:
             return
         problem = in_place.problem_of(self.spec, self.result())
-        # Before anything is written there is nothing to blame: the hint stays.
+        # Before anything is typed, there is nothing to report: the hint stays.
         blamed = bool(problem) and bool(self.field.toPlainText() or self.spec.text)
         self._problem.setText(problem)
         self._problem.setVisible(blamed)
@@ -326,14 +328,14 @@ class EditInPlace(theme.FollowsTheme, QtWidgets.QWidget):
         )
         self._cancel.setToolTip("Esc")
         head = kit.row_of(margins=(16, 8, 8, 8), spacing=8)
-        head.addWidget(self._title, 100)  # up to its own width, and before what is empty
+        head.addWidget(self._title, 100)  # up to its own width, and before the stretch
         head.addWidget(self._tool)
         head.addStretch(1)
         buttons = kit.FlowLayout(spacing=8)
         for button in (self._cancel, self._apply, self._continue, self._step):
             buttons.addWidget(button)
         head.addLayout(buttons)
-        # Below, and not beside the buttons: there they left no room for the words of either.
+        # Below the buttons: beside them, there was too little room for both.
         keeps = kit.row_of(self._is_error, self.also_file, self._only_here, 1, spacing=16)
         footer = kit.column_of(margins=(16, 4, 8, 8), spacing=4)
         for line in (self._hint, self._problem):

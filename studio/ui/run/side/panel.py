@@ -1,4 +1,4 @@
-"""The right half of the run pane: what is asked at a pause, and below it a look or an edit."""
+"""The right half of the run pane: choices at a pause, and below them the inspector or an edit."""
 
 import time
 from collections.abc import Mapping
@@ -26,25 +26,25 @@ from studio.ui.run.state.panel import StatePanel
 from studio.ui.style.theme import FollowsTheme, blend, is_motion_reduced, paint_text, theme_in_use
 from studio.viewmodels.app.jobs import repeating_timer
 
-# The action bar: at a pause it says what is asked, and offers what can be done there.
+# The action bar: shows the question and the choices at a pause.
 
 _GAP = 6
 """Pixels between two buttons."""
 
 _SIDES = (16, 8)
-"""Margins of the bar at its left and right, in pixels."""
+"""Left and right margins of the bar, in pixels."""
 
 _USUAL, _FLASH = 0.08, 0.45
-"""Opacity of the bar's tone: usually, and at the height of a flash."""
+"""Opacity of the bar's tone: normally, and at the peak of a flash."""
 
 _FLASH_MS = 700
 
 _CAP = 15
-"""Pixels of a figure's key cap."""
+"""Size of a digit's key cap in pixels."""
 
 
 class ActionBar(FollowsTheme, QtWidgets.QWidget):
-    """A tinted strip with a question and its buttons; hidden while nothing is asked."""
+    """A tinted strip with a question and its buttons; hidden if there is no question."""
 
     offer_taken = Signal(Offer)
 
@@ -53,7 +53,7 @@ class ActionBar(FollowsTheme, QtWidgets.QWidget):
         self._offers = Offers()
         self._is_terse = False
         self._focus_went_to: QtWidgets.QWidget | None = None
-        """Widget that got the keyboard after the bar was hidden."""
+        """Widget that got the focus when the bar was hidden."""
         self._title = QtWidgets.QLabel(wordWrap=True)
         self._title.setProperty("title", "true")
         self._title.setContentsMargins(0, 4, 8, 4)
@@ -72,7 +72,7 @@ class ActionBar(FollowsTheme, QtWidgets.QWidget):
         kit.column_of(
             self._row, self._detail, on=self, margins=(_SIDES[0], 4, _SIDES[1], 4), spacing=2
         )
-        # Not the layout's least width: choices without room go into the menu.
+        # Not the layout's minimum width: choices without room go to the menu.
         policy = QtWidgets.QSizePolicy(
             QtWidgets.QSizePolicy.Policy.Ignored, QtWidgets.QSizePolicy.Policy.Minimum
         )
@@ -83,12 +83,12 @@ class ActionBar(FollowsTheme, QtWidgets.QWidget):
         self.follow_theme()
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         self._fill()
         self._paint_texts()
 
     def show_offers(self, offers: Offers) -> None:
-        """Show what can be done; nothing hides the bar."""
+        """Show the choices; no choices hide the bar."""
         if offers == self._offers:
             return
         self._offers = offers
@@ -111,7 +111,7 @@ class ActionBar(FollowsTheme, QtWidgets.QWidget):
         self.update()
 
     def point_out(self) -> None:
-        """Show that something must be chosen here: the first button has the keyboard, all flash."""
+        """Focus the first button and flash all, to show that a choice is needed."""
         if self.isVisibleTo(self.window()) and self.buttons:
             self.buttons[0].setFocus(Qt.FocusReason.OtherFocusReason)
             self._flash.stop()
@@ -120,14 +120,14 @@ class ActionBar(FollowsTheme, QtWidgets.QWidget):
 
     @property
     def is_flashing(self) -> bool:
-        """Whether the bar still shows that something must be chosen."""
+        """Whether the bar is flashing."""
         return self._flash.state() == QVariantAnimation.State.Running
 
     def _on_flash(self) -> None:
         self.update()
 
     def set_terse(self, terse: bool) -> None:
-        """Leave the detail to the tip of the question: where there is room for the buttons only."""
+        """Move the detail into the question's tooltip if there is only room for the buttons."""
         if terse != self._is_terse:
             self._is_terse = terse
             self._show_detail()
@@ -137,7 +137,7 @@ class ActionBar(FollowsTheme, QtWidgets.QWidget):
         self._title.setToolTip(self._offers.detail)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put the choices that have no room into the menu."""
+        """Move choices without room into the menu."""
         super().resizeEvent(event)
         self._fit()
 
@@ -164,7 +164,7 @@ class ActionBar(FollowsTheme, QtWidgets.QWidget):
         for gone in self.buttons:
             gone.hide()
             gone.deleteLater()
-        # The question stands in the row of its buttons: docks are low.
+        # The question is in the row of its buttons, since docks are low.
         offers = self._offers.offers
         self.buttons = [self._button(number, offer) for number, offer in enumerate(offers, 1)]
         for number, button in enumerate(self.buttons, 1):
@@ -172,7 +172,7 @@ class ActionBar(FollowsTheme, QtWidgets.QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Keep the choices in one row; the question gives way by half, then the last ones do."""
+        """Keep the choices in one row: shorten the question by half, then move the last ones."""
         widths = [button.sizeHint().width() + _GAP for button in self.buttons]
         whole = self._title.fontMetrics().horizontalAdvance(self._title.text()) + 16
         room = self.width() - sum(_SIDES) - min(whole, self.width() // 3)
@@ -204,7 +204,7 @@ class ActionBar(FollowsTheme, QtWidgets.QWidget):
 
 
 def _figure(number: int, ink: str, font: QFont, ratio: float) -> QIcon:
-    """Return the figure that takes a choice, on a key cap."""
+    """Return the digit of a choice on a key cap."""
     picture = QPixmap(round(_CAP * ratio), round(_CAP * ratio))
     picture.setDevicePixelRatio(ratio)
     picture.fill(Qt.GlobalColor.transparent)
@@ -232,10 +232,10 @@ _MOST_LINES = 7
 
 
 class RunningCall(FollowsTheme, QtWidgets.QWidget):
-    """One call: its tool, its clock, the last line that it printed."""
+    """A running call: its tool, its elapsed time, and the last line of its output."""
 
     def __init__(self, tool: str, began: float, parent: QtWidgets.QWidget) -> None:
-        """Take the tool and when it was asked for, in seconds since 1970."""
+        """Create the row for a tool and its start time in seconds since 1970."""
         super().__init__(parent)
         self._began = began
         self.title = QtWidgets.QLabel(
@@ -260,40 +260,40 @@ class RunningCall(FollowsTheme, QtWidgets.QWidget):
         self.tick()
 
     def tick(self) -> None:
-        """Say how long it takes by now."""
+        """Update the elapsed time."""
         seconds = max(0.0, time.time() - self._began)
         self.clock.setText(duration(seconds))
 
     def show_live_output(self, text: str) -> None:
-        """Show the last line of its output; the newest lines are in the tooltip."""
+        """Show the last line of the output; the tooltip has the newest lines."""
         lines = [line for line in reveal(text).splitlines() if line.strip()]
         self.output_label.show_text(lines[-1][:_LONGEST_LINE] if lines else "")
         newest = (line[:_LONGEST_LINE] for line in lines[-_MOST_KEPT:])
         self.output_label.setToolTip(plain_tip("\n".join(newest)))
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         for label in (self.clock, self.output_label):
             paint_text(label, "muted")
 
 
 class RunningCalls(QtWidgets.QWidget):
-    """A row for each call; hidden while none is under way."""
+    """A row for each running call; hidden if there is none."""
 
-    command_given = Signal(tuple)  # Commands for the run
+    command_given = Signal(tuple)  # commands for the run
 
     def __init__(self) -> None:
         super().__init__()
         self._of: tuple[object, ...] = ()
         self.rows: dict[int, RunningCall] = {}
-        """The calls, by their rows in the step."""
+        """The calls by their rows in the step."""
         self._column = kit.column_of(on=self, margins=(16, 4, 8, 4), spacing=4)
         self._timer = repeating_timer(self, self._tick, _TICK_MS)
         self.setAccessibleName(tr("Calls under way"))
         self.hide()
 
     def show_view(self, view: RunView) -> None:
-        """Show the calls that are under way now."""
+        """Show the running calls of a view."""
         running, state = view.running_calls, view.state
         step = (state.setup.run, state.iteration) if state is not None else ()
         for row in [*self.rows]:
@@ -313,7 +313,7 @@ class RunningCalls(QtWidgets.QWidget):
             self._timer.stop()
 
     def show_live_output(self, outputs: Mapping[int, str]) -> None:
-        """Show the output of the calls so far, by their rows."""
+        """Show the output of the calls so far, by row."""
         for row, text in outputs.items():
             if row in self.rows:
                 self.rows[row].show_live_output(text)
@@ -330,7 +330,7 @@ class RunningCalls(QtWidgets.QWidget):
 
 
 class HttpRequestView(QtWidgets.QWidget):
-    """Hidden while there is no request."""
+    """View of an HTTP request; hidden if there is none."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -351,17 +351,17 @@ class HttpRequestView(QtWidgets.QWidget):
 _LOWEST = 64
 _LOW = 180
 _NO_STATE, _WITH_STATE = 260, 560
-"""Heights from which on the state's head, and all of it, have room beside what is inspected."""
+"""Minimum heights in pixels to show the header of the state, and all of it, below the inspector."""
 
 _HIGH, _STATE, _STATE_LOW = 660, 232, 200
-"""Height from which on the state has the larger of its two usual heights."""
+"""Height in pixels from which the state has the larger of its two default heights."""
 
 
 class SidePanel(QtWidgets.QWidget):
-    """One question at a time: while something is written, the offers give way to the editor."""
+    """The choices of a pause, which are hidden while the user edits, with the panels below."""
 
-    command_given = Signal(tuple)  # Commands for the run
-    wish_given = Signal(Offer)  # one with `ask`: what the window is asked for
+    command_given = Signal(tuple)  # commands for the run
+    wish_given = Signal(Offer)  # an offer with `ask`: a request to the window
 
     def __init__(self) -> None:
         super().__init__()
@@ -377,7 +377,7 @@ class SidePanel(QtWidgets.QWidget):
         self._pages = QtWidgets.QStackedWidget()
         self._pages.addWidget(self.inspector)
         self._pages.addWidget(self.editor)
-        # Said outright: a stack is as high as its highest page wants to be, and docks are low.
+        # Set explicitly: a stack is as high as its highest page, but docks are low.
         self._pages.setMinimumHeight(_LOWEST)
         above = QtWidgets.QWidget()
         kit.column_of(
@@ -400,7 +400,7 @@ class SidePanel(QtWidgets.QWidget):
         self.editor.cancelled.connect(self.close_editor)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave the text about a problem to the inspector in a low dock."""
+        """Hide the text about a problem in a low dock: the inspector shows it."""
         super().resizeEvent(event)
         self.actions_bar.set_terse(self.height() < _LOW)
         self.state_panel.setVisible(self.height() >= _NO_STATE)
@@ -411,22 +411,22 @@ class SidePanel(QtWidgets.QWidget):
             self._give_state_room()
 
     def _on_folded(self, folded: bool) -> None:
-        """Keep the state as the user folds or unfolds it."""
+        """Remember whether the user collapsed the state."""
         self._is_folded = folded
         self._give_state_room()
 
     def _on_dragged(self) -> None:
-        """Keep the height that the user gave it."""
+        """Remember the height that the user set."""
         self._is_dragged = True
 
     def _give_state_room(self) -> None:
-        """Share the height out anew: the panel below was opened or folded."""
+        """Distribute the height after the panel below was expanded or collapsed."""
         wanted = _STATE if self.height() >= _HIGH else _STATE_LOW
         wanted = min(wanted, self.state_panel.maximumHeight())
         self._split.setSizes([max(0, self.height() - wanted), wanted])
 
     def show_view(self, view: RunView) -> None:
-        """Show what can be done; what is being written is closed where that is another thing."""
+        """Show the choices of a view; close an edit that belongs to another point."""
         before, self._view = self._view, view
         self.running.show_view(view)
         if view.state is not before.state:
@@ -436,18 +436,18 @@ class SidePanel(QtWidgets.QWidget):
             self.actions_bar.show_offers(view.offers)
 
     def point_out_choice(self) -> None:
-        """Lead to what must be chosen here: the buttons, or what is being written instead."""
+        """Show what must be chosen here: the buttons, or an unfinished edit."""
         if self._pages.currentWidget() is self.editor:
             self.editor.field.setFocus()
         else:
             self.actions_bar.point_out()
 
     def points_out_draft(self) -> bool:
-        """Lead to a text that is written and not applied; False where there is none."""
+        """Show a text that is edited and not applied; return False if there is none."""
         return self._pages.currentWidget() is self.editor and self.editor.points_out_draft()
 
     def take_choice(self, number: int) -> bool:
-        """Take the choice with that number, from 1; False where there is none to be taken now."""
+        """Select the choice with a number, from 1; return False if it is not available."""
         offers = self._view.offers.offers
         if self._pages.currentWidget() is self.editor or number > len(offers):
             return False
@@ -455,7 +455,7 @@ class SidePanel(QtWidgets.QWidget):
         return True
 
     def open_edit(self, kind: in_place.EditKind) -> bool:
-        """Begin to write, where that is offered now; False where it is not."""
+        """Start an edit if it is offered now; return False if it is not."""
         for offer in self._view.offers.offers:
             if offer.edit is not None and offer.edit.kind == kind:
                 self._on_offer(offer)
@@ -463,7 +463,7 @@ class SidePanel(QtWidgets.QWidget):
         return False
 
     def close_editor(self) -> None:
-        """Leave what is being written."""
+        """Close the current edit."""
         if self._pages.currentWidget() is self.editor:
             self._pages.setCurrentWidget(self.inspector)
             self.actions_bar.setVisible(bool(self._view.offers.title))

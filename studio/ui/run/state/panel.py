@@ -1,6 +1,6 @@
-"""The panel below the inspector: variables and breakpoints at the left, the console at the right.
+"""The panel below the inspector: variables and breakpoints at the left, console at the right.
 
-The Console: what was said while a run went, and a line that works expressions out.
+The console shows the messages of a run and evaluates expressions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,9 +33,9 @@ _SIGNS: dict[ConsoleLineKind, str] = {
 
 
 class _Input(ExpressionField):
-    """Up and Down bring back what was asked before."""
+    """Expression field with a history: Up and Down show earlier expressions."""
 
-    entered = Signal(str)  # an expression, to be worked out at the moment shown
+    entered = Signal(str)  # an expression to evaluate at the shown point
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ class _Input(ExpressionField):
             self.entered.emit(text)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Go through what was asked."""
+        """Go through the history on Up and Down."""
         by = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()), 0)
         if by and self._past and not self.offered:
             self._at = max(0, min(len(self._past), self._at + by))
@@ -62,9 +62,9 @@ class _Input(ExpressionField):
 
 
 class Console(FollowsTheme, QtWidgets.QWidget):
-    """Lines of the run with those of the user's own between them, in the order that they came."""
+    """Messages of the run and the user's evaluations, in the order of their arrival."""
 
-    line_chosen = Signal(int, object)  # iteration and row of the call that a line is of
+    line_chosen = Signal(int, object)  # iteration and row of the call of a line
 
     def __init__(self) -> None:
         super().__init__()
@@ -88,16 +88,16 @@ class Console(FollowsTheme, QtWidgets.QWidget):
 
     @property
     def lines(self) -> list[str]:
-        """The lines as they read."""
+        """The texts of the lines."""
         return [self.list.item(row).text() for row in range(self.list.count())]
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         for row in range(self.list.count()):
             self._paint(self.list.item(row))
 
     def show_lines(self, lines: tuple[ConsoleLine, ...]) -> None:
-        """Show a run's lines, adding the new ones only."""
+        """Show a run's lines; only new ones are appended."""
         if lines is self._taken:
             return
         before, self._taken = self._taken, lines
@@ -110,7 +110,7 @@ class Console(FollowsTheme, QtWidgets.QWidget):
             self.add(lines)
 
     def add(self, lines: Sequence[ConsoleLine]) -> None:
-        """Put lines at the end, and show the last one."""
+        """Append lines and scroll to the last one."""
         for line in lines:
             item = QtWidgets.QListWidgetItem(f"{_SIGNS[line.kind]} {line.text}")
             item.setData(_LINE, line)
@@ -146,25 +146,25 @@ BREAKPOINT_ID = Qt.ItemDataRole.UserRole
 _HEAD = 28
 
 LOWEST_STATE = 108
-"""Height from which on values and lines of the console can be read, in pixels."""
+"""Minimum height in pixels at which values and console lines are readable."""
 
 _UNBOUNDED = (1 << 24) - 1
-"""Largest height of a widget, as Qt has it (`QWIDGETSIZE_MAX`)."""
+"""Maximum height of a widget in Qt (`QWIDGETSIZE_MAX`)."""
 
 _WIDE, _CONSOLE = 550, 334
-"""Width of both from which on the console has room for lines of 42 letters, in pixels."""
+"""Width of both from which the console gets room for lines of 42 letters, in pixels."""
 
 _NARROWEST = 120
-"""Of each half: the inspector above says how narrow the run can be."""
+"""Minimum width of each half in pixels; the inspector above sets the run's minimum."""
 
 
 class BreakpointList(QtWidgets.QListWidget):
-    """Space switches one, Return opens all of it in the dialog."""
+    """List of breakpoints: Space enables or disables one, Return opens it in the dialog."""
 
     breakpoint_switched = Signal(str, bool)  # id, whether it is on
 
     def __init__(self, empty: str) -> None:
-        """Make it; `empty` is the sentence where there is none."""
+        """Create it with the sentence of the empty list."""
         super().__init__()
         self._set = BreakpointSet()
         self._hits: Mapping[str, int] = {}
@@ -177,12 +177,12 @@ class BreakpointList(QtWidgets.QListWidget):
         self.itemChanged.connect(self._on_item)
 
     def show_breakpoints(self, value: BreakpointSet) -> None:
-        """Take the set of the open prompt."""
+        """Show the set of the open prompt."""
         self._set = value
         self._fill()
 
     def show_hits(self, hits: Mapping[str, int]) -> None:
-        """Say how often each was met in the run that is shown."""
+        """Show how often each breakpoint was hit in the shown run."""
         if hits != self._hits:
             self._hits = hits
             self._fill()
@@ -213,9 +213,9 @@ class BreakpointList(QtWidgets.QListWidget):
 
 
 class StatePanel(QtWidgets.QWidget):
-    """Folds to one line; what comes meanwhile is counted there."""
+    """Panel that collapses to one line, which then counts new messages."""
 
-    command_given = Signal(tuple)  # Commands for the run: a value was written over
+    command_given = Signal(tuple)  # commands for the run: a value was changed
     folded = Signal(bool)
 
     def __init__(self) -> None:
@@ -224,7 +224,7 @@ class StatePanel(QtWidgets.QWidget):
         self._shown_run = ""
         self._is_dragged = False
         self.is_open = True
-        """Whether more than its head is shown."""
+        """Whether more than the header is shown."""
         self.fold = QtWidgets.QToolButton()
         self.tabs = QtWidgets.QTabBar()
         self.variables = VariablesTable()
@@ -243,7 +243,7 @@ class StatePanel(QtWidgets.QWidget):
         self.set_open(is_open=False)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Give the console room for its lines, and half where there is little for both."""
+        """Give the console room for its lines, or half if there is little room."""
         super().resizeEvent(event)
         if not self._is_dragged:
             half = self.width() // 2
@@ -251,11 +251,11 @@ class StatePanel(QtWidgets.QWidget):
             self._body.setSizes([self.width() - console, console])
 
     def _on_dragged(self) -> None:
-        """Keep the widths that the user gave both."""
+        """Remember the widths that the user set."""
         self._is_dragged = True
 
     def set_open(self, *, is_open: bool) -> None:
-        """Show its body, or its head alone."""
+        """Expand the panel, or collapse it to its header."""
         self.is_open = is_open
         for part in (self._left, self.console):
             part.setVisible(is_open)
@@ -267,13 +267,13 @@ class StatePanel(QtWidgets.QWidget):
         self.fold.setAccessibleName(words)
 
     def open_console(self) -> None:
-        """Put the caret where an expression is written."""
+        """Focus the field for expressions."""
         if not self.is_open:
             self._on_fold()
         self.console.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def show_view(self, view: RunView) -> None:
-        """Show the output of a run, and the hits of its breakpoints."""
+        """Show the console lines of a run and the hits of its breakpoints."""
         before, self._view = self._view, view
         self.console.show_lines(view.console)
         self.breakpoints.show_hits(view.hits)
@@ -284,7 +284,7 @@ class StatePanel(QtWidgets.QWidget):
         self._title.setText(f"{words}  {count}" if count else words)
 
     def show_moment(self, moment: RunCursor | None) -> None:
-        """Show the variables of a moment; None for the current one."""
+        """Show the variables at a run cursor; None for the current point."""
         state = self._view.state
         if state is None:
             self.variables.show_rows((), None)
@@ -292,13 +292,13 @@ class StatePanel(QtWidgets.QWidget):
         was, self._shown_run = self._shown_run, state.setup.run
         is_between = moment is None and state.pause is None and not state.is_over
         if is_between and was == self._shown_run:
-            return  # the values of the last place stay until the next
+            return  # the last values stay until the next ones arrive
         rows = variables_at(state, moment)
         place = (state.setup.run, state.iteration, state.place, state.call)
         self.variables.show_rows(rows, moment if moment is not None else place)
 
     def show_breakpoints(self, value: BreakpointSet) -> None:
-        """Take the breakpoints of the open prompt."""
+        """Show the breakpoints of the open prompt."""
         self.breakpoints.show_breakpoints(value)
         count = len(value.breakpoints)
         words = tr("Breakpoints")
@@ -324,7 +324,7 @@ class StatePanel(QtWidgets.QWidget):
             QtWidgets.QToolTip.showText(
                 table.viewport().mapToGlobal(place + QPoint(0, 4)), str(problem)
             )
-            table.recolor()  # show the values as they are: what was written was not taken
+            table.recolor()  # the change was rejected: show the unchanged values
             return
         self.command_given.emit((command,))
 
@@ -352,7 +352,7 @@ class StatePanel(QtWidgets.QWidget):
 
 
 def _column(head: QtWidgets.QHBoxLayout, body: QtWidgets.QWidget) -> QtWidgets.QWidget:
-    """Return a head of one line over a body; without the body the head stays where it is."""
+    """Return a column with a header line and a body; the header's place is fixed."""
     made, row = QtWidgets.QWidget(), QtWidgets.QWidget()
     made.setMinimumWidth(_NARROWEST)
     row.setFixedHeight(_HEAD - 1)

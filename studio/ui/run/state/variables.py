@@ -1,4 +1,4 @@
-"""The Variables table: what a run holds at a moment, changed in place where that is allowed."""
+"""The Variables table: the values of a run at a point, editable where the run allows it."""
 
 import re
 from collections.abc import Sequence
@@ -14,18 +14,18 @@ from studio.ui.style.theme import FollowsTheme, fixed_font, theme_in_use
 
 _ROW = 24
 _MOST_NAME = 0.38
-"""Share of the width that names get: their tip has the whole."""
+"""Maximum share of the width for names, whose tooltips have the full text."""
 
 
 class VariablesTable(FollowsTheme, QtWidgets.QTableWidget):
-    """Two columns, name and value; a changed value has a dot and stronger writing."""
+    """Two columns, name and value; a changed value has a dot and is bold."""
 
-    value_written = Signal(RunVariable, str)  # the variable, what was written over it
+    value_written = Signal(RunVariable, str)  # the variable, its new text
 
     def __init__(self) -> None:
         super().__init__(0, 2)
         self.rows: tuple[RunVariable, ...] = ()
-        """Rows that are shown."""
+        """The shown rows."""
         self._before: tuple[RunVariable, ...] = ()
         self._moment: object = None
         self._filling = False
@@ -44,11 +44,11 @@ class VariablesTable(FollowsTheme, QtWidgets.QTableWidget):
         self.follow_theme()
 
     def recolor(self) -> None:
-        """Take the colors of the theme in use."""
+        """Use the colors of the current theme."""
         self._fill()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Give the values most of another width."""
+        """Give the values most of the new width."""
         super().resizeEvent(event)
         self._fit_names()
 
@@ -57,11 +57,11 @@ class VariablesTable(FollowsTheme, QtWidgets.QTableWidget):
         self.setColumnWidth(0, min(self.sizeHintForColumn(0), most))
 
     def show_rows(self, rows: Sequence[RunVariable], moment: object) -> None:
-        """Show a moment's values, marked where they differ from those of the moment before.
+        """Show the values at a point; mark those that differ from the previous point.
 
         Args:
             rows: names and values.
-            moment: whose they are; anything that compares.
+            moment: identity of the point, for comparison.
         """
         if moment != self._moment:
             self._moment, self._before = moment, self.rows
@@ -120,7 +120,7 @@ class VariablesTable(FollowsTheme, QtWidgets.QTableWidget):
             self.value_written.emit(row, item.text())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Edit at F2 and Return; leave digits to the choices of a pause."""
+        """Edit on F2 and Return; leave digits to the choices of a pause."""
         editing = self.state() == QtWidgets.QAbstractItemView.State.EditingState
         if not editing and event.text().isdigit():
             event.ignore()
@@ -133,7 +133,7 @@ class VariablesTable(FollowsTheme, QtWidgets.QTableWidget):
         super().keyPressEvent(event)
 
     def event(self, event: QEvent) -> bool:
-        """Take F2, by which the window goes to the editor, for writing a value."""
+        """Handle F2, which otherwise focuses the editor, to edit a value."""
         if (
             event.type() == QEvent.Type.ShortcutOverride
             and isinstance(event, QKeyEvent)
@@ -144,13 +144,13 @@ class VariablesTable(FollowsTheme, QtWidgets.QTableWidget):
         return super().event(event)
 
 
-# A line for an expression, which completes the names that it can hold.
+# A line for an expression, with completion of names.
 
 _NAME = re.compile(r"[A-Za-z_][\w.]*$")
 
 
 class ExpressionField(QtWidgets.QLineEdit):
-    """Completes the name at the caret; Tab and Return take what the list has chosen."""
+    """Completes the name at the caret; Tab and Return insert the selected completion."""
 
     def __init__(self, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
@@ -167,7 +167,7 @@ class ExpressionField(QtWidgets.QLineEdit):
         self.textEdited.connect(self._complete)
 
     def set_names(self, names: Sequence[str]) -> None:
-        """Set the names that can be completed."""
+        """Set the names for completion."""
         if list(names) != self._names.stringList():
             self._names.setStringList(list(names))
 
@@ -184,7 +184,7 @@ class ExpressionField(QtWidgets.QLineEdit):
         return False if self._popup.isVisible() else super().focusNextPrevChild(forward)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Take the chosen line of an open list by Tab, else its first."""
+        """Insert the selected item of an open list on Tab, or its first."""
         if (
             self._popup.isVisible()
             and isinstance(event, QKeyEvent)

@@ -1,4 +1,4 @@
-"""Paint a card of the timeline: ground, icon, title, summary, facts and badges."""
+"""Painting of a timeline card: background, icon, title, summary, facts and badges."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -38,24 +38,24 @@ _INDENT = 14
 _ICON = 16
 _SWITCH = 52
 ARROW_ROOM = 16
-"""Pixels at the left of a head in which a click folds its iteration."""
+"""Width in pixels at the left of a header in which a click folds its iteration."""
 
 
 class CardDelegate(QStyledItemDelegate):
-    """Paints one card."""
+    """Paints cards."""
 
     def __init__(self, view: QTableView) -> None:
         super().__init__(view)
         self.forks: Mapping[ForkKey, ForkView] = {}
-        """Forks of the run."""
+        """Forks of the run by position."""
         self._view = view
 
     def fork_of(self, card: StepCard) -> ForkView | None:
-        """Return the branches that begin at a card's place."""
+        """Return the branches that start at a card."""
         return self.forks.get((card.step, PLACE_OF_CARD[card.kind], card.call))
 
     def switch_at(self, card: StepCard, rect: QRect, place: QPointF) -> int:
-        """Return which half of a card's switch a place is on (-1 or 1); 0 beside it."""
+        """Return the half of a card's switch at a position (-1 or 1); 0 outside of it."""
         box = self._switch_box(rect)
         if self.fork_of(card) is None or not box.contains(place):
             return 0
@@ -72,7 +72,7 @@ class CardDelegate(QStyledItemDelegate):
         option: QStyleOptionViewItem,
         index: QModelIndex | QPersistentModelIndex,
     ) -> None:
-        """Paint ground, icon, title, summary, facts and badges."""
+        """Paint background, icon, title, summary, facts and badges."""
         card = index.data(CARD_ROLE)
         if not isinstance(card, StepCard):
             return
@@ -142,7 +142,7 @@ class CardDelegate(QStyledItemDelegate):
         painter.drawText(below, Qt.AlignmentFlag.AlignVCenter, summary)
 
     def _paint_switch(self, painter: QPainter, rect: QRect, fork: ForkView) -> None:
-        """Paint the switch `‹ 2/3 ›` between the branches that begin here."""
+        """Paint the switch `‹ 2/3 ›` between the branches that start here."""
         theme = theme_in_use()
         box, accent = self._switch_box(rect), QColor(theme.accent)
         painter.setPen(QPen(accent, 1.0))
@@ -158,7 +158,7 @@ class CardDelegate(QStyledItemDelegate):
         card: StepCard,
         index: QModelIndex | QPersistentModelIndex,
     ) -> None:
-        """Paint an iteration's head on its first card: the fold arrow, and how time was spent."""
+        """Paint an iteration's header on its first card: fold arrow and shares of the time."""
         theme, rows = theme_in_use(), self._view.model()
         behind = index.row() + 1
         is_folded = behind < rows.rowCount() and self._view.isRowHidden(behind)
@@ -184,7 +184,7 @@ class CardDelegate(QStyledItemDelegate):
             left += part
 
     def _step_cards(self, index: QModelIndex | QPersistentModelIndex) -> Iterator[StepCard]:
-        """Yield the cards of the iteration that a card heads."""
+        """Yield the cards of the iteration that starts with a card."""
         rows, row = index.model(), index.row() + 1
         while row < rows.rowCount():
             card = rows.index(row, 0).data(CARD_ROLE)
@@ -194,7 +194,7 @@ class CardDelegate(QStyledItemDelegate):
             row += 1
 
     def _paint_facts(self, painter: QPainter, top: QRect, left: int, card: StepCard) -> None:
-        """Paint the numbers at the right; in a narrow column the title displaces them."""
+        """Paint the numbers at the right; in a narrow column, the title replaces them."""
         small = small_font(self._view.font(), 7.0)
         if left + QFontMetrics(small).horizontalAdvance(card.facts) <= top.left() + top.width():
             painter.setFont(small)

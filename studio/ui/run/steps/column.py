@@ -1,4 +1,4 @@
-"""The left half of the run pane: the search in the run, and the timeline with its two buttons."""
+"""The left half of the run pane: the search in the run, and the timeline with its buttons."""
 
 from functools import partial
 
@@ -19,10 +19,10 @@ _TYPING_MS = 120
 
 
 class SearchBar(QWidget):
-    """Hidden until it is wanted; asks for the next place with the words."""
+    """Search field, hidden until it is opened; requests the next match."""
 
     words_changed = Signal(str)
-    request_next = Signal(int)  # 1: the next place, -1: the one before
+    request_next = Signal(int)  # 1: the next match, -1: the previous one
     closed = Signal()
 
     def __init__(self) -> None:
@@ -48,25 +48,25 @@ class SearchBar(QWidget):
         self.hide()
 
     def open_search(self) -> None:
-        """Show it, ready to be written in."""
+        """Show the bar and focus its field."""
         self.show()
         self.field.setFocus()
         self.field.selectAll()
 
     def close_search(self) -> None:
-        """Hide it, and look for nothing."""
+        """Hide the bar and end the search."""
         self.field.clear()
         self._on_words()
         self.hide()
         self.closed.emit()
 
     def show_count(self, at: int, count: int, *, is_whole: bool = True) -> None:
-        """Say which of how many places is chosen.
+        """Show the number of the selected match and of all matches.
 
         Args:
-            at: the chosen one, from 0; below 0 for none.
-            count: how many were found.
-            is_whole: whether the whole run has been looked through.
+            at: index of the selected match, from 0; negative for none.
+            count: number of matches.
+            is_whole: whether the whole run has been searched.
         """
         if not self.field.text().strip():
             self.count.clear()
@@ -84,7 +84,7 @@ class SearchBar(QWidget):
         paint_text(self.count, "muted" if is_fine else "error")
 
     def show_fault(self, why: str) -> None:
-        """Say that the run cannot be looked through."""
+        """Show that the run cannot be searched."""
         self.count.setText(tr("not all of the run can be read"))
         self.count.setToolTip(why)
         paint_text(self.count, "error")
@@ -100,14 +100,14 @@ class SearchBar(QWidget):
 
 
 class StepsColumn(QWidget):
-    """Searches the whole run, and leads back to its current place."""
+    """Timeline with a search over the whole run and a button to its current point."""
 
     def __init__(self) -> None:
         super().__init__()
         self._view = RunView()
         self._search = RunSearch(self)
-        self._going = 0  # asked for the next place (1) or the one before (-1), not there yet
-        self._chosen = -1  # row of the place that was gone to last
+        self._going = 0  # requested next match (1) or previous one (-1), not found yet
+        self._chosen = -1  # row of the last selected match
         self.timeline = TimelineView()
         self.search = SearchBar()
         self.follow = push_button(tr("To the newest"), tip=tr("Follow the run"))
@@ -117,7 +117,7 @@ class StepsColumn(QWidget):
         )
         self._ways = QWidget()
         row_of(1, self.back, self.follow, on=self._ways, margins=(8, 4, 8, 4), spacing=8)
-        # Keeps its room: no card moves, and no button comes, under the pointer.
+        # Keeps its room, so that no card or button moves under the pointer.
         policy = self._ways.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
         self._ways.setSizePolicy(policy)
@@ -153,7 +153,7 @@ class StepsColumn(QWidget):
         self._show_found(self._search.found)
 
     def _on_next(self, by: int) -> None:
-        """Choose the next card with the words, round and round, once it is found."""
+        """Select the next matching card as soon as it is found; wrap around at the end."""
         self._going = by
         self._search.look(self._view.state, self.timeline.cards, self.search.field.text())
         self._show_found(self._search.found)
@@ -167,7 +167,7 @@ class StepsColumn(QWidget):
         self.search.show_count(now, len(found.rows), is_whole=found.is_whole)
 
     def _next_of(self, found: SearchHits) -> int | None:
-        """Return which of the places is meant; None while it may still be found, or without any."""
+        """Return the index of the requested match; None while or if it is not found."""
         now, rows = self.timeline.currentIndex().row(), found.rows
         if self._going > 0:
             after = next((at for at, row in enumerate(rows) if row > now), None)

@@ -1,4 +1,4 @@
-"""The timeline: a list of step cards, painted, so that ten thousand of them scroll smoothly."""
+"""The timeline: a list of painted step cards, so that ten thousand of them scroll smoothly."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -27,32 +27,32 @@ EDIT_OF_CARD: dict[CardKind, tuple[EditKind, str]] = {
     "observation": ("observation", marked("Edit the observation…")),
     "final": ("answer", marked("Edit the answer…")),
 }
-"""Kind of edit at a card, with the words of its menu."""
+"""Kind of edit for each kind of card, with its menu text."""
 
 
 class TimelineView(QtWidgets.QTableView):
-    """Shows a run's cards; follows the run until the user chooses a card.
+    """Shows a run's cards and follows the run until the user selects a card.
 
-    A table of one column: a list view lays out all of its rows anew at each change, which takes
-    150 ms at 40,000 cards; a table asks only for what is in sight (5 ms).
+    It is a table with one column: a list view lays out all rows again at each change, which takes
+    150 ms at 40,000 cards; a table queries only visible rows (5 ms).
     """
 
     card_chosen = Signal(StepCard)
     following_changed = Signal(bool)
     request_fork = Signal(StepCard)  # StepCard to go back to
-    request_rerun = Signal(StepCard)  # StepCard from which the run goes on again
-    request_edit = Signal(StepCard, str)  # StepCard, EditKind of what is written at its place
-    request_prompt = Signal(int, bool)  # step of the call; whether calls like it come along
-    request_now = Signal(int)  # step that is asked again with the prompt as it is now
+    request_rerun = Signal(StepCard)  # StepCard to run again from
+    request_edit = Signal(StepCard, str)  # StepCard, EditKind of the edit
+    request_prompt = Signal(int, bool)  # step of the call; whether to include similar calls
+    request_now = Signal(int)  # step to repeat with the current prompt
     request_case = Signal(int)  # step whose recorded call becomes a case of the open prompt
     request_search = Signal()
-    request_branch = Signal(int)  # id of the last checkpoint of another way
+    request_branch = Signal(int)  # id of the last checkpoint of another branch
 
     def __init__(self) -> None:
         super().__init__()
         self._cards = StepListModel(self)
         self.is_following = True
-        """Whether the newest card is chosen as the run goes on."""
+        """Whether the newest card is selected while the run continues."""
         self._moving = False
         self._forks: Mapping[ForkKey, ForkView] = {}
         self._delegate = CardDelegate(self)
@@ -95,7 +95,7 @@ class TimelineView(QtWidgets.QTableView):
 
     @property
     def cards(self) -> Sequence[StepCard]:
-        """The cards shown."""
+        """The shown cards."""
         return self._cards.cards
 
     def _all_cards(self) -> CardList:
@@ -103,12 +103,12 @@ class TimelineView(QtWidgets.QTableView):
 
     @property
     def current_card(self) -> StepCard | None:
-        """The chosen card."""
+        """The selected card."""
         card = self.currentIndex().data(CARD_ROLE)
         return card if isinstance(card, StepCard) else None
 
     def changeEvent(self, event: QEvent) -> None:
-        """Keep two lines in a row when the font changes."""
+        """Keep rows two lines high when the font changes."""
         super().changeEvent(event)
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self._set_row_height()
@@ -118,7 +118,7 @@ class TimelineView(QtWidgets.QTableView):
         self.verticalHeader().setDefaultSectionSize(height)
 
     def show_timeline(self, timeline: Timeline) -> None:
-        """Show cards, and go to the live one where the user has not chosen another."""
+        """Show cards; select the current one unless the user has selected another."""
         self._moving = True
         chosen = self.current_card
         kept = self._cards.cards.shares(timeline.cards) if self.folds.is_active else 0
@@ -129,24 +129,24 @@ class TimelineView(QtWidgets.QTableView):
         else:
             row = self._cards.row_of(chosen.key) if chosen is not None else -1
             if row >= 0 and row == self._cards.live_row():
-                self._set_following(following=True)  # the run went back to the chosen card
+                self._set_following(following=True)  # the run went back to the selected card
         if row >= 0:
             self._go_to(row)
         self._moving = False
 
     def show_forks(self, forks: Mapping[ForkKey, ForkView]) -> None:
-        """Show a switch on the cards with forks."""
+        """Show a branch switch on the cards with forks."""
         if forks != self._forks:
             self._forks = forks
             self._delegate.forks = forks
             self.viewport().update()
 
     def fork_at(self, card: StepCard) -> ForkView | None:
-        """Return the branches that begin at a card's place; None where only one does."""
+        """Return the branches that start at a card; None if there is only one."""
         return self._delegate.fork_of(card)
 
     def switch_way(self, by: int) -> None:
-        """Go to the way before or after, where the ways part at the chosen card."""
+        """Go to the previous or next branch at the selected card's fork."""
         card = self.current_card
         fork = self.fork_at(card) if card is not None else None
         end = fork.beside(by) if fork is not None else None
@@ -154,7 +154,7 @@ class TimelineView(QtWidgets.QTableView):
             self.request_branch.emit(end)
 
     def fold_current(self, *, folded: bool) -> None:
-        """Fold the iteration of the chosen card, or show all of it."""
+        """Fold or unfold the iteration of the selected card."""
         card = self.current_card
         if card is not None:
             self.folds.fold(card.step, folded=folded)
@@ -162,7 +162,7 @@ class TimelineView(QtWidgets.QTableView):
                 self.choose((card.step, "prompt", None))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Fold an iteration at its arrow, and go to another branch at a card's switch."""
+        """Fold an iteration by a click on its arrow, or switch branches by a card's switch."""
         index = self.indexAt(event.position().toPoint())
         card = index.data(CARD_ROLE)
         if isinstance(card, StepCard) and event.button() == Qt.MouseButton.LeftButton:
@@ -177,7 +177,7 @@ class TimelineView(QtWidgets.QTableView):
         super().mousePressEvent(event)
 
     def follow(self) -> None:
-        """Go to the current place of the run, and follow it."""
+        """Go to the current card of the run, and follow the run."""
         self._set_following(following=True)
         row = self._cards.live_row()
         if row >= 0:
@@ -186,7 +186,7 @@ class TimelineView(QtWidgets.QTableView):
             self._moving = False
 
     def choose(self, key: tuple[int, str, int | None]) -> bool:
-        """Choose a card, as a click on it would; False where there is none."""
+        """Select a card like a click on it; return False if it does not exist."""
         row = self._cards.row_of(key)
         if row < 0:
             return False
@@ -197,7 +197,7 @@ class TimelineView(QtWidgets.QTableView):
     def moveCursor(  # noqa: N802 - Qt's name
         self, action: QtWidgets.QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier
     ) -> QModelIndex:
-        """Go to the first card at Home and to the last at End, as in a list."""
+        """Go to the first card on Home and to the last on End, as in a list."""
         match action:
             case QtWidgets.QAbstractItemView.CursorAction.MoveHome:
                 return self._cards.index(0)
@@ -214,25 +214,25 @@ class TimelineView(QtWidgets.QTableView):
         super().keyPressEvent(event)
 
     def ask_fork(self) -> None:
-        """Ask to go back to the chosen card, as a new branch."""
+        """Request to go back to the selected card on a new branch."""
         card = self.current_card
         if card is not None:
             self.request_fork.emit(card)
 
     def ask_rerun(self) -> None:
-        """Ask to run on again from the chosen card, as a new branch."""
+        """Request to run again from the selected card on a new branch."""
         card = self.current_card
         if card is not None:
             self.request_rerun.emit(card)
 
     def ask_edit(self) -> None:
-        """Ask to write something else at the place of the chosen card."""
+        """Request an edit at the selected card."""
         card = self.current_card
         if card is not None and card.kind in EDIT_OF_CARD:
             self.request_edit.emit(card, EDIT_OF_CARD[card.kind][0])
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer what can be done from a card."""
+        """Show the menu of a card."""
         by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
         index = self.currentIndex() if by_key else self.indexAt(event.pos())
         card = index.data(CARD_ROLE)
@@ -244,7 +244,7 @@ class TimelineView(QtWidgets.QTableView):
         menu.deleteLater()
 
     def menu_of(self, card: StepCard) -> QtWidgets.QMenu:
-        """Build the menu of a card; each action makes a branch, and the old one is kept."""
+        """Build the menu of a card; each command creates a branch, and the old one is kept."""
         menu = QtWidgets.QMenu(self, toolTipsVisible=True)
         back = menu.addAction(icon("git-branch"), tr("Go back to here") + tr("\tCtrl+Return"))
         back.triggered.connect(partial(self.request_fork.emit, card))
@@ -305,29 +305,29 @@ class TimelineView(QtWidgets.QTableView):
             self.following_changed.emit(following)
 
 
-# Which cards of the timeline are out of sight, and the menus of it: by folding and by a filter.
+# Hidden cards of the timeline, by folding and by a filter, with their menus.
 
 
 _MOST_FILTERED = 5_000
-"""Cards up to which they are filtered: of a longer run of the past all would have to be read."""
+"""Maximum number of cards to filter: for a longer past run, all events would be read."""
 
 CardFilter: TypeAlias = Callable[[StepCard], bool]
-"""Whether a card is shown."""
+"""Function that decides whether a card is shown."""
 
 
 def _errors_only(card: StepCard) -> bool:
-    """Return whether a card shows a failure or a reply that could not be used as it came."""
+    """Return whether a card shows a failure or a reply that could not be used unchanged."""
     return card.phase == "error" or card.kind == "error" or "invalid" in card.badges
 
 
 def _edits_only(card: StepCard) -> bool:
-    """Return the cards that the user edited."""
+    """Return whether the user edited a card."""
     marks = {"edited", "forked", "answered", "rejected", "skipped", "repaired", "cut"}
     return card.kind == "message" or bool(marks & set(card.badges))
 
 
 def _of_tool(name: str) -> CardFilter:
-    """Return the calls of a tool."""
+    """Return a filter for the calls of a tool."""
 
     def shows(card: StepCard) -> bool:
         return card.kind == "action" and card.summary.startswith(f"{name}(")
@@ -336,7 +336,7 @@ def _of_tool(name: str) -> CardFilter:
 
 
 class TimelineFolds(QObject):
-    """Rows are hidden, never taken away: each keeps its number."""
+    """Hides rows without removing them, so that row numbers stay the same."""
 
     def __init__(self, view: QtWidgets.QTableView, cards: Callable[[], CardList]) -> None:
         super().__init__(view)
@@ -347,15 +347,15 @@ class TimelineFolds(QObject):
 
     @property
     def is_active(self) -> bool:
-        """Whether anything may be out of sight."""
+        """Whether any cards may be hidden."""
         return bool(self._folded) or self._filter is not None
 
     def is_folded(self, step: int) -> bool:
-        """Return whether only the head of an iteration is shown."""
+        """Return whether an iteration is folded to its header."""
         return step in self._folded
 
     def fold(self, step: int, *, folded: bool) -> None:
-        """Leave of an iteration only its head, or show all of it."""
+        """Fold an iteration to its header, or unfold it."""
         if folded != (step in self._folded):
             self._folded ^= {step}
             cards = self._cards()
@@ -369,23 +369,23 @@ class TimelineFolds(QObject):
         self._apply(0, len(cards))
 
     def set_filter(self, wanted: CardFilter | None) -> None:
-        """Show some cards only, with the heads of their iterations."""
+        """Show only matching cards, with the headers of their iterations."""
         self._filter = wanted
         self._apply(0, len(self._cards()))
 
     def reset(self) -> None:
-        """Show everything again, for another run."""
+        """Show all cards, for another run."""
         if self.is_active:
             self._folded, self._filter = set(), None
             self._apply(0, len(self._cards()))
 
     def refresh(self, first: int) -> None:
-        """Apply the folds to the cards that are new, from this row on."""
+        """Apply folds and filter to new cards, from a row on."""
         if self.is_active:
             self._apply(first, len(self._cards()))
 
     def bring(self, row: int) -> None:
-        """Bring a card into view: unfold its iteration, and end a filter that hides it."""
+        """Make a card visible: unfold its iteration, and remove a filter that hides it."""
         if not self._view.isRowHidden(row):
             return
         card = self._cards()[row]
@@ -394,7 +394,7 @@ class TimelineFolds(QObject):
         self.fold(card.step, folded=False)
 
     def add_to(self, menu: QtWidgets.QMenu, step: int) -> None:
-        """Offer to fold an iteration, or all of them."""
+        """Add the items to fold an iteration or all of them."""
         folded = self.is_folded(step)
         words = tr("Unfold this iteration") if folded else tr("Fold this iteration")
         menu.addAction(words + ("\tRight" if folded else "\tLeft")).triggered.connect(
@@ -404,7 +404,7 @@ class TimelineFolds(QObject):
         menu.addAction(tr("Unfold all")).triggered.connect(partial(self.fold_all, folded=False))
 
     def filter_menu(self) -> QtWidgets.QMenu:
-        """Return the menu of which cards are shown: all, errors, edits, or one tool's calls."""
+        """Return the menu for the shown cards: all, errors, edits, or the calls of one tool."""
         menu = QtWidgets.QMenu(self._view)
         cards = self._cards()
         if len(cards) > _MOST_FILTERED:

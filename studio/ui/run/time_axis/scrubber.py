@@ -1,4 +1,4 @@
-"""The scrubber: the steps of a run as bars in time, with a cursor that is dragged through them."""
+"""The scrubber: the steps of a run as bars along the time, with a cursor to drag."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -25,7 +25,7 @@ from studio.viewmodels.app.jobs import single_shot
 
 _HEIGHT = 52
 _BASE = 36
-"""Height of the bars' base line; the numbers of the iterations are below."""
+"""Height of the bars' base line in pixels; the iteration numbers are below."""
 
 _LEAST, _MOST = 6.0, 28.0
 _WIDEST, _NARROWEST = 40.0, 5.0
@@ -44,19 +44,19 @@ _ROLE_OF_KIND: dict[CardKind, str] = {
 
 
 class RunScrubber(QWidget):
-    """One bar a card: as high as it took, in the color of its kind; red for an error."""
+    """A bar for each card: its height is the duration, its color the kind, or red for an error."""
 
-    row_chosen = Signal(int)  # row of the card that the cursor goes to
+    row_chosen = Signal(int)  # row of the card that the cursor moves to
 
     def __init__(self) -> None:
         super().__init__()
         self.cards: Sequence[StepCard] = ()
-        """The cards that have bars."""
+        """The cards with bars."""
         self.row = -1
-        """Row of the card at the cursor; below 0 for none."""
+        """Row of the card at the cursor; negative for none."""
         self._total = 0.0
         self._known: tuple[int, int, float] | None = None
-        """First and count of the bars in sight, and their longest time."""
+        """First row and number of visible bars, and their longest time."""
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
         self.setAccessibleName(tr("Steps in time"))
@@ -64,13 +64,13 @@ class RunScrubber(QWidget):
         self.setToolTip(tr("Drag, or use Left and Right, to go through the run"))
 
     def show_cards(self, cards: Sequence[StepCard], total: float) -> None:
-        """Show a run's cards; `total` is its time of work in seconds."""
+        """Show a run's cards; `total` is its working time in seconds."""
         self.cards, self._total, self._known = cards, total, None
         self.row = min(self.row, len(cards) - 1)
         self.update()
 
     def show_cursor(self, row: int) -> None:
-        """Put the cursor at a card."""
+        """Move the cursor to a card."""
         if row != self.row:
             self.row = row
             if 0 <= row < len(self.cards):
@@ -85,10 +85,10 @@ class RunScrubber(QWidget):
         """Return a minimum size that leaves room for the parts below."""
         return QSize(280, 0)
 
-    # Where things stand ---------------------------------------------------------------------------
+    # Geometry -------------------------------------------------------------------------------------
 
     def _window(self) -> tuple[int, int, float]:
-        """Return the first row and count of the bars in sight, and how wide each is."""
+        """Return the first row and the number of visible bars, and the width of each."""
         room = max(1.0, self.width() - _LEFT - _RIGHT)
         count = len(self.cards)
         width = min(_WIDEST, room / max(1, count))
@@ -99,12 +99,12 @@ class RunScrubber(QWidget):
         return first, shown, _NARROWEST
 
     def row_at(self, x: float) -> int:
-        """Return the row of the bar at a place, the nearest one beside the bars."""
+        """Return the row of the bar at a position, or of the nearest bar."""
         first, count, width = self._window()
         return first + max(0, min(count - 1, int((x - _LEFT) / width)))
 
     def bar_of(self, row: int) -> QRectF:
-        """Return the box of a bar that is in sight."""
+        """Return the rectangle of a visible bar."""
         first, _, width = self._window()
         card = self.cards[row]
         height = max(_LEAST, min(_MOST, _MOST * (card.seconds / self._slowest()) ** 0.5))
@@ -113,7 +113,7 @@ class RunScrubber(QWidget):
         return QRectF(left + gap, _BASE - height, max(2.0, width - 2 * gap), height)
 
     def _parts(self) -> list[PaintedPart]:
-        """Return the bars in sight, as a screen reader finds them."""
+        """Return the visible bars, for screen readers."""
         first, count, _ = self._window()
         rows = range(first, first + count) if self.cards else range(0)
         return [
@@ -121,7 +121,7 @@ class RunScrubber(QWidget):
         ]
 
     def _slowest(self) -> float:
-        """Return the longest time in sight, once for all bars: it takes reading past cards."""
+        """Return the longest visible time, computed once, since past cards must be read."""
         first, count, _ = self._window()
         if self._known is None or self._known[:2] != (first, count):
             seen = self.cards[first : first + count]
@@ -132,7 +132,7 @@ class RunScrubber(QWidget):
     # Painting -------------------------------------------------------------------------------------
 
     def paintEvent(self, event: QtGui.QPaintEvent) -> None:
-        """Paint the count, the bars, the numbers of the iterations, the time and the cursor."""
+        """Paint the count, the bars, the iteration numbers, the time and the cursor."""
         theme = theme_in_use()
         painter = QtGui.QPainter(self)
         painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
@@ -203,7 +203,7 @@ class RunScrubber(QWidget):
     # Mouse and keys -------------------------------------------------------------------------------
 
     def mousePressEvent(self, event: QtGui.QMouseEvent) -> None:
-        """Go to the bar."""
+        """Go to the clicked bar."""
         if event.button() == Qt.MouseButton.LeftButton and self.cards:
             self.row_chosen.emit(self.row_at(event.position().x()))
 
@@ -215,7 +215,7 @@ class RunScrubber(QWidget):
                 self.row_chosen.emit(row)
 
     def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
-        """Go by one at Left and Right, to the ends at Home and End."""
+        """Move by one on Left and Right, to the ends on Home and End."""
         last = len(self.cards) - 1
         match event.key():
             case Qt.Key.Key_Left:
@@ -233,17 +233,17 @@ class RunScrubber(QWidget):
             self.row_chosen.emit(row)
 
 
-# Playing back a run that is over: the cursor goes from card to card, in real time or faster.
+# Playback of a finished run: the cursor moves from card to card, in real time or faster.
 
 SPEEDS = (1, 2, 4, 16)
 _SHORTEST_MS, _SHORTEST_STILL_MS = 60, 1_000
-"""Minimum time of a card in milliseconds; with less motion, long enough to avoid flicker."""
+"""Minimum milliseconds per card, normally and with reduced motion, to avoid flicker."""
 
 
 class PlayedScrubber(FollowsTheme, QWidget):
-    """The scrubber, and beside it what moves its cursor from card to card.
+    """The scrubber with a playback button that moves the cursor from card to card.
 
-    It stops at the last card, or where the user goes elsewhere.
+    Playback stops at the last card, or when the user moves the cursor.
     """
 
     def __init__(self, scrubber: RunScrubber) -> None:
@@ -270,48 +270,48 @@ class PlayedScrubber(FollowsTheme, QWidget):
 
     @property
     def is_playing(self) -> bool:
-        """Whether the cursor moves."""
+        """Whether playback is running."""
         return self._timer.isActive()
 
     def play(self) -> None:
-        """Start playing at the cursor; at the first card if it is at the last one."""
+        """Start playback at the cursor, or at the first card if the cursor is at the last one."""
         last, row = len(self.scrubber.cards) - 1, self.scrubber.row
         if last > 0:
             self._go(row if 0 <= row < last else 0)
 
     def stop(self) -> None:
-        """Leave the cursor where it is."""
+        """Stop playback; the cursor stays."""
         self._timer.stop()
         self.recolor()
 
     def allow(self, allowed: bool) -> None:
-        """Offer it only for a run that is over; one that begins or goes on ends it."""
+        """Enable playback only for a finished run; stop it if the run continues."""
         if not allowed:
             self.stop()
         for button in (self.button, self.speed):
             button.setEnabled(allowed and len(self.scrubber.cards) > 1)
 
     def stay_of(self, row: int) -> int:
-        """Return the time of a card in milliseconds: the duration of its work."""
+        """Return the duration of a card in playback, in milliseconds."""
         shortest = _SHORTEST_STILL_MS if is_motion_reduced() else _SHORTEST_MS
         return max(shortest, round(self.scrubber.cards[row].seconds * 1000 / self._speed))
 
     def recolor(self) -> None:
-        """Show on the button, in the colors of the theme in use, what a click on it does."""
+        """Update the button's icon and text, in the colors of the current theme."""
         words = tr("Stop playing") if self.is_playing else tr("Play the run back")
         self.button.setIcon(icon("pause" if self.is_playing else "play"))
         self.button.setToolTip(tr("{words}  (Space at the steps)").format(words=words))
         self.button.setAccessibleName(words)
 
     def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
-        """Play and stop at Space."""
+        """Start or stop playback on Space."""
         if event.key() == Qt.Key.Key_Space and self.button.isEnabled():
             self._on_clicked()
         else:
             super().keyPressEvent(event)
 
     def hideEvent(self, event: QtGui.QHideEvent) -> None:
-        """Stop the animation of a hidden widget."""
+        """Stop playback when the widget is hidden."""
         super().hideEvent(event)
         self.stop()
 

@@ -1,4 +1,4 @@
-"""The waterfall: one turn on a time axis, a row for the reply and for each call."""
+"""The waterfall: an iteration on a time axis, with a row for the reply and for each call."""
 
 import time
 
@@ -18,15 +18,15 @@ _LEFT, _RIGHT = 190.0, 72.0
 _NARROW = 760
 _TICK_MS = 100
 _STEPS = (0.001, 0.002, 0.005)
-"""Distances of the marks of the axis, in seconds; each also times ten, a hundred, …"""
+"""Distances of the axis marks in seconds, also multiplied by powers of ten."""
 
 
 def axis_step(span: float, most: int) -> float:
-    """Return the distance of marks that puts at most so many on an axis.
+    """Return the distance of marks, so that an axis has at most a given number.
 
     Args:
-        span: seconds on it.
-        most: how many marks have room.
+        span: length of the axis in seconds.
+        most: maximum number of marks.
     """
     factor = 1.0
     while True:
@@ -37,14 +37,14 @@ def axis_step(span: float, most: int) -> float:
 
 
 class WaterfallView(QWidget):
-    """Paints a `Waterfall`; its rows are chosen like cards."""
+    """Paints a `Waterfall`; its rows are selected like cards."""
 
     row_chosen = Signal(int, object)  # number of the step; row of the call, None for the reply
 
     def __init__(self) -> None:
         super().__init__()
         self.shown = Waterfall()
-        """Turn that is shown."""
+        """The shown iteration."""
         self._call: int | None = None
         self._first = 0
         self._clock = repeating_timer(self, self.update, _TICK_MS)
@@ -53,11 +53,11 @@ class WaterfallView(QWidget):
         self.setAccessibleName(tr("This iteration in time"))
 
     def show_waterfall(self, shown: Waterfall, call: int | None) -> None:
-        """Show a turn.
+        """Show an iteration.
 
         Args:
-            shown: the turn.
-            call: row of the call that is looked at; None for the reply.
+            shown: the iteration.
+            call: row of the selected call; None for the reply.
         """
         rows = len(self.shown.rows)
         self.shown, self._call = shown, call
@@ -71,7 +71,7 @@ class WaterfallView(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return the height of its rows, up to five of them."""
+        """Return the height of up to five rows."""
         rows = max(1, min(_MOST_ROWS, len(self.shown.rows)))
         return QSize(640, round(_AXIS + rows * self._row_height() + 6))
 
@@ -80,7 +80,7 @@ class WaterfallView(QWidget):
         return QSize(360, self.sizeHint().height())
 
     def box_of(self, at: int) -> QRectF:
-        """Return the box of a row."""
+        """Return the rectangle of a row."""
         height = self._row_height()
         return QRectF(0, _AXIS + (at - self._first) * height, self.width(), height)
 
@@ -103,14 +103,14 @@ class WaterfallView(QWidget):
         self._run_clock()
 
     def hideEvent(self, event: QtGui.QHideEvent) -> None:
-        """Stop the clock while out of sight."""
+        """Stop the timer while hidden."""
         super().hideEvent(event)
         self._clock.stop()
 
     # Painting -------------------------------------------------------------------------------------
 
     def paintEvent(self, event: QtGui.QPaintEvent) -> None:
-        """Paint axis, rows, bars and the time that it is now."""
+        """Paint the axis, rows, bars and the current time."""
         theme = theme_in_use()
         painter = QtGui.QPainter(self)
         painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
@@ -211,7 +211,7 @@ class WaterfallView(QWidget):
     def _paint_bar(
         self, painter: QtGui.QPainter, bar: WaterfallBar, box: QRectF, span: float, now: float
     ) -> float:
-        """Paint one bar; gives where it ends."""
+        """Paint a bar and return the position of its end."""
         theme = theme_in_use()
         tones: dict[BarTone, str] = {
             "wait": blend(theme.muted, theme.window, 0.4),
@@ -237,21 +237,21 @@ class WaterfallView(QWidget):
     # Mouse and keys -------------------------------------------------------------------------------
 
     def mousePressEvent(self, event: QtGui.QMouseEvent) -> None:
-        """Go to what the row is of."""
+        """Go to the card of the clicked row."""
         rows = range(len(self.shown.rows))
         at = next((at for at in rows if self.box_of(at).contains(event.position())), -1)
         if at >= 0 and event.position().y() > _AXIS:
             self._choose(at)
 
     def wheelEvent(self, event: QtGui.QWheelEvent) -> None:
-        """Scroll where there are more rows than have room."""
+        """Scroll if not all rows fit."""
         most = max(0, len(self.shown.rows) - _MOST_ROWS)
         by = -1 if event.angleDelta().y() > 0 else 1
         self._first = max(0, min(most, self._first + by))
         self.update()
 
     def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
-        """Go through the rows at Up and Down."""
+        """Move through the rows on Up and Down."""
         by = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()), 0)
         if not by:
             super().keyPressEvent(event)
