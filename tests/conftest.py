@@ -180,3 +180,18 @@ def qtbot(qapp: object, request: pytest.FixtureRequest) -> QtBot:
 def checkout() -> Path:
     """The root of the checkout."""
     return Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture
+def language(qapp: Any, request: pytest.FixtureRequest) -> Iterator[str]:
+    """The language of the windows that are made after it: "en", or the parameter of the test."""
+    from PySide6.QtCore import QCoreApplication, QLocale
+
+    from studio.ui.base.services import install_language
+
+    chosen, before = getattr(request, "param", "en"), QLocale()
+    translators = install_language(qapp, chosen)
+    yield chosen
+    for each in translators:
+        QCoreApplication.removeTranslator(each)
+    QLocale.setDefault(before)

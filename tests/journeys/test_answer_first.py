@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
+from studio.application.words import tr
 from studio.core.agent.values.step import PausePoint
 from studio.core.paths import resource
 from studio.ui.app.workbench import Workbench
@@ -367,8 +368,9 @@ def test_an_experiment_has_the_width_and_f5_in_the_run_beside_it_runs_it(
     )
 
 
+@pytest.mark.parametrize("language", ["en", "de"], indirect=True)
 def test_figures_of_a_chat_prompt_after_f5(
-    qtbot: QtBot, bench: Workbench, server: ChatServer
+    qtbot: QtBot, language: str, bench: Workbench, server: ChatServer
 ) -> None:
     """The text, its messages, the whole answer and what it took are seen at once."""
     answer = "\n".join(f"This is line {number} of the answer." for number in range(1, 13))
@@ -385,6 +387,6 @@ def test_figures_of_a_chat_prompt_after_f5(
     for message in bench.preview_pane.messages.cards:
         assert message.visibleRegion().boundingRect() == message.rect()
     assert "ms" in words_of(card) or " s" in words_of(card)
-    assert "free" in words_of(card)
+    assert tr("free") in words_of(card)
     assert not bench.run_pane.isVisible()
     assert bench.inputs_pane.height() <= 40

@@ -178,9 +178,9 @@ def _models(sources: ModelSources) -> Iterator[ModelOffer]:
     here = [each for each in own if not each.is_remote or is_local(address_of(each))]
     for each in here:
         yield from _of_connection(tr("On this computer"), each, sources)
-    known = {origin(address_of(each)) for each in own if each.is_remote}
+    known = {_place(each) for each in own if each.is_remote}
     for server in sources.found:
-        if origin(address_of(server.connection)) not in known:
+        if _place(server.connection) not in known:
             for entry in server.listed[:_MOST_OF_ONE]:
                 model = str(entry["id"])
                 detail = f"{server.connection.name} · {_host(server.connection)}"
@@ -194,6 +194,11 @@ def _models(sources: ModelSources) -> Iterator[ModelOffer]:
     for each in own:
         if each not in here:
             yield from _of_connection(tr("Connected"), each, sources)
+
+
+def _place(connection: Connection) -> str:
+    """Return the origin of a server; all names of this computer are one."""
+    return origin(address_of(connection)).replace("//127.0.0.1", "//localhost")
 
 
 def _run(path: Path) -> UseModel:

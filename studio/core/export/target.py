@@ -118,8 +118,8 @@ def values_at_start(
     return {name: value for name, value in given.items() if name not in kept}
 
 
-TargetGroup: TypeAlias = Literal["Prompt files", "Requests", "Code", "Documents"]
-"""Heading of a group of targets in a list."""
+TargetGroup: TypeAlias = Literal["Give to a colleague", "Use in code", "Other prompt formats"]
+"""Heading of a group of targets in a list: what they are for."""
 
 
 @dataclass(frozen=True)

@@ -20,14 +20,14 @@ from studio.core.wire.request import Provider
 
 def _dialect(name: Dialect, label: str, about: str) -> FileTarget:
     make = partial(dialect_file, name)
-    return FileTarget(name, label, "Prompt files", ".prompty", about, make)
+    return FileTarget(name, label, "Other prompt formats", ".prompty", about, make)
 
 
 def _body(provider: Provider) -> FileTarget:
     return FileTarget(
         provider,
         f"Request body: {LABELS[provider]}",
-        "Requests",
+        "Use in code",
         ".json",
         f"The body that {LABELS[provider]} gets, as JSON, with the values of the inputs and the "
         "pictures in it.",
@@ -40,7 +40,7 @@ def _curl(provider: Provider) -> FileTarget:
     return FileTarget(
         f"curl-{provider}",
         f"curl command: {LABELS[provider]}",
-        "Requests",
+        "Use in code",
         ".sh",
         "A shell script that sends the request with curl, to the address that the prompt names. "
         "The key is taken from the environment when it runs, and stands nowhere in it.",
@@ -53,7 +53,7 @@ TARGETS: tuple[ExportTarget, ...] = (
     FileTarget(
         "file",
         "Prompt file, as it is",
-        "Prompt files",
+        "Give to a colleague",
         ".prompty",
         "The text of the editor, byte for byte, once it is checked and proven.",
         prompt_file,
@@ -76,7 +76,7 @@ TARGETS: tuple[ExportTarget, ...] = (
     FileTarget(
         "agentschema",
         "AgentSchema YAML",
-        "Prompt files",
+        "Other prompt formats",
         ".yaml",
         "A prompt agent of Microsoft's AgentSchema: one YAML document with the body as its "
         "instructions. The agentschema package and Foundry read it.",
@@ -91,7 +91,7 @@ TARGETS: tuple[ExportTarget, ...] = (
     FileTarget(
         "python",
         "Python script (openai)",
-        "Code",
+        "Use in code",
         ".py",
         "Runs as it is: fills in the inputs, asks the model through the openai package, runs the "
         "Python tools and asks again until there is an answer.",
@@ -100,7 +100,7 @@ TARGETS: tuple[ExportTarget, ...] = (
     FileTarget(
         "langchain",
         "LangChain prompt (Python)",
-        "Code",
+        "Use in code",
         ".py",
         "A Python file with a ChatPromptTemplate: import prompt from it, and bind its TOOLS to a "
         "model.",
@@ -109,7 +109,7 @@ TARGETS: tuple[ExportTarget, ...] = (
     FileTarget(
         "promptfoo",
         "promptfoo configuration",
-        "Code",
+        "Other prompt formats",
         ".yaml",
         "The prompt with its model, and each saved input set as a test, for promptfoo eval. It "
         "renders with Nunjucks; read back here by Jinja2 with values as JavaScript has them.",
@@ -118,7 +118,7 @@ TARGETS: tuple[ExportTarget, ...] = (
     FileTarget(
         "messages-jsonl",
         "Messages (JSONL)",
-        "Documents",
+        "Use in code",
         ".jsonl",
         "One line per saved input set (without sets, one for the values of now), in the form that "
         "evaluation and training sets take.",
@@ -128,7 +128,7 @@ TARGETS: tuple[ExportTarget, ...] = (
     FileTarget(
         "markdown",
         "Markdown document",
-        "Documents",
+        "Give to a colleague",
         ".md",
         "For people: inputs and tools as tables, and every message as the model gets it, in a "
         "fence that keeps each character.",
@@ -138,7 +138,7 @@ TARGETS: tuple[ExportTarget, ...] = (
     FileTarget(
         "bundle",
         "Bundle (zip)",
-        "Documents",
+        "Give to a colleague",
         ".zip",
         "One file to hand on: the prompt, the files and pictures it refers to, its Python tools, "
         "its input sets, and a manifest with a hash of each. The same prompt gives the same bytes.",

@@ -235,7 +235,10 @@ class MainWindow(QMainWindow):
 
     def _on_welcome(self) -> None:
         if self.isVisible():
-            self.docks.set_welcome(self.tabs.currentWidget() is self.welcome)
+            is_shown = self.tabs.currentWidget() is self.welcome
+            self.docks.set_welcome(is_shown)
+            for each in toolbar.RUN:  # nothing to run there
+                self.actions_by_id[each].setVisible(not is_shown)
 
     def _on_tree(self, tree: FilesTree) -> None:
         self._files_coordinator.take(tree)

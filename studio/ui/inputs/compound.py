@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue, read_json, show_value
 from studio.application.words import tr
+from studio.core.text.amounts import by_count
 from studio.core.text.values import Json, JsonDict, JsonObject, objects_of, text_or_json
 from studio.ui.inputs import fields
 from studio.ui.inputs.row import HIGH, FieldRow
@@ -362,20 +363,10 @@ class ThreadField(fields.FieldEditor):
         if self._given:
             text = "" if self.turns else tr("Empty conversation")
         elif sample:
-            text = self._fallback_words(sample)
+            one = tr("1 message is shown in the preview.")
+            text = by_count(sample, one, tr("{count} messages are shown in the preview."))
         else:
             text = tr("No conversation yet.")
         self._summary.setText(text)
         self._summary.setVisible(bool(text))
         self.start_button.setVisible(not self._given and sample > 0)
-
-    def _fallback_words(self, count: int) -> str:
-        if self.spec.fallback_origin == "default":
-            if count == 1:
-                return tr("The default is a conversation of 1 message.")
-            return tr("The default is a conversation of {count} messages.").format(count=count)
-        if count == 1:
-            return tr("A sample conversation of 1 message is shown in the preview.")
-        return tr("A sample conversation of {sample} messages is shown in the preview.").format(
-            sample=count
-        )

@@ -7,14 +7,14 @@ from PySide6 import QtWidgets
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent
 
-from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue
+from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue, show_value
 from studio.application.words import tr
 from studio.core.text.amounts import shortened
 from studio.core.text.invisible import plain_tip
 from studio.core.text.source import Span
 from studio.ui.base.menus import ON_INPUT, add_actions, add_own, own_menu
 from studio.ui.inputs.fields import FieldEditor
-from studio.ui.parts.kit import column_of, row_of, toned_label
+from studio.ui.parts.kit import ElidedLabel, column_of, icon_button, row_of, toned_label
 from studio.ui.style.theme import FollowsTheme, dot, icon, paint_text, theme_in_use
 
 HIGH = ("object", "array", "thread")
@@ -41,7 +41,8 @@ class FieldRow(QtWidgets.QWidget):
             spec: the field.
             editor: its editor.
             color: color of its values in the preview; empty for none.
-            is_line: place name and editor side by side, with the description as a tooltip.
+            is_line: use one line, with the description as a tooltip; an editor that does not fit
+                into it opens below.
         """
         super().__init__()
         self.spec = spec
@@ -77,10 +78,14 @@ class FieldRow(QtWidgets.QWidget):
         self._description.setHidden(not spec.description)
         self._problem = toned_label("error", wraps=True, is_plain=True)
         self._problem.hide()
+        self._shown = ElidedLabel()
+        self.fold = icon_button("braces", tr("Edit the parts of {name}").format(name=spec.name))
+        self.fold.setCheckable(True)
+        self._is_folded = is_line and spec.kind in HIGH
         self._arrange(is_line=is_line)
         editor.changed.connect(self._edited)
         self.set_color(color)
-        for label in (self._type, self.state, self._description):
+        for label in (self._type, self.state, self._description, self._shown):
             paint_text(label, "muted")
         self._tell_state()
 
@@ -110,8 +115,14 @@ class FieldRow(QtWidgets.QWidget):
             self._name.setToolTip(
                 plain_tip("\n".join(filter(None, (words, self.spec.description))))
             )
-            line = row_of(self._dot, self._name, (self.editor, 1), *ends, spacing=8)
-            column_of(line, self._problem, on=self, margins=0, spacing=4)
+            if not self._is_folded:
+                line = row_of(self._dot, self._name, (self.editor, 1), *ends, spacing=8)
+                column_of(line, self._problem, on=self, margins=0, spacing=4)
+                return
+            self.fold.toggled.connect(self.set_open)
+            self.editor.hide()
+            line = row_of(self._dot, self._name, (self._shown, 1), self.fold, *ends, spacing=8)
+            column_of(line, self.editor, self._problem, on=self, margins=0, spacing=4)
             return
         header = row_of(self._dot, self._name, self._type, 1, *ends, spacing=8)
         header.addStrut(20)
@@ -128,6 +139,14 @@ class FieldRow(QtWidgets.QWidget):
         """Show a value."""
         self.editor.set_value(value)
         self._tell_state()
+
+    def set_open(self, is_open: bool) -> None:
+        """Show the parts of a list, an object or a conversation, or its value in one line."""
+        self.fold.setChecked(is_open)
+        if self.spec.kind in HIGH:
+            self._is_folded = not is_open
+            self.editor.setVisible(is_open)
+            self._tell_state()
 
     def set_falls_back(self, falls_back: bool) -> None:
         """Set whether the fallback of the spec applies; that of a property may not."""
@@ -174,7 +193,9 @@ class FieldRow(QtWidgets.QWidget):
         self.state.setText("" if is_told else words)
         paint_text(self.state, "warning" if missing and self.spec.required else "muted")
         self._problem.setText(problem)
-        self._problem.setVisible(bool(problem) and self.spec.kind not in ("object",))
+        self._problem.setVisible(bool(problem) and (self._is_folded or self.spec.kind != "object"))
+        value = self.editor.value() if given else self.spec.fallback
+        self._shown.show_text(show_value(value) if self._is_folded else "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from studio.application.words import tr
 from studio.core.text.values import JsonDict, JsonObject
 from studio.ui.inputs.compound import make_editor
 from studio.ui.inputs.fields import FieldEditor, FileField, JsonField, NumberField, TextField
-from studio.ui.inputs.row import HIGH, FieldGroup, FieldRow, GroupWords
+from studio.ui.inputs.row import FieldGroup, FieldRow, GroupWords
 from studio.ui.parts.kit import column_of
 from studio.ui.style.theme import FollowsTheme, input_color, theme_in_use
 
@@ -228,6 +228,7 @@ class SchemaForm(FollowsTheme, QWidget):
                 self.supplied.set_open(True)
             if row.spec.parameter:
                 self.parameters.set_open(True)
+            row.set_open(True)
             row.editor.setFocus()
 
     def _make(self, spec: FieldSpec, index: int, value: FieldValue = ABSENT) -> FieldRow:
@@ -241,8 +242,7 @@ class SchemaForm(FollowsTheme, QWidget):
         if isinstance(editor, TextField | JsonField):
             editor.text.is_sent_by_enter = self._is_sent_by_enter
         editor.set_folder(self._folder)
-        is_line = self._colored and spec.kind not in HIGH
-        row = FieldRow(spec, editor, self._color(index), is_line=is_line)
+        row = FieldRow(spec, editor, self._color(index), is_line=self._colored)
         row.changed.connect(partial(self._changed, spec.name))
         row.request_declare.connect(self.request_declare)
         row.editor.request_sample.connect(self.request_sample)

@@ -30,14 +30,14 @@ from studio.ui.parts.kit import (
     toned_label,
 )
 from studio.ui.parts.text_views import JsonView
-from studio.ui.style.theme import paint_text
+from studio.ui.style.theme import icon, paint_text
 
 _LEAST_BESIDE, _LEAST_ALONE = 280, 120
 """Minimum widths of a body in pixels, beside others and alone."""
 
 
 class RequestColumn(QtWidgets.QWidget):
-    """A body as JSON; beside others, with its provider's name and a count of its remarks."""
+    """A body as JSON; beside others, with its provider's name. Several remarks are counted."""
 
     def __init__(self, provider: Provider) -> None:
         super().__init__()
@@ -50,18 +50,22 @@ class RequestColumn(QtWidgets.QWidget):
         self.view.setAccessibleName(name.format(shape=PROVIDERS[provider]))
         self.notes = toned_label("warning", parent=self, wraps=True, is_plain=True)
         self.notes.setContentsMargins(12, 8, 12, 8)
-        self.notes.hide()
-        column_of(self._title, (self.view, 1), self.notes, on=self, margins=0, spacing=0)
+        self.fold = QtWidgets.QPushButton(icon("triangle-alert", "warning"), "", flat=True)
+        named(self.fold, tr("Notes on the request")).setCheckable(True)
+        self.fold.toggled.connect(self.notes.setVisible)
+        parts = (self._title, (self.view, 1), row_of(self.fold, 1), self.notes)
+        column_of(*parts, on=self, margins=0, spacing=0)
 
     def show_request(self, request: RequestPreview, *, is_beside: bool) -> None:
         """Show a body."""
         self.view.show_json(request.text)
         self._title.setVisible(is_beside)
-        words = "\n".join(f"• {note}" for note in request.notes)
-        short = by_count(len(request.notes), tr("1 note"), tr("{count} notes"))
-        self.notes.setText(short if is_beside else words)
-        self.notes.setToolTip(plain_tip(words) if is_beside else "")
-        self.notes.setVisible(bool(words))
+        notes = request.notes
+        self.notes.setText("\n".join(f"• {note}" for note in notes))
+        self.fold.setText(by_count(len(notes), tr("1 note"), tr("{count} notes")))
+        is_folded = len(notes) > (0 if is_beside else 1)
+        self.fold.setVisible(is_folded)
+        self.notes.setVisible(self.fold.isChecked() if is_folded else bool(notes))
 
 
 class RequestTab(QtWidgets.QWidget):

@@ -100,7 +100,8 @@ class ModelButton(QToolButton):
         option.text = ""  # type: ignore[attr-defined]
 
 
-_RUN = ("run.step", "run.start")
+RUN = ("run.step", "run.start")
+"""Actions of a prompt, which the toolbar has while one is shown."""
 
 
 def build_toolbar(actions: ActionSet, model: ModelButton, menus: QMenuBar) -> QToolBar:
@@ -118,9 +119,9 @@ def build_toolbar(actions: ActionSet, model: ModelButton, menus: QMenuBar) -> QT
     actions["view.commands"].setIconText(tr(" Commands"))
     bar.addAction(actions["view.commands"])
     bar.addWidget(model)
-    for identifier in _RUN:
+    for identifier in RUN:
         bar.addAction(actions[identifier])
-    for identifier in ("view.commands", *_RUN):
+    for identifier in ("view.commands", *RUN):
         button = bar.widgetForAction(actions[identifier])
         if isinstance(button, QToolButton):
             is_run = identifier == "run.start"  # the filled button; icons are drawn for plain ones

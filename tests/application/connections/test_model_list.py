@@ -61,8 +61,10 @@ def test_the_groups_follow_each_other_and_a_found_server_is_only_offered() -> No
     ]
     assert [each.title for each in offers if each.is_used] == ["Embedded model"] * 2
     assert "k" not in offers[6].detail.split()
-    known = replace(found, connections=Connections((EMBEDDED, OLLAMA)))
-    assert "qwen3:8b" not in titles(known)  # the user's own connection lists it
+    for host in ("localhost", "127.0.0.1"):
+        mine = replace(OLLAMA, name="mine", base_url=f"http://{host}:11434")
+        known = replace(found, connections=Connections((EMBEDDED, mine)))
+        assert "qwen3:8b" not in titles(known)  # the user's own connection lists it
 
 
 def test_what_a_file_asks_for_and_is_not_here_leads_to_its_provider() -> None:

@@ -32,7 +32,7 @@ class Outline:
 
     name = "outline"
     label = "Outline"
-    group = "Documents"
+    group = "Give to a colleague"
     suffix = ".txt"
     needs_values = True
     about = "The roles of the messages and how long each is."

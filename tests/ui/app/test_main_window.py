@@ -373,6 +373,9 @@ def test_every_control_has_a_name(window: MainWindow, prompt: Path, qtbot: QtBot
 
 
 def test_a_narrow_window_keeps_the_buttons_of_a_run(window: MainWindow, qtbot: QtBot) -> None:
+    start = window.toolbar.widgetForAction(window.actions_by_id["run.start"])
+    assert not start.isVisible()  # the welcome page has nothing to run
+    window.tabs.new("user:\nHi\n", "a.prompty")
     window.model_button.show_model("a-model-with-a-long-name-2026-11-21", "A connection")
     window.model_button.show_price("from $0.0065 per 1,000")
     window.resize(900, 600)

@@ -173,9 +173,17 @@ def typed(view: ExperimentView, row: int, column: int, text: str) -> None:
     QTest.keyClick(field, Qt.Key.Key_Return)
 
 
-@pytest.mark.parametrize("size", [(1440, 900), (1280, 800)])
+@pytest.mark.parametrize(
+    ("language", "size"),
+    [("en", (1440, 900)), ("en", (1280, 800)), ("de", (1440, 900))],
+    indirect=["language"],
+)
 def test_cases_are_a_table_beside_the_prompt(
-    qtbot: QtBot, open_workbench: Callable[[], Workbench], shop: Shop, size: tuple[int, int]
+    qtbot: QtBot,
+    language: str,
+    open_workbench: Callable[[], Workbench],
+    shop: Shop,
+    size: tuple[int, int],
 ) -> None:
     workbench = open_workbench()
     view = opened(qtbot, workbench, shop, size)

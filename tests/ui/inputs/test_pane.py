@@ -354,6 +354,22 @@ def object_rows(pane: InputsPane, name: str) -> dict[str, FieldRow]:
     return {row.spec.name: row for row in field.rows}
 
 
+def test_what_has_parts_is_one_line_until_they_are_wanted(qtbot: QtBot, pane: InputsPane) -> None:
+    pane.set_document(parse(OBJECTS))
+    row = pane.form.rows["prefs"]
+    qtbot.waitUntil(lambda: row.isVisible() and row.height() < 40)
+    assert not row.editor.isVisible()
+    assert '"unit": "C"' in row._shown.whole
+    pane.set_values({"prefs": {"unit": "F"}})
+    assert row._shown.whole == '{"unit": "F"}'
+    qtbot.mouseClick(row.fold, Qt.MouseButton.LeftButton)
+    assert row.editor.isVisible()
+    row.fold.click()
+    assert not row.editor.isVisible()
+    pane.form.focus_field("prefs")
+    assert row.editor.isVisible()
+
+
 def test_an_object_shows_what_its_default_holds_and_keeps_it(pane: InputsPane) -> None:
     pane.set_document(parse(OBJECTS))
     rows = object_rows(pane, "prefs")
@@ -403,7 +419,8 @@ def test_a_thread_says_what_stands_in_for_it(pane: InputsPane) -> None:
     chat = pane.form.rows["chat"].editor
     assert isinstance(chat, ThreadField)
     words = [label.text() for label in chat.findChildren(QLabel)]
-    assert "The default is a conversation of 1 message." in words
+    assert "1 message is shown in the preview." in words
+    assert pane.form.rows["chat"].state.text() == "default"
     assert chat.start_button.text() == "Edit the default"
 
 

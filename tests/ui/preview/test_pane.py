@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,13 +12,14 @@ from PySide6.QtWidgets import QApplication, QComboBox, QLabel
 from pytestqt.qtbot import QtBot
 
 from studio.application.document.checked_file import loaded_parts, read_document
-from studio.application.preview.requests import request_of
+from studio.application.preview.requests import RequestPreview, request_of
 from studio.core.prompty.parse import parse
 from studio.core.text.source import Fix, Span, apply_edits
 from studio.ui.parts.kit import Chip
 from studio.ui.preview.cards.card import MessageCard
 from studio.ui.preview.cards.text_body import TextBody
 from studio.ui.preview.pane import LoadedView, PreviewPane
+from studio.ui.preview.request_tab import RequestColumn
 from studio.ui.style.application import apply_theme
 from studio.ui.style.theme import DARK, LIGHT
 from studio.viewmodels.preview.controller import PreviewController
@@ -593,6 +595,23 @@ def test_the_options_of_tools_of_the_body_are_seen_with_their_values(desk: Desk)
     assert '"query": "SELECT * FROM Rome"' in note
     desk.write(DOC)
     assert not card.options.isVisible()
+
+
+def test_several_notes_of_a_request_are_one_line_until_they_are_asked_for(qtbot: QtBot) -> None:
+    column = RequestColumn("openai-chat")
+    qtbot.addWidget(column)
+    column.resize(400, 400)
+    column.show()
+    shown = RequestPreview("openai-chat", "{}", {}, size=2, notes=("One.", "Two."))
+    column.show_request(shown, is_beside=False)
+    assert (column.fold.text(), column.notes.isVisible()) == ("2 notes", False)
+    qtbot.mouseClick(column.fold, Qt.MouseButton.LeftButton)
+    assert column.notes.isVisible()
+    assert column.notes.text() == "• One.\n• Two."
+    column.show_request(replace(shown, notes=("One.",)), is_beside=False)
+    assert (column.fold.isVisible(), column.notes.isVisible()) == (False, True)
+    column.show_request(replace(shown, notes=()), is_beside=True)
+    assert (column.fold.isVisible(), column.notes.isVisible()) == (False, False)
 
 
 def test_many_tools_leave_room_for_the_messages(desk: Desk) -> None:

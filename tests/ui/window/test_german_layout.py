@@ -7,34 +7,29 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QLocale
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from studio.core.agent.values.step import PausePoint
 from studio.ui.app.workbench import Workbench
-from studio.ui.base.services import install_language
 from studio.ui.experiments.view import ExperimentView
 from tests.support.cut_words import cut_words
 from tests.support.tool_ids import tool_id
 from tests.ui.window.test_layout import overlapping
 from tests.ui.window.test_layout_paused import paused, stands_at
 
-pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
+pytestmark = [
+    pytest.mark.qt_log_ignore("does not support propagateSizeHints"),
+    pytest.mark.parametrize("language", ["de"], indirect=True),
+]
 
 
 @pytest.fixture
-def bench(qapp: QApplication, user_home: Path, tmp_path: Path) -> Iterator[Workbench]:
-    before = QLocale()
-    translators = install_language(qapp, "de")
+def bench(language: str, user_home: Path, tmp_path: Path) -> Iterator[Workbench]:
     made = paused(user_home, tmp_path)
     yield made
     made.window.close()
     made.close()
     made.window.deleteLater()
-    for each in translators:
-        QCoreApplication.removeTranslator(each)
-    QLocale.setDefault(before)
 
 
 def whole(bench: Workbench) -> None:

@@ -33,7 +33,7 @@ _SIZES = {
 
 
 @pytest.fixture
-def bench(qtbot: QtBot, user_home: Path, tmp_path: Path) -> Iterator[Workbench]:
+def bench(qtbot: QtBot, language: str, user_home: Path, tmp_path: Path) -> Iterator[Workbench]:
     """The ReAct agent, paused with its tool's result."""
     made = paused(user_home, tmp_path)
     with qtbot.waitActive(made.window):
@@ -97,6 +97,7 @@ def check_figures(bench: Workbench, size: tuple[int, int]) -> None:
     assert cut_words(window) == [], size
 
 
+@pytest.mark.parametrize("language", ["en", "de"], indirect=True)
 def test_a_paused_run_has_its_room_at_every_size(bench: Workbench, qtbot: QtBot) -> None:
     window, pane = bench.window, bench.run_pane
     page = window.tabs.current

@@ -27,18 +27,11 @@ from studio.viewmodels.exchange import ExportController
 
 _TARGET = Qt.ItemDataRole.UserRole
 _ICONS = {
-    "Prompt files": "file-text",
-    "Requests": "braces",
-    "Code": "terminal",
-    "Documents": "files",
+    marked("Give to a colleague"): "files",
+    marked("Use in code"): "terminal",
+    marked("Other prompt formats"): "file-text",
 }
-_HEADINGS = (
-    marked("Prompt files"),
-    marked("Requests"),
-    marked("Code"),
-    marked("Documents"),
-)
-"""Headings of the groups of targets, marked for translation."""
+"""The icon of each purpose, in the order of the list."""
 
 
 class FormList(FollowsTheme, QtWidgets.QListWidget):
@@ -51,8 +44,7 @@ class FormList(FollowsTheme, QtWidgets.QListWidget):
         self.setAccessibleName(tr("Forms"))
         self.setIconSize(QSize(16, 16))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._headings: list[QtWidgets.QListWidgetItem] = []
-        for group in list(dict.fromkeys(target.group for target in targets)):
+        for group in dict.fromkeys((*_ICONS, *(target.group for target in targets))):
             heading = QtWidgets.QListWidgetItem(tr(group))
             heading.setFlags(Qt.ItemFlag.NoItemFlags)
             font = self.font()
@@ -60,14 +52,13 @@ class FormList(FollowsTheme, QtWidgets.QListWidget):
             heading.setFont(font)
             heading.setSizeHint(QSize(0, 30))
             self.addItem(heading)
-            self._headings.append(heading)
             for target in targets:
                 if target.group == group:
                     item = QtWidgets.QListWidgetItem(target.label)
                     item.setData(_TARGET, target)
                     item.setToolTip(target.about)
                     item.setSizeHint(QSize(0, 28))
-                    item.setIcon(icon(_ICONS[group], "muted"))
+                    item.setIcon(icon(_ICONS.get(group, "files"), "muted"))
                     self.addItem(item)
         self.follow_theme()
         self.currentItemChanged.connect(lambda *_: self.target_chosen.emit(self.target))
@@ -81,9 +72,23 @@ class FormList(FollowsTheme, QtWidgets.QListWidget):
 
     def recolor(self) -> None:
         """Use the colors of the current theme."""
-        theme = theme_in_use()
-        for heading in self._headings:
-            heading.setForeground(QColor(theme.muted))
+        for item in map(self.item, range(self.count())):
+            if not item.flags():
+                item.setForeground(QColor(theme_in_use().muted))
+
+    def find(self, words: str) -> None:
+        """Show the targets whose name or description has these words; select one of them."""
+        heading, wanted, found = self.item(0), words.casefold().split(), []
+        for item in map(self.item, range(self.count())):
+            if (target := item.data(_TARGET)) is None:
+                heading = item
+            said = f"{target.name} {target.label} {target.about}".casefold() if target else ""
+            item.setHidden(not all(word in said for word in wanted))
+            if target is not None and not item.isHidden():
+                heading.setHidden(False)
+                found.append(item)
+        if found and self.currentItem() not in found:
+            self.setCurrentItem(found[0])
 
     def choose(self, name: str) -> None:
         """Select a target by its stable name."""
@@ -260,6 +265,7 @@ class ExportDialog(QtWidgets.QDialog):
     # -- parts ----------------------------------------------------------------------------------
 
     def _make_parts(self) -> None:
+        self.search = kit.search_line(tr("Search targets"))
         self.forms = FormList(targets())
         self.heading = QtWidgets.QLabel()
         self.heading.setProperty("title", True)
@@ -293,10 +299,14 @@ class ExportDialog(QtWidgets.QDialog):
             margins=(16, 0, 0, 0),
             spacing=8,
         )
-        split = kit.split_of(self.forms, right, stretch=(0, 1), sizes=(270, 780))
+        left = QtWidgets.QWidget()
+        kit.column_of(self.search, (self.forms, 1), on=left, margins=0, spacing=8)
+        split = kit.split_of(left, right, stretch=(0, 1), sizes=(270, 780))
         kit.column_of((split, 1), self.footer, on=self, margins=16, spacing=12)
 
     def _wire(self) -> None:
+        self.search.textChanged.connect(self.forms.find)
+        kit.OwnKeys(self.search, dict.fromkeys(("Return", "Down"), self.forms.setFocus))
         self.forms.target_chosen.connect(lambda _: self._on_target())
         self._controller.made.connect(self._show)
         self._controller.compared.connect(self._on_compared)

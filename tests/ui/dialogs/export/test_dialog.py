@@ -91,6 +91,31 @@ def test_each_target_is_exported_once_from_the_window(
     assert "trip.prompty" in zipfile.ZipFile(tmp_path / "bundle.zip").namelist()
 
 
+def test_a_form_is_found_by_its_words(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    """Enter in the search writes nothing; it leads to the forms that were found."""
+    open_prompt(window, qtbot, tmp_path / "trip.prompty", PROMPT)
+    dialog = export_dialog(window, qtbot)
+    forms = dialog.forms
+    heads = [forms.item(at) for at in range(forms.count()) if not forms.item(at).flags()]
+    assert [head.text() for head in heads] == [
+        "Give to a colleague",
+        "Use in code",
+        "Other prompt formats",
+    ]
+    qtbot.keyClicks(dialog.search, "curl anthr")
+    assert dialog.target is not None
+    assert dialog.target.name == "curl-anthropic"
+    assert [head.isHidden() for head in heads] == [True, False, True]
+    qtbot.waitUntil(lambda: dialog.made is not None)
+    qtbot.keyClick(dialog.search, Qt.Key.Key_Return)
+    qtbot.waitUntil(forms.hasFocus)
+    assert dialog.isVisible()
+    dialog.search.clear()
+    assert not any(forms.item(at).isHidden() for at in range(forms.count()))
+    assert dialog.target.name == "curl-anthropic"
+    dialog.close()
+
+
 def export_it(dialog: ExportDialog, out: Path) -> None:
     """Agree to what is lost, where anything is, and press the button."""
     target, made = dialog.target, dialog.made
