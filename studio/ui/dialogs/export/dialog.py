@@ -76,7 +76,7 @@ class FormList(FollowsTheme, QtWidgets.QListWidget):
             if not item.flags():
                 item.setForeground(QColor(theme_in_use().muted))
 
-    def find(self, words: str) -> None:
+    def show_matching(self, words: str) -> None:
         """Show the targets whose name or description has these words; select one of them."""
         heading, wanted, found = self.item(0), words.casefold().split(), []
         for item in map(self.item, range(self.count())):
@@ -305,7 +305,7 @@ class ExportDialog(QtWidgets.QDialog):
         kit.column_of((split, 1), self.footer, on=self, margins=16, spacing=12)
 
     def _wire(self) -> None:
-        self.search.textChanged.connect(self.forms.find)
+        self.search.textChanged.connect(self.forms.show_matching)
         kit.OwnKeys(self.search, dict.fromkeys(("Return", "Down"), self.forms.setFocus))
         self.forms.target_chosen.connect(lambda _: self._on_target())
         self._controller.made.connect(self._show)

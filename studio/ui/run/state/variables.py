@@ -30,6 +30,7 @@ class VariablesTable(FollowsTheme, QtWidgets.QTableWidget):
         self._moment: object = None
         self._filling = False
         style_table(self, tr("Variables"), _ROW)
+        self.setWordWrap(False)  # of "• name" the first line would be the dot alone
         self.setTabKeyNavigation(False)
         self.setSelectionMode(QtWidgets.QAbstractItemView.SelectionMode.SingleSelection)
         self.setEditTriggers(
