@@ -1,4 +1,4 @@
-"""The table of well-known models: what is known of them, by the beginning of their id."""
+"""The table of well-known models: facts by the prefix of their id."""
 
 import json
 from functools import cache
@@ -15,7 +15,7 @@ def model_table() -> tuple[JsonObject, ...]:
 
 
 def known_models() -> tuple[tuple[str, int], ...]:
-    """Return names that model ids begin with, and their context window; 0 if it is not known."""
+    """Return known prefixes of model ids with their context window; 0 if it is not known."""
     found = []
     for entry in model_table():
         window = entry.get("context_window")

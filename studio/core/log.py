@@ -1,8 +1,8 @@
 """The log file, and the report of a crash of the whole process.
 
-The log turns over at a megabyte, three old ones are kept. A crash below Python (a fault in a
-library) cannot be caught: Python's fault handler writes where each thread stood, and the next start
-finds it.
+The log is rotated at one megabyte; three old files are kept. A crash in native code (a fault in a
+library) cannot be caught: Python's fault handler writes the stack of each thread, and the next
+start finds the file.
 """
 
 import contextlib
@@ -36,21 +36,21 @@ class HardCrash:
 
 
 class FaultFile:
-    """This process's file for a crash below Python; empty as long as all is well."""
+    """This process's file for the report of a native crash; empty unless there was one."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / f"{_PREFIX}{os.getpid()}.txt"
         self._stream: TextIO | None = None
 
     def open(self) -> None:
-        """Have faults written; where the folder cannot be written, there is no such file."""
+        """Enable crash reports; if the folder cannot be written, there is no file."""
         with contextlib.suppress(OSError):
             private_file(self._path)
             self._stream = self._path.open("w", encoding="utf-8")
             faulthandler.enable(self._stream)
 
     def close(self) -> None:
-        """Remove the file: the process ends without a fault."""
+        """Remove the file, as the process ends normally."""
         if self._stream is None:
             return
         faulthandler.disable()
@@ -70,7 +70,7 @@ def hard_crashes(folder: Path) -> list[HardCrash]:
         try:
             text = read_text(path, errors="replace").strip()
             if not text:
-                path.unlink()  # killed from outside: nothing went wrong here
+                path.unlink()  # the process was killed, which is no crash
                 continue
         except OSError:
             continue
@@ -79,20 +79,20 @@ def hard_crashes(folder: Path) -> list[HardCrash]:
 
 
 def set_aside(crash: HardCrash) -> None:
-    """Keep one file of a reported crash, and report it no more."""
+    """Keep a copy of a reported crash, and do not report it again."""
     with contextlib.suppress(OSError):
         crash.path.replace(crash.path.with_name("last-hard-crash.txt"))
 
 
 def start_log(folder: Path, hide: Callable[[str], str] = str) -> Path | None:
-    """Write what the studio and its libraries warn of into a log file that turns over.
+    """Write warnings of the studio and its libraries to a rotating log file.
 
     Args:
-        folder: where it is.
-        hide: hides the secrets of a text.
+        folder: folder of the file.
+        hide: removes secrets from a text.
 
     Returns:
-        The file; None where the folder cannot be written.
+        The file; None if the folder cannot be written.
     """
     import logging
     from logging.handlers import RotatingFileHandler
@@ -100,14 +100,14 @@ def start_log(folder: Path, hide: Callable[[str], str] = str) -> Path | None:
     path = folder / LOG_NAME
 
     class Private(RotatingFileHandler):
-        """Opens files that only the user may read, also after the log turned over."""
+        """A handler whose files only the user can read, also after rotation."""
 
         def _open(self) -> TextIOWrapper:
             private_file(path)
             return super()._open()
 
         def handleError(self, record: logging.LogRecord) -> None:
-            """Leave out a line that cannot be written, as on a full disk."""
+            """Skip a line that cannot be written, as on a full disk."""
 
     try:
         private_folder(folder)
@@ -118,7 +118,7 @@ def start_log(folder: Path, hide: Callable[[str], str] = str) -> Path | None:
         return None
 
     class Discreet(logging.Formatter):
-        """Writes whole lines, tracebacks too, without secrets."""
+        """A formatter that removes secrets from whole entries, including tracebacks."""
 
         def format(self, record: logging.LogRecord) -> str:
             return without_keys(without_logins(hide(super().format(record))))
@@ -146,7 +146,7 @@ def stop_log() -> None:
 
 def _runs(number: int) -> bool:
     if os.name == "nt":
-        return False  # asking would end it: signal 0 is no question on Windows
+        return False  # signal 0 would end the process on Windows
     try:
         os.kill(number, 0)
     except ProcessLookupError:

@@ -1,4 +1,4 @@
-"""Folders of the user's own files: settings, history, logs, caches."""
+"""Paths of the user's files (settings, history, logs, caches) and of bundled files."""
 
 import os
 import sys
@@ -24,22 +24,22 @@ class UserPaths:
     """Run history, swap files, window state."""
 
     cache: Path
-    """Folder of files that can be made again."""
+    """Folder of files that can be recreated."""
 
 
 def narrow_home(paths: UserPaths) -> None:
-    """Let only the user look into the studio's folders, once: earlier versions left them open."""
+    """Restrict the studio's folders to the user, once: earlier versions left them readable."""
     for folder in (paths.config, paths.data, paths.cache):
         with suppress(OSError):
             if os.name == "nt" or not folder.stat().st_mode & 0o077:
                 continue
-            for place in (*folder.rglob("*"), folder):  # the folder last: it says that all are done
+            for place in (*folder.rglob("*"), folder):  # the folder last: it marks all as done
                 if not place.is_symlink():
                     place.chmod(place.stat().st_mode & 0o700)
 
 
 def user_paths() -> UserPaths:
-    """Return the platform's folders, or `PROMPT_STUDIO_HOME` where that is set."""
+    """Return the platform's folders, or `PROMPT_STUDIO_HOME` if it is set."""
     home = os.environ.get("PROMPT_STUDIO_HOME")
     if home:
         root = Path(home)
@@ -54,19 +54,19 @@ def user_paths() -> UserPaths:
 
 
 TRIALS = "--trials"
-"""Command-line option with which the window starts a process that tries texts before it."""
+"""Command-line option of the process that opens texts before the window does."""
 
 
 def program() -> list[str]:
-    """Return the beginning of a command that starts the studio, whatever folder it is started in.
+    """Return the start of a command that starts the studio, safe in any current folder.
 
-    Without `-P`, Python would take modules from that folder, which can be a stranger's.
+    Without `-P`, Python would import modules from the current folder, which may not be trusted.
     """
     frozen = getattr(sys, "frozen", False)
     return [sys.executable] if frozen else [sys.executable, "-P", "-m", "studio"]
 
 
-# Where the bundled files are: beside a checkout, or inside the installed package.
+# Bundled files: beside a checkout, or inside the installed package.
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
@@ -75,7 +75,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 def resource_root() -> Path:
     """Return the folder of bundled resources.
 
-    A wheel carries it as `studio/_resources`, a checkout has it beside the package.
+    It is `studio/_resources` in a wheel, and beside the package in a checkout.
 
     Raises:
         FileNotFoundError: neither exists; the installation is broken.
@@ -87,10 +87,10 @@ def resource_root() -> Path:
 
 
 def docs_root() -> Path:
-    """Return the folder of the user guide's pages, in a wheel among the resources.
+    """Return the folder of the user guide, which is among the resources in a wheel.
 
     Raises:
-        FileNotFoundError: there is none; the installation is broken.
+        FileNotFoundError: it does not exist; the installation is broken.
     """
     for candidate in (resource_root() / "docs", _PACKAGE.parent / "docs"):
         if candidate.is_dir():
@@ -99,22 +99,22 @@ def docs_root() -> Path:
 
 
 def resource(*parts: str) -> Path:
-    """Return the path of one bundled file, whether or not it exists."""
+    """Return the path of a bundled file, whether or not it exists."""
     return resource_root().joinpath(*parts)
 
 
 def resource_text(*parts: str) -> str:
-    """Read the text of one bundled file."""
+    """Return the text of a bundled file."""
     return read_text(resource(*parts), encoding="utf-8")
 
 
 def resource_table(*parts: str) -> Mapping[str, Mapping[str, str]]:
     """Read a bundled table: the rows below each `[section]`, by their first word.
 
-    Two blanks or more stand between the word and the rest of its row; `#` begins a comment.
+    Two or more blanks separate the word from the rest of its row; `#` begins a comment.
 
     Raises:
-        ValueError: A row has one word alone, or stands before the first section.
+        ValueError: A row has only one word, or precedes the first section.
     """
     sections: dict[str, dict[str, str]] = {}
     rows: dict[str, str] | None = None

@@ -1,4 +1,4 @@
-"""Searching with patterns that people type: no pattern can hold the studio up."""
+"""Searches with users' patterns, bounded in time."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ if TYPE_CHECKING:
 
 
 SLOW_SECONDS = 0.3
-"""A search ends after so long; `(a|aa)+$` would take years."""
+"""Timeout of a search in seconds; `(a|aa)+$` would take years."""
 
 
 class PatternError(Exception):
-    """The pattern is none, or its search takes too long; the text is for the user."""
+    """Raised when a pattern is invalid or its search takes too long; the text is for the user."""
 
 
 def compile_pattern(text: str, *, regex: bool, case: bool, word: bool = False) -> Any:  # noqa: ANN401 - of a package without types
-    """Return a pattern of what was typed.
+    """Compile the text of a search field.
 
     Args:
         text: the words, or the pattern.
         regex: whether it is a pattern.
-        case: whether capitals matter.
+        case: whether case matters.
         word: whether only whole words count.
 
     Raises:
-        PatternError: it is no pattern.
+        PatternError: the pattern is invalid.
     """
     import regex as engine
 
@@ -45,10 +45,10 @@ def compile_pattern(text: str, *, regex: bool, case: bool, word: bool = False) -
 def schema_pattern(text: str) -> Any:  # noqa: ANN401
     """Return the pattern of a schema, with its usual meaning.
 
-    Not by `re`: it warns of patterns such as `[[`, which a later Python may read otherwise.
+    Not with `re`, which warns of patterns such as `[[`, whose meaning may change in a later Python.
 
     Raises:
-        PatternError: it is no pattern.
+        PatternError: the pattern is invalid.
     """
     return _compiled(text, 0)
 
@@ -59,12 +59,12 @@ def _compiled(text: str, flags: int) -> Any:  # noqa: ANN401
     try:
         return engine.compile(text, flags)
     except (engine.error, ValueError, OverflowError, RecursionError) as error:
-        # `regex` lets errors of its own reader through: `a{1d<`, `a{99999999999999999999}`.
+        # `regex` raises internal errors for some patterns: `a{1d<`, `a{99999999999999999999}`.
         raise PatternError(str(error)) from error
 
 
 def matches(pattern: Any, text: str, seconds: float = SLOW_SECONDS) -> Iterator[Any]:  # noqa: ANN401
-    """Yield every match that is not empty.
+    """Yield every nonempty match.
 
     Raises:
         PatternError: the search takes longer than `seconds`.
@@ -78,10 +78,10 @@ def matches(pattern: Any, text: str, seconds: float = SLOW_SECONDS) -> Iterator[
 
 
 def expanded(match: Any, new: str) -> str:  # noqa: ANN401
-    """Return the text that takes a match's place: `new` with the groups that it names.
+    """Return the replacement for a match: `new` with its group references expanded.
 
     Raises:
-        PatternError: it names a group that there is not.
+        PatternError: `new` refers to a group that does not exist.
     """
     import regex as engine
 
@@ -91,7 +91,7 @@ def expanded(match: Any, new: str) -> str:  # noqa: ANN401
         raise PatternError(str(error)) from error
 
 
-# JSON schemas of strangers, checked without a pattern that holds the studio up.
+# Validation with foreign JSON schemas, whose patterns are bounded in time.
 
 
 def with_bounded_patterns(kind: Any) -> Any:  # noqa: ANN401 - classes that jsonschema makes
@@ -102,10 +102,11 @@ def with_bounded_patterns(kind: Any) -> Any:  # noqa: ANN401 - classes that json
 
 
 class _Patterns:
-    """The keywords that search with a stranger's pattern, bounded in time.
+    """Keywords of JSON schema that search with a pattern, bounded in time.
 
-    jsonschema uses `re`, which no limit can end and which reads some patterns otherwise in Python
-    3.11.2. A pattern that is none, or took too long once, refuses nothing: the tool itself will.
+    jsonschema uses `re`, which has no time limit and reads some patterns differently in Python
+    3.11.2. An invalid pattern, or one that was too slow once, accepts every value: the tool itself
+    will check it.
     """
 
     def __init__(self, kind: Any) -> None:  # noqa: ANN401 - a class that jsonschema makes
@@ -114,7 +115,7 @@ class _Patterns:
         self._slow: set[str] = set()
 
     def keywords(self) -> dict[str, Any]:
-        """Return the functions by their keywords' names, for `jsonschema.validators.extend`."""
+        """Return the functions by keyword, for `jsonschema.validators.extend`."""
         return {
             "pattern": self._pattern,
             "patternProperties": self._pattern_properties,
@@ -123,7 +124,7 @@ class _Patterns:
         }
 
     def _found(self, pattern: str, text: str) -> bool | None:
-        """Return whether the pattern is in the text; None if that cannot be decided."""
+        """Return whether the pattern matches in the text; None if that cannot be decided."""
         if pattern in self._slow:
             return None
         try:
@@ -172,14 +173,14 @@ class _Patterns:
             for name, value in instance.items()
             if not any(self._found(pattern, name) is not False for pattern in patterns)
         }
-        # The package's own rule and words, over what no pattern takes.
+        # The package's own function, for properties that no pattern matches.
         known = {key: schema[key] for key in ("properties",) if key in schema}
         yield from own(validator, allowed, rest, known)
 
     def _unevaluated_properties(
         self, validator: Validator, allowed: Json, instance: Json, schema: JsonObject
     ) -> Iterator[ValidationError]:
-        # The package looks with `re` for what patterns beside it or below it have taken.
+        # The package uses `re` to find the properties that nearby patterns match.
         if '"patternProperties"' not in json.dumps(validator.schema, default=str):
             yield from self._kind.VALIDATORS["unevaluatedProperties"](
                 validator, allowed, instance, schema

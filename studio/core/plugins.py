@@ -1,7 +1,7 @@
 """Plug-ins of other packages: objects named by entry points (docs/extending.md).
 
-A plug-in runs in the studio's own process, with the rights of the user who installed it. Each of
-its errors is named with the package that it comes from and stays with it: the studio goes on.
+A plug-in runs in the studio's process, with the rights of the user who installed it. Each of its
+errors is reported with its package and affects only the plug-in.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 Group: TypeAlias = Literal["exporters", "importers", "connections", "tool_sources", "checks"]
-"""Kind of a plug-in. The entry points' group is `prompt_studio.` and this word."""
+"""Kind of plug-in. The entry points' group is `prompt_studio.` and this word."""
 
 GROUPS: tuple[Group, ...] = get_args(Group)
-"""Every group."""
+"""All groups."""
 
 SWITCH = "PROMPT_STUDIO_PLUGINS"
-"""Environment variable; `off` leaves every plug-in out. `--safe` sets it."""
+"""Environment variable; `off` disables all plug-ins. `--safe` sets it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """One entry point, loaded."""
+    """A loaded entry point."""
 
     group: Group
-    """Kind of the plug-in."""
+    """Kind of plug-in."""
 
     name: str
     """The entry point's name."""
 
     package: str
-    """The package that it comes from, with its version: "studio-yaml 1.2"."""
+    """Package and version: "studio-yaml 1.2"."""
 
     value: object = None
     """Loaded object; None if loading failed."""
@@ -49,22 +49,22 @@ class Plugin:
 
 
 def installed(group: Group) -> tuple[Plugin, ...]:
-    """Return the plug-ins of a group that can be used, in the order of their names."""
+    """Return the usable plug-ins of a group, in the order of their names."""
     return tuple(plugin for plugin in all_plugins(group) if not plugin.error)
 
 
 def all_plugins(group: Group) -> tuple[Plugin, ...]:
-    """Return the plug-ins of a group, with those that cannot be loaded; none where they are off."""
+    """Return the plug-ins of a group, including faulty ones; none if plug-ins are disabled."""
     return () if os.environ.get(SWITCH) == "off" else _load_group(group)
 
 
 def failed() -> tuple[Plugin, ...]:
-    """Return the plug-ins of all groups that cannot be used."""
+    """Return the faulty plug-ins of all groups."""
     return tuple(each for group in GROUPS for each in all_plugins(group) if each.error)
 
 
 def fault(plugin: Plugin, error: Exception) -> str:
-    """Return one sentence: which plug-in failed, and how."""
+    """Return one sentence about which plug-in failed, and how."""
     what = str(error) or "without a word"
     return f"The plug-in {plugin.name!r} of {plugin.package} failed: {type(error).__name__}: {what}"
 
@@ -73,7 +73,7 @@ def fault(plugin: Plugin, error: Exception) -> str:
 def _load_group(group: Group) -> tuple[Plugin, ...]:
     if not _any_named():
         return ()
-    # Its import takes longer than most commands need to start.
+    # Importing it takes longer than most commands.
     from importlib.metadata import entry_points
 
     found = sorted(entry_points(group=f"prompt_studio.{group}"), key=lambda each: each.name)
@@ -82,9 +82,9 @@ def _load_group(group: Group) -> tuple[Plugin, ...]:
 
 @cache
 def _any_named() -> bool:
-    """Return whether an installed package names a plug-in of any group."""
+    """Return whether an installed package has a plug-in of any group."""
     for place in map(Path, sys.path):
-        if place.is_file():  # an archive of packages is looked into by Python itself
+        if place.is_file():  # Python itself looks into an archive of packages
             return True
         for name in ("*.dist-info", "*.egg-info", "EGG-INFO"):
             for found in place.glob(f"{name}/entry_points.txt"):

@@ -1,4 +1,4 @@
-"""Settings of a project, in its own file at or above a folder."""
+"""The settings of a project, in a file at or above a folder."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -10,14 +10,14 @@ OWN_FILE = "prompt-studio.toml"
 
 
 class SettingsError(Exception):
-    """The error for unreadable settings; the text says what, where, and what is valid."""
+    """Raised when settings are invalid; the text says what, where, and what is valid."""
 
 
 def sections(start: Path) -> Iterator[tuple[Path, Mapping[str, object]]]:
-    """Yield the files of settings at and above a folder, nearest first, with what is ours in each.
+    """Yield the settings files at and above a folder, nearest first, with the studio's table.
 
     Raises:
-        SettingsError: one cannot be read.
+        SettingsError: a file cannot be read.
     """
     for folder in (start, *start.parents):
         own, project = folder / OWN_FILE, folder / "pyproject.toml"
@@ -30,7 +30,7 @@ def sections(start: Path) -> Iterator[tuple[Path, Mapping[str, object]]]:
 
 
 def _table(path: Path) -> Mapping[str, object]:
-    import tomllib  # most folders have no settings, and a check of a file is to start at once
+    import tomllib  # most folders have no settings, and checking a file should start quickly
 
     try:
         return tomllib.loads(read_text(path))

@@ -11,7 +11,7 @@ from studio.core.text.source import Span, TextEdit
 SKIPPED = frozenset(
     {"node_modules", "__pycache__", ".git", ".venv", "venv", "dist", "build", ".mypy_cache"}
 )
-"""Folders that hold nothing a user wrote."""
+"""Folders without users' files."""
 
 SUFFIXES = frozenset(
     """
@@ -19,7 +19,7 @@ SUFFIXES = frozenset(
     .j2 .jinja .jinja2
 """.split()
 )
-"""Files that are looked into."""
+"""Suffixes of the files to search."""
 
 _LARGEST_BYTES = 2_000_000
 _MOST_FILES = 5_000
@@ -29,19 +29,19 @@ _FILE_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class SearchMatch:
-    """One match of the text."""
+    """A match of a search."""
 
     path: Path
-    """The file."""
+    """Path of the file."""
 
     line: int
-    """From 1."""
+    """Line, from 1."""
 
     span: Span
-    """The place in the file's text with LF line ends."""
+    """Span in the file's text with LF line breaks."""
 
     text: str
-    """The line, cut where it is long."""
+    """The line, truncated if it is long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,33 +49,33 @@ class Query:
     """The text and options of a search."""
 
     text: str
-    """The words, or the pattern."""
+    """Words or pattern to search for."""
 
     regex: bool = False
     """Whether the text is a regular expression."""
 
     case: bool = False
-    """Whether capitals matter."""
+    """Whether case matters."""
 
     most: int = 1000
-    """Matches after which the search ends."""
+    """Maximum number of matches."""
 
     def pattern(self) -> object:
         """Return the compiled pattern.
 
         Raises:
-            PatternError: it is no regular expression.
+            PatternError: the text is no regular expression.
         """
         return compile_pattern(self.text, regex=self.regex, case=self.case)
 
 
 def files_of(root: Path, suffixes: Set[str] = SUFFIXES, most: int = _MOST_FILES) -> Iterator[Path]:
-    """Yield the text files below a folder; hidden ones, and what links lead to, are left out.
+    """Yield the text files below a folder, without hidden ones and links.
 
     Args:
         root: the folder.
-        suffixes: how their names end, in small letters.
-        most: how many are given.
+        suffixes: suffixes of their names, in lower case.
+        most: maximum number of files.
     """
     folders, count = [root], 0
     while folders:
@@ -100,7 +100,7 @@ def files_of(root: Path, suffixes: Set[str] = SUFFIXES, most: int = _MOST_FILES)
 def files_below(
     roots: Iterable[Path], suffixes: Set[str] = SUFFIXES, most: int = _MOST_FILES
 ) -> Iterator[Path]:
-    """Yield the text files below some folders, each once though one folder may lie in another."""
+    """Yield the text files below some folders, each once even if the folders are nested."""
     seen: set[Path] = set()
     for root in roots:
         for path in files_of(root, suffixes, most):
@@ -112,13 +112,13 @@ def files_below(
 
 
 def innermost(path: Path, roots: Iterable[Path]) -> Path | None:
-    """Return the folder that a file lies in, the innermost where one lies in another."""
+    """Return the folder that contains a file; the innermost of nested ones."""
     holding = (root for root in roots if path.is_relative_to(root))
     return max(holding, key=lambda root: len(root.parts), default=None)
 
 
 def real_files_below(roots: Sequence[Path]) -> Iterator[Path]:
-    """Yield the text files below some folders, each once: links to them are left out."""
+    """Yield the text files below some folders, each once and without links to them."""
     found = list(files_below(roots))
     links = {path for path in found if path.is_symlink()}
     seen = {path.resolve() for path in found if path not in links} if links else set()
@@ -146,8 +146,8 @@ def search(
 
     Args:
         roots: the folders.
-        query: what to look for.
-        texts: unsaved texts, by resolved path, which count in place of what is on disk.
+        query: the search.
+        texts: unsaved texts by resolved path, used instead of the files on disk.
 
     Raises:
         PatternError: the pattern is no regular expression, or takes too long.
@@ -168,7 +168,7 @@ def replaced(text: str, query: Query, new: str) -> tuple[TextEdit, ...]:
     r"""Return the edits that replace every match by `new` (`\1`, `\g<name>`: a pattern's groups).
 
     Raises:
-        PatternError: the pattern is none or takes too long, or `new` names a group that is none.
+        PatternError: the pattern is invalid or takes too long, or `new` refers to an unknown group.
     """
     return tuple(
         TextEdit(Span(*match.span()), expanded(match, new) if query.regex else new)
@@ -194,7 +194,7 @@ def _in_file(path: Path, text: str | None, pattern: object, most: int) -> list[S
 
 
 def _read(path: Path) -> str:
-    """Read a file's text; nothing of one that is too large or cannot be read."""
+    """Return a file's text; empty if it is too large or cannot be read."""
     try:
         text = read_bounded(path, _LARGEST_BYTES).decode("utf-8-sig", "replace")
     except OSError:

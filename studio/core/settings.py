@@ -1,4 +1,4 @@
-"""The user's settings: a frozen value, kept as a TOML file."""
+"""The user's settings: a frozen value, stored as a TOML file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ThemeSetting: TypeAlias = Literal["light", "dark", "system"]
 _THEMES = ("light", "dark", "system")
 _MOST_RECENT = 12
 _LARGEST = 1_000_000
-"""Numbers above this make no sense for any setting."""
+"""Maximum of any number in the settings."""
 _HEAD = """\
 # Settings of Prompt Studio. Only what differs from the usual stands here; the window's settings
 # page writes the same file. It is read when the studio starts; a broken one is set aside.
@@ -25,13 +25,13 @@ _HEAD = """\
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that can be set. Keys of providers are never among them."""
+    """All settings. Keys of providers are never among them."""
 
     theme: ThemeSetting = "system"
-    """Light, dark, or as the desktop says."""
+    """Theme: light, dark, or the desktop's."""
 
     language: str = ""
-    """Language of the window, as "de"; empty for the system's."""
+    """Language of the window, such as "de"; empty for the system's."""
 
     interface_font: str = ""
     """Family of the interface's font; empty for the bundled one."""
@@ -40,7 +40,7 @@ class Settings:
     """Size of the interface's text, in points."""
 
     reduce_motion: bool = False
-    """Whether nothing moves that need not, whatever the system says."""
+    """Whether to avoid animations, whatever the system's setting."""
 
     editor_font: str = ""
     """Family of the editor's font; empty for the bundled one."""
@@ -49,64 +49,64 @@ class Settings:
     """Size of the editor's text, in points."""
 
     word_wrap: bool = True
-    """Whether long lines go on in the next row."""
+    """Whether long lines are wrapped."""
 
     show_whitespace: bool = False
     """Whether spaces and tabs are drawn in the editor."""
 
     inline_values: bool = True
-    """Whether the values of a template are shown in grey behind its lines."""
+    """Whether values of the template are shown in gray after its lines."""
 
     restore_session: bool = True
-    """Whether the files of the last time are opened again."""
+    """Whether a start opens the files of the last session."""
 
     hot_exit: bool = True
-    """Whether quitting keeps unsaved texts for the next start, and asks nothing."""
+    """Whether quitting keeps unsaved texts for the next start without asking."""
 
     notify_ended: bool = False
-    """Whether the desktop is notified of an experiment's end if the window is not in front."""
+    """Whether the desktop is notified when an experiment ends and the window is not in front."""
 
     cases_cents: int = 5
-    """US cents that a run of a prompt's cases may cost without a question."""
+    """Maximum cost of a run of a prompt's cases without a question, in US cents."""
 
     history_keep: int = 0
     """Number of newest runs to keep; 0 for all."""
 
     history_days: int = 0
-    """After how many days runs are deleted; 0 for never."""
+    """Age at which runs are deleted, in days; 0 for never."""
 
     spelling: str = ""
-    """Language whose dictionary the prose of prompts is checked with (`en_US`); empty for none."""
+    """Language of the spelling check for prose (`en_US`); empty for none."""
 
     own_words: tuple[str, ...] = ()
-    """Words that the user taught the spelling."""
+    """Words that the user added to the dictionary."""
 
     workspace: str = ""
-    """The folder shown in Files, the first where there are several; empty for none."""
+    """First folder shown in Files; empty for none."""
 
     more_folders: tuple[str, ...] = ()
-    """The folders shown in Files below the first."""
+    """Further folders shown in Files."""
 
     model_folders: tuple[str, ...] = ()
-    """Folders whose GGUF files the list of models offers."""
+    """Folders whose GGUF files are offered as models."""
 
     recent: tuple[str, ...] = ()
-    """Files opened lately, the newest first."""
+    """Recently opened files, newest first."""
 
     recent_folders: tuple[str, ...] = ()
-    """Folders shown lately in Files, the newest first."""
+    """Recently shown folders, newest first."""
 
     shortcuts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    """Shortcuts that differ from the usual ones, by action id; an empty one means none."""
+    """Changed shortcuts by action id; an empty one means none."""
 
     def with_recent(self, path: Path) -> Settings:
-        """Return the settings with a file at the top of the recent ones."""
+        """Return the settings with a file first among the recent ones."""
         name = str(path)
         kept = tuple(each for each in self.recent if each != name)
         return replace(self, recent=(name, *kept)[:_MOST_RECENT])
 
     def with_folder(self, folder: Path) -> Settings:
-        """Return the settings with one folder in Files, and at the top of the recent ones."""
+        """Return the settings with only this folder in Files, first among the recent ones."""
         name = str(folder)
         kept = tuple(each for each in self.recent_folders if each != name)
         recent = (name, *kept)[:_MOST_RECENT]
@@ -114,11 +114,11 @@ class Settings:
 
     @property
     def folders(self) -> tuple[Path, ...]:
-        """The folders shown in Files, from the top down."""
+        """The folders shown in Files, in order."""
         return tuple(Path(name) for name in (self.workspace, *self.more_folders) if name)
 
     def with_more(self, folder: Path) -> Settings:
-        """Return the settings with a folder in Files below those that are shown."""
+        """Return the settings with a folder added in Files."""
         shown = self.folders
         added = self.with_folder(folder)
         return added.with_folders(shown if folder in shown else (*shown, folder))
@@ -131,22 +131,23 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class SettingsFault:
-    """The problem of a settings file."""
+    """A problem of a settings file."""
 
     kind: Literal["unreadable", "set aside", "left out"]
-    """It cannot be read and stays where it is; it is broken and was set aside; single values in it
-    make no sense and do not hold."""
+    """Kind: the file cannot be read and is left in place; it is broken and was renamed; some values
+    are invalid and ignored.
+    """
 
     names: tuple[str, ...] = ()
-    """The file that it is kept as, or the settings that were left out."""
+    """Name of the renamed file, or names of the ignored settings."""
 
 
 def load_settings(path: Path) -> tuple[Settings, SettingsFault | None]:
     """Read the settings.
 
     Returns:
-        The settings, and what was wrong; None when all is well. A file that is broken is set aside
-        as `settings.broken.toml`; single values that make no sense are left out.
+        The settings, and their problem or None. A broken file is renamed to `settings.broken.toml`;
+            invalid values are ignored.
     """
     if not path.exists():
         return Settings(), None
@@ -163,7 +164,7 @@ def load_settings(path: Path) -> tuple[Settings, SettingsFault | None]:
 
 
 def save_settings(path: Path, settings: Settings) -> None:
-    """Write the settings, whole or not at all; values that are the usual ones are left out.
+    """Write the settings atomically; default values are omitted.
 
     Raises:
         OSError: the file cannot be written.
@@ -201,7 +202,7 @@ def _from_data(data: Mapping[str, Any]) -> tuple[Settings, SettingsFault | None]
 
 
 def _checked(name: str, value: object, usual: object) -> object | None:
-    """Return the value in its type, or None if it is not valid."""
+    """Return the value with its type, or None if it is invalid."""
     if name == "theme":
         return value if value in _THEMES else None
     if isinstance(usual, bool):
@@ -225,24 +226,24 @@ def _checked(name: str, value: object, usual: object) -> object | None:
     return None
 
 
-# The open files and their carets: a start restores the last session.
+# The open files and their carets, which the next start restores.
 
 
 SESSION = "session.json"
-"""Its name in the user's data folder."""
+"""File name in the user's data folder."""
 
 _MOST = 40
 
 
 @dataclass(frozen=True, slots=True)
 class OpenFile:
-    """One file that was open."""
+    """A file that was open."""
 
     path: str
-    """The file, absolute."""
+    """Absolute path of the file."""
 
     caret: int = 0
-    """Place of the caret in the editor's document (UTF-16 units)."""
+    """Position of the caret in the editor's document (UTF-16 units)."""
 
     scroll: int = 0
     """Value of the editor's vertical scroll bar."""
@@ -253,14 +254,14 @@ class Session:
     """The open files."""
 
     files: tuple[OpenFile, ...] = ()
-    """From left to right."""
+    """The files, from left to right."""
 
     current: str = ""
-    """Path of the file in front; empty where none was."""
+    """Path of the file in front; empty if there was none."""
 
 
 def load_session(path: Path) -> Session:
-    """Read it; empty where there is none or where it makes no sense."""
+    """Read the session; empty if there is none or it is invalid."""
     if not path.exists():
         return Session()
     import json
@@ -273,12 +274,12 @@ def load_session(path: Path) -> Session:
         ]
         return Session(tuple(files[:_MOST]), str(data.get("current", "")))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        # Nothing of worth is lost with it: the files themselves are where they were.
+        # Only the session is lost, not the files themselves.
         return Session()
 
 
 def save_session(path: Path, session: Session) -> bool:
-    """Write it, whole or not at all; False where it cannot be written."""
+    """Write the session atomically; return False if it cannot be written."""
     import json
 
     try:

@@ -1,4 +1,4 @@
-"""Spelling of a prompt's prose, offline: Hunspell behind one door."""
+"""Offline spelling check of a prompt's prose with Hunspell."""
 
 import re
 from collections.abc import Iterator
@@ -11,17 +11,18 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.text.source import Span
 
 BUNDLED = "en_US"
-"""The language whose dictionary comes with the library."""
+"""Language of the dictionary that comes with the library."""
 
 SYSTEM_FOLDERS = (Path("/usr/share/hunspell"), Path("/usr/share/myspell/dicts"))
-"""Folders of the desktops' dictionaries of other languages."""
+"""Folders of the system's dictionaries."""
 
 _MOST = 500
 _SUGGESTIONS = 5
 _NO_PROSE = re.compile(
     r"^(?P<fence>[ ]{0,3}(`{3,}|~{3,})).*?(?:^[ ]{0,3}\2|\Z)"  # fenced code
     r"|`[^`\n]+`"
-    # Each ends before the next of its kind begins: an open one would be read to the end each time.
+    # Each ends before the next of its kind begins; an unclosed one would be read to the end each
+    # time.
     r"|\{\{(?:(?!\{\{).)*?\}\}|\{%(?:(?!\{%).)*?%\}|\{#(?:(?!\{#).)*?#\}"
     r"|\$\{[^{}\n]*\}|(?<!\{)\{\w+\}(?!\})"
     r"|!\[[^\[\]\n]*\](?:\([^()\n]*\))?|\]\([^()\n]*\)"
@@ -32,28 +33,28 @@ _WORD = re.compile(r"(?<![\w@/\\.#$&=+])[^\W\d_]+(?:['’][^\W\d_]+)*(?![\w/\\=(
 
 
 class Dictionary(Protocol):
-    """The interface of Hunspell that recognizes words."""
+    """The interface of a dictionary."""
 
     def spell(self, word: str) -> bool:
-        """Return whether the word is one of the language."""
+        """Return whether the word is correct."""
 
     def suggest(self, word: str) -> tuple[str, ...]:
-        """Return the words that may be meant, the likeliest first."""
+        """Return possible corrections, most likely first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Misspelled:
-    """A word that the dictionary does not have."""
+    """A word that is not in the dictionary."""
 
     span: Span
-    """Place in the text."""
+    """Span of the word in the text."""
 
     word: str
     """The word."""
 
 
 def languages(folders: tuple[Path, ...] = SYSTEM_FOLDERS) -> tuple[str, ...]:
-    """Return the languages for checking words: the bundled one, then the system's."""
+    """Return the available languages: the bundled one, then the system's."""
     found = {
         path.stem
         for folder in folders
@@ -66,10 +67,10 @@ def languages(folders: tuple[Path, ...] = SYSTEM_FOLDERS) -> tuple[str, ...]:
 
 @cache
 def dictionary(language: str) -> Dictionary:
-    """Load a language's dictionary, which takes a third of a second; call it from a worker.
+    """Load a language's dictionary; takes a third of a second, so call it from a worker.
 
     Raises:
-        ValueError: there is none for the language.
+        ValueError: there is no dictionary for the language.
     """
     from hunspell import Hunspell
 
@@ -86,8 +87,8 @@ def misspelled(
 ) -> tuple[Misspelled, ...]:
     """Return the misspelled words of the body's prose, at most 500.
 
-    Code, templates, addresses, file names and words that hold capitals or digits are no prose; the
-    names of the prompt's own inputs and tools are words.
+    Code, templates, addresses, file names and words with capitals or digits are not checked; the
+    names of the prompt's own inputs and tools are accepted.
     """
     known = {word.lower() for word in own}
     known |= {each.name.lower() for each in document.inputs}
@@ -105,7 +106,7 @@ def misspelled(
 
 
 def suggestions(word: str, words: Dictionary) -> tuple[str, ...]:
-    """Return suggestions, the likeliest first."""
+    """Return possible corrections, most likely first."""
     try:
         return tuple(words.suggest(_plain(word)))[:_SUGGESTIONS]
     except UnicodeEncodeError:
@@ -113,7 +114,7 @@ def suggestions(word: str, words: Dictionary) -> tuple[str, ...]:
 
 
 def prose_words(document: PromptDocument) -> Iterator[tuple[Span, str]]:
-    """Yield the body's words that a user reads as prose, with their places."""
+    """Yield the words of the body's prose with their spans."""
     text = document.source.text
     for section in document.sections:
         marker = text[section.marker.start : section.marker.end] if section.marker else ""
@@ -131,7 +132,7 @@ def _is_word(words: Dictionary, word: str) -> bool:
     try:
         return words.spell(_plain(word))
     except UnicodeEncodeError:
-        return True  # of another script than the dictionary's: nothing is known of it
+        return True  # in another script than the dictionary's, so it cannot be checked
 
 
 def _plain(word: str) -> str:

@@ -1,7 +1,7 @@
-"""System libraries that a package needs: which one is missing, and what it is called on Debian.
+"""Missing system libraries: which one a package needs, and its package on Debian.
 
-The wheels of Qt and of the embedded model load libraries of the system. Where one is not there, the
-loader names it in the middle of a message that blames the file it was loading.
+The wheels of Qt and of the embedded model load libraries of the system. If one is missing, the
+loader names it in the middle of a message that blames the file being loaded.
 """
 
 import os
@@ -18,7 +18,7 @@ _IRREGULAR = {
     "libm.so.6": "libc6",
     **{f"lib{part}-2.0.so.0": "libglib2.0-0" for part in ("glib", "gio", "gobject", "gthread")},
 }
-"""Packages that are not called by Debian's rule."""
+"""Packages that do not follow Debian's naming rule."""
 
 
 def missing_library(text: str) -> str | None:
@@ -30,9 +30,10 @@ def missing_library(text: str) -> str | None:
 
 
 def debian_package(library: str) -> str:
-    """Return the package that brings a library, by Debian's rule for its name (policy §8.1).
+    """Return the package of a library by Debian's naming rule (policy §8.1).
 
-    Debian 13 and Ubuntu 24.04 added `t64` to some names; such a package answers to the older name.
+    Debian 13 and Ubuntu 24.04 added `t64` to some names; such a package also provides the older
+    name.
     """
     if library in _IRREGULAR:
         return _IRREGULAR[library]
@@ -52,7 +53,7 @@ def advice(library: str) -> str:
 
 
 def has_display() -> bool:
-    """Return whether a window can be shown: always, but on Linux without any screen."""
+    """Return whether a window can be shown: always, except on Linux without a display."""
     if sys.platform != "linux" or os.environ.get("QT_QPA_PLATFORM"):
         return True
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -1,7 +1,7 @@
-"""Importing heavy packages whole: one thread at a time.
+"""Import heavy packages completely, one thread at a time.
 
-Two threads that import parts of one package at the same moment have seen each other's half-made
-modules: openai, mcp and genai-prices all import pydantic, each in a thread of its own.
+Two threads that import parts of one package at the same time may see each other's incomplete
+modules: openai, mcp and genai-prices all import pydantic, each in its own thread.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ _WHOLE: set[str] = set()
 
 
 def import_whole(*names: str) -> None:
-    """Import modules, unless that has been done; raise ImportError for one that is not there."""
+    """Import modules unless they are imported; raise ImportError for a missing one."""
     if _WHOLE.issuperset(names):
         return
     with _ONE_AT_A_TIME:
@@ -25,11 +25,11 @@ def import_whole(*names: str) -> None:
 
 
 def are_whole(*names: str) -> bool:
-    """Return whether modules have been imported by `import_whole`."""
+    """Return whether `import_whole` has imported the modules."""
     return _WHOLE.issuperset(names)
 
 
-# Importing the heavy packages of the tools in a thread, so that the loop goes on meanwhile.
+# Imports the heavy packages of the tools in a thread, so that the event loop keeps running.
 
 MCP = tuple(
     """
@@ -45,7 +45,7 @@ HTTP = ("httpx2",)
 
 
 async def import_packages(names: tuple[str, ...]) -> None:
-    """Import packages, if that has not been done; only then may the loop itself name them."""
+    """Import packages unless they are imported; only then may the event loop's thread use them."""
     if are_whole(*names):
         return
     with ThreadPoolExecutor(1, "import-tools") as pool:
@@ -54,6 +54,6 @@ async def import_packages(names: tuple[str, ...]) -> None:
 
 def _import(names: tuple[str, ...]) -> None:
     import_whole(*names)
-    # What goes wrong is said where it goes wrong; without a handler of its own the SDK prints it,
-    # with tracebacks, on the error stream beside that.
+    # Errors are reported where they happen; without a handler the SDK also prints them with
+    # tracebacks on stderr.
     logging.getLogger("mcp").addHandler(logging.NullHandler())

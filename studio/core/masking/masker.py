@@ -1,12 +1,9 @@
 """Remove secrets from texts, and restore them where they are sent.
 
-A masker is told each value that comes from the environment, the key store or a header, with the
-reference that leads to it (`${env:NAME}`, `${key:CONNECTION}`). From then on the reference stands
-wherever the value turns up. One masker serves a whole studio, from any thread.
-
-In which spellings a secret may turn up, and where they are in a text.
-
-A secret is looked for as it is, and encoded in the usual ways.
+A masker receives each value from the environment, the key store or a header with its reference
+(`${env:NAME}`, `${key:CONNECTION}`), and then replaces the value by the reference in all texts. One
+masker serves a whole studio, from any thread. A secret is found in plain form and in the usual
+encodings.
 """
 
 from __future__ import annotations
@@ -32,14 +29,15 @@ from studio.core.masking.redact import (
 )
 
 Encoding: TypeAlias = Literal["", "url", "html", "base64", "part"]
-"""Encoding of a form. `part`: a part of the secret, or base64 of more than the secret, which
-cannot be restored."""
+"""Encoding of a form. `part`: a part of the secret, or base64 of more than the secret, which cannot
+be restored.
+"""
 
 _SHORTEST_PART = 8
 _SHORTEST_LINE = 16
 _SHORTEST_BASE64 = 8
 _AS_GO_WRITES = str.maketrans({"&": "\\u0026", "<": "\\u003c", ">": "\\u003e"})
-"""Characters that Go's encoder escapes in JSON beside the usual ones."""
+"""Further characters that Go's JSON encoder escapes."""
 
 _PLAIN_WORD = re.compile(r"[A-Za-z]+(?:[_-][A-Za-z]+)*")
 _SCHEME = re.compile(r"(?:Bearer|Basic|Token|ApiKey|Key)[ \t]+(\S+)", re.IGNORECASE)
@@ -47,17 +45,17 @@ _SCHEME = re.compile(r"(?:Bearer|Basic|Token|ApiKey|Key)[ \t]+(\S+)", re.IGNOREC
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One spelling."""
+    """One form in which a secret can appear."""
 
     text: str
-    """Text to look for."""
+    """Text to search for."""
 
     encoding: Encoding = ""
     """Encoding of the secret in it."""
 
 
 def forms_of(value: str) -> tuple[Form, ...]:
-    """Return every spelling of a secret that is looked for, each once."""
+    """Return every form of a secret, each once."""
     found: dict[str, Form] = {}
     for form in (Form(value), *_escaped(value), *_parts(value), *_in_base64(value)):
         if form.text:
@@ -66,7 +64,7 @@ def forms_of(value: str) -> tuple[Form, ...]:
 
 
 def encoded(value: str, encoding: str) -> str:
-    """Return a secret in a form that can be made again; `""` gives the secret itself."""
+    """Return a secret in an encoding that can be restored; for `""` the secret itself."""
     match encoding:
         case "url":
             return quote(_data(value), safe="")
@@ -79,7 +77,7 @@ def encoded(value: str, encoding: str) -> str:
 
 
 def _escaped(value: str) -> Iterator[Form]:
-    """Return the escaped forms: in JSON, URLs, HTML and digits."""
+    """Yield the escaped forms: in JSON, URLs, HTML and digits."""
     for ascii_only in (False, True):
         text = json.dumps(value, ensure_ascii=ascii_only)[1:-1]
         yield Form(text)
@@ -98,7 +96,7 @@ def _escaped(value: str) -> Iterator[Form]:
 
 
 def _parts(value: str) -> Iterator[Form]:
-    """Return the parts of a longer value that are secrets: a token, a password, a line."""
+    """Yield the parts of a longer value that are secrets: a token, a password, a line."""
     scheme = _SCHEME.fullmatch(value)
     if scheme is not None and len(scheme[1]) >= _SHORTEST_PART:
         yield Form(scheme[1], "part")
@@ -118,9 +116,9 @@ def _parts(value: str) -> Iterator[Form]:
 
 
 def _in_base64(value: str) -> Iterator[Form]:
-    """Yield the Base64 of a value by itself, and inside more (`user:key`) at three offsets.
+    """Yield a value in base64, alone and inside other text (`user:key`) at three offsets.
 
-    Of the characters at both ends some bits belong to the neighbors: these are left out.
+    Characters at both ends that share bits with the neighboring text are omitted.
     """
     data = _data(value)
     for encode in (base64.b64encode, base64.urlsafe_b64encode):
@@ -139,12 +137,12 @@ def _data(value: str) -> bytes:
     return value.encode("utf-8", "surrogatepass")
 
 
-# In a text ----------------------------------------------------------------------------------------
+# Search in a text ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class KnownSecret:
-    """A value that is masked."""
+    """A value to mask."""
 
     reference: str
     """Reference that replaces the secret."""
@@ -153,52 +151,52 @@ class KnownSecret:
     """The secret."""
 
     is_key: bool
-    """Whether it is known to be a key by its name, its form or where it was kept."""
+    """Whether its name, its form or its origin shows that it is a key."""
 
     @property
     def is_name(self) -> bool:
-        """Whether a tool or a parameter may well be called so."""
+        """Whether it could also be the name of a tool or a parameter."""
         return not self.is_key and _PLAIN_WORD.fullmatch(self.value) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class SoughtForm:
-    """The form that is searched."""
+    """A form of a secret with its replacement."""
 
     text: str
-    """One spelling of a secret."""
+    """Form of the secret."""
 
     replacement: str
-    """Text that replaces it."""
+    """Replacement."""
 
     reference: str
-    """The secret's reference."""
+    """Reference of the secret."""
 
 
 @dataclass(frozen=True, slots=True)
 class FormTable:
-    """All that is looked for, the longest first."""
+    """All forms to search for, longest first."""
 
     all: tuple[SoughtForm, ...] = ()
-    """In texts."""
+    """Forms for texts."""
 
     names: tuple[SoughtForm, ...] = ()
-    """In names of tools and parameters: without plain words."""
+    """Forms for names of tools and parameters: without plain words."""
 
     keys: tuple[SoughtForm, ...] = ()
-    """Keys alone."""
+    """Forms of keys only."""
 
     longest: int = 0
-    """Characters of the longest spelling."""
+    """Length of the longest form."""
 
     shortest: int = 0
-    """Characters of the shortest."""
+    """Length of the shortest form."""
 
     beginnings: Mapping[str, tuple[str, ...]] | None = None
-    """All spellings by their first character."""
+    """All forms by their first character."""
 
     def open_end(self, text: str) -> int:
-        """Find where an end of a text begins a secret; the text's length if none does."""
+        """Return where the end of a text begins a secret; the text's length if it does not."""
         beginnings = self.beginnings or {}
         for at in range(max(0, len(text) - self.longest + 1), len(text)):
             for form in beginnings.get(text[at], ()):
@@ -207,7 +205,7 @@ class FormTable:
         return len(text)
 
     def before_whole(self, text: str, end: int) -> int:
-        """Return the place, or an earlier one if a whole secret spans it."""
+        """Return the place, or an earlier one if a whole secret contains it."""
         if end == len(text):
             return end
         there = [form.text for form in self.all if form.text in text]
@@ -219,9 +217,9 @@ class FormTable:
 
 
 def table_of(known: Iterable[KnownSecret]) -> FormTable:
-    """Return all spellings of these secrets, and their replacements."""
+    """Return the table of all forms of these secrets."""
     forms: dict[str, tuple[SoughtForm, KnownSecret]] = {}
-    # Where two references have one value, a variable is found again more easily than a key store.
+    # If two references have the same value, a variable is easier to find than a key store.
     for item in sorted(known, key=lambda each: not each.reference.startswith("${env:")):
         for form in forms_of(item.value):
             how = f"|{form.encoding}}}" if form.encoding else "}"
@@ -251,9 +249,9 @@ def replaced(
 
     Args:
         text: any text.
-        forms: what is looked for.
-        found: gets the references of those that were in it.
-        spell: what stands for a form, where it is not the reference.
+        forms: the forms.
+        found: gets the references of secrets in the text.
+        spell: returns the replacement of a form; None for the reference.
     """
     there = [form for form in forms if form.text in text]
     if not there:
@@ -270,11 +268,12 @@ def replaced(
 
 
 SHORTEST = 8
-"""Characters from which on any value is masked."""
+"""Minimum length of masked values, in characters."""
 
 SHORTEST_KEY = 6
-"""Characters from which on a value is masked that is known to be a key; shorter ones are parts of
-many words."""
+"""Minimum length of values known to be keys, in characters; shorter ones are parts of many
+words.
+"""
 
 _PARTIAL = 8
 _REFERENCE = re.compile(r"\$\{(env|key):([^{}\n|]+)(?:\|(url|html|base64))?\}")
@@ -284,30 +283,30 @@ _SYSTEM = re.compile(
     r"|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES|USERPROFILE|HOMEPATH|HOMEDRIVE|OS|PYTHONPATH"
     r"|VIRTUAL_ENV|SSL_CERT_FILE|SSL_CERT_DIR"
 )
-"""Variables that the system sets, and that are no secret."""
+"""Matches variables of the system, which are not secret."""
 
 
 def key_reference(owner: str) -> str:
-    """Return the reference of a key in the key store, or of one written in a file.
+    """Return the reference for a key in the key store or in a file.
 
     Args:
-        owner: the connection, header or tool that it belongs to.
+        owner: the connection, header or tool of the key.
     """
-    named = re.sub(r"[^\w .@+-]", "_", owner)  # it is put into JSON, YAML and HTML as it is
+    named = re.sub(r"[^\w .@+-]", "_", owner)  # it is inserted into JSON, YAML and HTML unchanged
     return f"${{key:{named}}}"
 
 
 class MissingValueError(Exception):
-    """A reference is to be sent and has no value here."""
+    """Raised when a reference must be sent and has no value here."""
 
     def __init__(self, reference: str) -> None:
         super().__init__(f"{reference} has no value")
         self.reference = reference
-        """Which."""
+        """The reference."""
 
 
 class _Vault:
-    """The values, shared by all views of them."""
+    """The values, shared by all maskers derived from one."""
 
     def __init__(self) -> None:
         self.values: dict[str, str] = {}
@@ -316,14 +315,14 @@ class _Vault:
 
 
 class Masker:
-    """Knows secrets by their references."""
+    """Known secrets, with methods that mask and reveal them in texts."""
 
     def __init__(self, environment: Mapping[str, str] | None = None) -> None:
-        """Begin.
+        """Create a masker.
 
         Args:
-            environment: variables; those that are named as secret are known at once, because
-                whatever the studio starts may read them.
+            environment: variables; those with a secret's name are registered at once, because any
+                child process can read them.
         """
         self._vault = _Vault()
         self._public: frozenset[str] = frozenset()
@@ -332,9 +331,9 @@ class Masker:
         self.note_secrets(environment or {})
 
     def without(self, public: Iterable[str]) -> Masker:
-        """Return the same masker for a document that declares some variables no secrets.
+        """Return this masker for a document that declares some variables as not secret.
 
-        A value that is known by another name too is masked all the same.
+        A value that is also known under another name is still masked.
         """
         names = frozenset(f"${{env:{name}}}" for name in public)
         if not names:
@@ -343,15 +342,15 @@ class Masker:
         made._vault, made._public = self._vault, names
         return made
 
-    # What is known --------------------------------------------------------------------------------
+    # Known values ---------------------------------------------------------------------------------
 
     def note(self, reference: str, value: str, *, is_key: bool = False) -> None:
-        """Register a value that was looked up: from now on its reference replaces it.
+        """Register a value: from now on it is replaced by its reference.
 
         Args:
             reference: `${env:NAME}` or `${key:NAME}`.
-            value: what was found.
-            is_key: whether it is a key whatever it is called.
+            value: the value.
+            is_key: whether it is a key, regardless of its name.
         """
         value = value.strip()
         vault = self._vault
@@ -368,17 +367,17 @@ class Masker:
             if len(value) < (SHORTEST_KEY if is_key else SHORTEST) or is_placeholder(value):
                 return
             if is_key or not _SYSTEM.fullmatch(name.upper()):
-                # The earlier value of a reference stays known: it may still turn up.
+                # An earlier value of a reference stays registered: it may still appear.
                 vault.known[reference, value] = KnownSecret(reference, value, is_key)
 
     def note_secrets(self, environment: Mapping[str, str]) -> None:
-        """Know those variables that are named as secret or hold a key or a login, and no others."""
+        """Register the variables with a secret's name, a key or a login, and no others."""
         for name, value in environment.items():
             if names_secret_variable(name) or looks_like_key(value) or holds_login(value):
                 self.note(f"${{env:{name}}}", value)
 
     def value(self, reference: str) -> str | None:
-        """Return the value of a reference as it was last looked up; None where it never was."""
+        """Return the last value of a reference; None if there is none."""
         return self._vault.values.get(reference)
 
     def is_key(self, reference: str) -> bool:
@@ -389,31 +388,31 @@ class Masker:
     def watch(
         self, environment: Mapping[str, str], seen: Callable[[str], None] | None = None
     ) -> Mapping[str, str]:
-        """Return the environment, each value of which is registered when it is looked up.
+        """Return the environment; each value is registered when it is looked up.
 
         Args:
             environment: the variables.
-            seen: told the reference of each.
+            seen: called with the reference of each.
         """
         return _Watched(environment, self, seen)
 
     # Masking --------------------------------------------------------------------------------------
 
     def mask(self, text: str, found: set[str] | None = None) -> str:
-        """Return a text with the reference in place of each secret.
+        """Return a text with each secret replaced by its reference.
 
         Args:
             text: any text.
-            found: gets the references of those that were in it.
+            found: gets the references of secrets in the text.
         """
         return replaced(text, self.table().all, found)
 
     def mask_numbered(self, text: str, secrets: list[str], mark: str) -> str:
-        """Return a text with a numbered mark, `${MARK:1}`, in place of each secret.
+        """Return a text with each secret replaced by a numbered mark, `${MARK:1}`.
 
         Args:
             text: any text that contains no such mark.
-            secrets: gets what each number stands for, in order.
+            secrets: gets the secret of each number, in order.
             mark: the word of the marks.
         """
 
@@ -425,15 +424,15 @@ class Masker:
         return replaced(text, self.table().all, None, spell)
 
     def mask_name(self, text: str, found: set[str] | None = None) -> str:
-        """Mask a name of a tool or a parameter, which may be the same plain word."""
+        """Mask the name of a tool or a parameter; plain words are kept."""
         return replaced(text, self.table().names, found)
 
     def mask_keys(self, text: str) -> str:
-        """Mask only what is known to be a key."""
+        """Mask only known keys."""
         return replaced(text, self.table().keys, None)
 
     def mask_cut(self, text: str) -> str:
-        """Return a text that was cut at its end, without the beginning of a secret there."""
+        """Return a truncated text without the start of a secret at its end."""
         table = self.table()
         at = table.open_end(text)
         return text[:at] + DOTS if len(text) - at >= _PARTIAL else text
@@ -441,15 +440,15 @@ class Masker:
     def reveal(
         self, text: str, released: AbstractSet[str], spelled: Callable[[str], str] | None = None
     ) -> str:
-        """Return a text with the values in place of their references.
+        """Return a text with references replaced by their values.
 
         Args:
-            text: a text that was masked.
-            released: the references whose values may be put in.
-            spelled: how a value is written, where the text has a syntax of its own.
+            text: a masked text.
+            released: the references whose values may be inserted.
+            spelled: encodes a value for the syntax of the text.
 
         Raises:
-            MissingValueError: one of them has no value.
+            MissingValueError: a reference has no value.
         """
         if not released or "${" not in text:
             return text
@@ -467,11 +466,11 @@ class Masker:
         return _REFERENCE.sub(value, text)
 
     def stream(self, found: set[str] | None = None) -> MaskedStream:
-        """Return a masker of text in pieces; `found` gets the references of its secrets."""
+        """Return a masker for text in pieces; `found` gets the references of its secrets."""
         return MaskedStream(self, found)
 
     def table(self) -> FormTable:
-        """Return all that is looked for now."""
+        """Return the table of all forms."""
         known = self._vault.known
         if len(known) != self._size:
             with self._vault.lock:
@@ -481,9 +480,9 @@ class Masker:
 
 
 class MaskedStream:
-    """Masks a text that comes in pieces, also where a secret is split between them.
+    """Masks a text that arrives in pieces, even if a secret is split between them.
 
-    What may be the beginning of a secret is held until it is known to be one or not.
+    Text that may begin a secret is held back until that is decided.
     """
 
     def __init__(self, masker: Masker, found: set[str] | None = None) -> None:
@@ -493,7 +492,7 @@ class MaskedStream:
 
     @property
     def is_holding(self) -> bool:
-        """Whether something is held."""
+        """Whether text is held back."""
         return bool(self._held)
 
     def feed(self, piece: str) -> str:
@@ -511,7 +510,7 @@ class MaskedStream:
         return replaced(text[:end], table.all, self._found)
 
     def close(self) -> str:
-        """Return the rest of the text; a secret that was cut off is not shown."""
+        """Return the rest of the text; an incomplete secret is not shown."""
         text, self._held = self._held, ""
         return self._masker.mask_cut(self._masker.mask(text, self._found))
 
@@ -535,7 +534,7 @@ class _Watched(Mapping[str, str]):
         return value
 
     def __contains__(self, name: object) -> bool:
-        return name in self._environment  # asked for, not looked up
+        return name in self._environment  # checked, not looked up
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._environment)

@@ -1,8 +1,6 @@
-"""Mask JSON values under a secret's name, and values that look like a key.
+"""Recognize secrets by the name of their field or the form of a key, and hide them in JSON.
 
-What looks like a secret: by the name it stands under, or by the well-known forms of keys.
-
-The one place that decides this: problems, previews, masks, traces and reports ask here.
+This is the only module that decides it: problems, previews, masks, traces and reports use it.
 """
 
 import json
@@ -99,7 +97,7 @@ _PLACEHOLDERS = frozenset(
 
 @lru_cache(maxsize=1024)
 def names_secret(name: str) -> bool:
-    """Return whether a name of a field, header or parameter means a secret.
+    """Return whether the name of a field, header or parameter means a secret.
 
     Whole words only: parts of words would hide `maxOutputTokens` and `authors`.
     """
@@ -108,9 +106,9 @@ def names_secret(name: str) -> bool:
 
 
 def names_secret_field(name: str) -> bool:
-    """Return whether a field of a prompt's front matter is one that only holds secrets.
+    """Return whether a field of a prompt's front matter only holds secrets.
 
-    Narrower than `names_secret`: an author who calls an input `token` makes no mistake.
+    Narrower than `names_secret`: an input may be called `token`.
     """
     return _KEY_FIELD.fullmatch(name) is not None
 
@@ -127,7 +125,7 @@ def names_secret_variable(name: str) -> bool:
 
 
 def is_placeholder(value: str) -> bool:
-    """Return whether a value only fills the place of a key (`none`, `ollama`, `xxxxxxxx`)."""
+    """Return whether a value is a placeholder for a key (`none`, `ollama`, `xxxxxxxx`)."""
     return value.lower() in _PLACEHOLDERS or len(set(value)) < 2
 
 
@@ -137,27 +135,27 @@ def looks_like_key(value: str) -> bool:
 
 
 def _may_hold_key(text: str) -> bool:
-    """Return whether to look for keys in a text: the pattern is slow on long ones."""
+    """Return whether to search a text for keys: the pattern is slow on long texts."""
     return len(text) >= _SHORTEST and any(hint in text for hint in _HINTS)
 
 
 def holds_login(value: str) -> bool:
-    """Return whether an address has a name and a password in it."""
+    """Return whether an address contains a user name and a password."""
     return "@" in value and _LOGIN.search(value) is not None
 
 
 def keys_in(text: str) -> list[tuple[int, int]]:
-    """Find keys of well-known forms in a text."""
+    """Return the spans of keys of well-known forms in a text."""
     return [found.span() for found in _FORMS.finditer(text)] if _may_hold_key(text) else []
 
 
 def without_keys(text: str, dots: str = DOTS) -> str:
-    """Return a text with keys of well-known forms hidden."""
+    """Return a text with keys of well-known forms replaced."""
     return _FORMS.sub(dots, text) if _may_hold_key(text) else text
 
 
 def without_logins(text: str, dots: str = DOTS) -> str:
-    """Return a text with the name and password in addresses (`https://me:pass@host`) hidden."""
+    """Return a text with the logins in addresses (`https://me:pass@host`) replaced."""
     return _LOGIN.sub(dots, text) if "@" in text else text
 
 
@@ -172,9 +170,9 @@ def redact(value: object, dots: str = DOTS, *, inside: bool = True) -> Json:
     """Return a value without its secrets.
 
     Args:
-        value: any JSON; what is none becomes text.
-        dots: stands for what is hidden.
-        inside: whether JSON that stands in a text is looked at too.
+        value: any JSON; other values become text.
+        dots: replacement for hidden values.
+        inside: whether to redact JSON inside texts too.
     """
     if isinstance(value, Mapping):
         return {
@@ -200,5 +198,5 @@ def _redacted_text(text: str, dots: str) -> str:
 
 
 def _hides(key: str, value: object) -> bool:
-    """Return whether there is something to hide: token counts and schemas are no secrets."""
+    """Return whether a field is hidden: token counts and schemas are no secrets."""
     return isinstance(value, str) and bool(value) and names_secret(key)

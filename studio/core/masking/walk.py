@@ -1,6 +1,6 @@
-"""Every text of a value, changed: of dataclasses, mappings and sequences as deep as they go.
+"""Change every text in a value: dataclasses, mappings and sequences at any depth.
 
-A value in which nothing changes is given back as it is, so that hardly anything is copied.
+A value without changes is returned as it is, so that hardly anything is copied.
 """
 
 import dataclasses
@@ -17,10 +17,10 @@ NAMES = frozenset(
     finish_reason
 """.split()
 )
-"""Fields of dataclasses that name something; a plain word in them is not taken for a secret."""
+"""Fields of dataclasses that contain names; a plain word in them is not treated as a secret."""
 
 FILES = frozenset(("path", "source"))
-"""Fields that are, or name, the author's own file: only keys are masked in them."""
+"""Fields that contain or name the author's file: only keys are masked in them."""
 
 _LEAST_NUMBER = 100_000
 _FIELDS: dict[type, tuple[str, ...]] = {}
@@ -32,8 +32,8 @@ def masked(value: T, masker: Masker, found: set[str] | None = None) -> T:
 
     Args:
         value: a dataclass, mapping, sequence or text.
-        masker: what knows them.
-        found: gets the references of those that were in it.
+        masker: knows the secrets.
+        found: gets the references of secrets in the value.
     """
     if not masker.table().all:
         return value
@@ -46,14 +46,14 @@ def masked(value: T, masker: Masker, found: set[str] | None = None) -> T:
 
 
 def changed(value: T, change: Callable[[str], str]) -> T:
-    """Return the value with each of its texts changed, names and keys of mappings too."""
+    """Return the value with `change` applied to all texts, including names and keys of mappings."""
     made: T = _Walk(change, change, change).change(value)
     return made
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Walk:
-    """Goes through one value."""
+    """Applies a change to one value."""
 
     text: Callable[[str], str]
     name: Callable[[str], str]
@@ -107,7 +107,7 @@ class _Walk:
         return made if isinstance(value, list) else tuple(made)
 
     def _item(self, value: object) -> object:
-        """Return a part of JSON; a number may be a secret too."""
+        """Return a part of JSON, changed; a number may be a secret too."""
         if type(value) is int and value >= _LEAST_NUMBER:
             digits = str(value)
             made = self.text(digits)
@@ -116,7 +116,7 @@ class _Walk:
 
 
 def _shape(kind: type) -> str:
-    """Return how values of a type are traversed; computed once for each type."""
+    """Return how to traverse values of a type; computed once for each type."""
     known = _SHAPES.get(kind)
     if known is None:
         if issubclass(kind, str):
@@ -132,7 +132,7 @@ def _shape(kind: type) -> str:
 
 
 def _fields(kind: type) -> tuple[str, ...]:
-    """Return the fields that may hold texts; looked at once for each type."""
+    """Return the fields that can contain texts; computed once for each type."""
     known = _FIELDS.get(kind)
     if known is None:
         names = tuple(

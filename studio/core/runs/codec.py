@@ -1,7 +1,7 @@
-"""Events as JSON and back, driven by the annotations of the dataclasses themselves.
+"""Convert events to JSON and back, driven by the annotations of the dataclasses.
 
-A field that has its default is left out, so that rows stay small and old journals can be read by a
-newer studio. Members of a union carry their class name as `t`.
+Fields with their default value are omitted, so that rows stay small and a newer studio can read old
+journals. Members of a union have their class name as `t`.
 """
 
 import dataclasses
@@ -27,7 +27,7 @@ _EVENTS: Mapping[str, type] = {item.__name__: item for item in typing.get_args(E
 
 
 class JournalError(ValueError):
-    """A line or row that is not an event; the text says why."""
+    """Raised when a line or row is not an event; the text says why."""
 
 
 class _AnyJson:
@@ -38,7 +38,7 @@ _ALIASES = {"Json": _AnyJson, "JsonObject": _AnyJson, "ResolvedInputs": _AnyJson
 
 
 def encode_event(event: Event) -> JsonDict:
-    """Encode an event as a JSON object: its kind as `t`, then its fields."""
+    """Encode an event as a JSON object: its class as `t`, then its fields."""
     return {"t": type(event).__name__, **encode_value(event)}
 
 
@@ -46,7 +46,7 @@ def decode_event(data: Mapping[str, object]) -> Event:
     """Decode an event from its JSON object.
 
     Raises:
-        JournalError: it is none.
+        JournalError: the object is no event.
     """
     kind = _EVENTS.get(str(data.get("t")))
     if kind is None:
@@ -59,7 +59,7 @@ def decode_event(data: Mapping[str, object]) -> Event:
 
 
 def encode_value(value: object, without: frozenset[str] = frozenset()) -> JsonDict:
-    """Return a frozen dataclass as a JSON object, its fields by their names but those `without`."""
+    """Return a frozen dataclass as a JSON object with its fields, except `without`."""
     kind: object = type(value)
     return _encoder(kind, without)(value)
 
@@ -68,7 +68,7 @@ def decode_value(kind: type[T], data: Mapping[str, object]) -> T:
     """Decode a dataclass from its JSON object.
 
     Raises:
-        JournalError: it is none.
+        JournalError: the object does not fit.
     """
     try:
         made: T = _decoder(kind)(data)
@@ -78,7 +78,7 @@ def decode_value(kind: type[T], data: Mapping[str, object]) -> T:
 
 
 def decode_onto(value: T, data: Mapping[str, object]) -> T:
-    """Return a dataclass with the fields that a JSON object has; the others stay.
+    """Return a dataclass with the fields of a JSON object replaced.
 
     Raises:
         JournalError: it does not fit.
@@ -95,7 +95,7 @@ def decode_onto(value: T, data: Mapping[str, object]) -> T:
 
 @cache
 def _encoder(kind: type, without: frozenset[str] = frozenset()) -> Callable[[object], JsonDict]:
-    """Return the writer of a dataclass; fields with their default are left out."""
+    """Return the encoder of a dataclass; it omits fields with their default."""
     plans = [
         (field.name, _plan(hint), _default(field))
         for field, hint in _fields(kind)
@@ -115,7 +115,7 @@ def _encoder(kind: type, without: frozenset[str] = frozenset()) -> Callable[[obj
 
 
 def _plan(hint: object) -> Encoder:
-    """Return the writer of an annotated type."""
+    """Return the encoder of an annotated type."""
     if hint is _AnyJson:
         return _plain
     origin = typing.get_origin(hint)
@@ -138,8 +138,8 @@ def _plan(hint: object) -> Encoder:
 
 
 def _plain(value: object) -> Json:
-    """Return a plain value; mappings and sequences as JSON has them."""
-    if type(value) in _SCALARS:  # most values: what follows is slow
+    """Return a plain value with mappings and sequences as in JSON."""
+    if type(value) in _SCALARS:  # the most frequent values; the rest is slower
         return value  # type: ignore[return-value]
     if isinstance(value, Enum):
         return _plain(value.value)
@@ -168,24 +168,24 @@ def _encode_tagged(value: object) -> Json:
 
 
 def _decoder(kind: type) -> Decoder:
-    """Return the reader of a dataclass."""
+    """Return the decoder of a dataclass."""
     return lambda data: kind(**_fields_of(kind, data))
 
 
 def _fields_of(kind: object, data: Mapping[str, object]) -> dict[str, object]:
-    """Return the values of those fields that an object has."""
+    """Return the values of the fields in an object."""
     plans = _unplans(kind)
     return {name: plans[name](item) for name, item in data.items() if name in plans}
 
 
 @cache
 def _unplans(kind: type) -> Mapping[str, Decoder]:
-    """Return the reader of each field of a dataclass."""
+    """Return the decoder of each field of a dataclass."""
     return {field.name: _unplan(hint) for field, hint in _fields(kind)}
 
 
 def _unplan(hint: object) -> Decoder:
-    """Return the reader of an annotated type."""
+    """Return the decoder of an annotated type."""
     if hint is _AnyJson:
         return _same
     origin = typing.get_origin(hint)
@@ -212,7 +212,7 @@ def _unplan(hint: object) -> Decoder:
 
 
 def _unplan_plain(hint: object) -> Decoder:
-    """Return the reader of a text, a number or a word of an enumeration."""
+    """Return the decoder of a text, a number or a member of an enumeration."""
     if isinstance(hint, type) and issubclass(hint, Enum):
         return hint
     if typing.get_origin(hint) is typing.Literal:
@@ -223,7 +223,7 @@ def _unplan_plain(hint: object) -> Decoder:
 
 
 def _checked(*kinds: type) -> Decoder:
-    """Return the decoder of a plain value, which must be of one of the kinds."""
+    """Return the decoder of a plain value, which must have one of the types."""
 
     def read(data: object) -> object:
         if not isinstance(data, kinds):
@@ -256,9 +256,9 @@ def _default(field: dataclasses.Field[object]) -> object:
 
 
 def _fields(kind: type) -> list[tuple[dataclasses.Field[object], object]]:
-    """Return the fields with their types, read from text in the module that wrote them.
+    """Return the fields with their types, evaluated in the module that defines them.
 
-    Such a module imports `annotations` from the future: evaluated, `Json` has no name.
+    Such a module imports `annotations` from `__future__`, since an evaluated `Json` has no name.
     """
     made: list[tuple[dataclasses.Field[object], object]] = []
     owners = {

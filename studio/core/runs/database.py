@@ -1,4 +1,4 @@
-"""The history's file: its tables, and transactions that are whole or not there."""
+"""The history's file: its tables and its transactions."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ from studio.core.text.diff import common_start
 from studio.core.text.files import private_file
 from studio.core.text.values import Json, JsonObject
 
-# Errors of an SQLite file by cause, with advice that loses nothing.
+# The causes of SQLite errors, with advice that loses no data.
 
 _MAY_NOT_WRITE = "it may not be written; allow yourself to write to it and to its folder"
 _CAUSES = {
@@ -38,7 +38,7 @@ _CAUSES = {
 
 
 def explain_fault(error: sqlite3.Error | OSError, path: Path) -> str:
-    """Return the cause of a fault in a few words, with what to do."""
+    """Return the cause of an error in a few words, with advice."""
     if path.is_dir():
         return "a folder has its name; move the folder away"
     code = getattr(error, "sqlite_errorcode", None)
@@ -47,10 +47,9 @@ def explain_fault(error: sqlite3.Error | OSError, path: Path) -> str:
 
 
 def copy_readable(damaged: sqlite3.Connection, whole: sqlite3.Connection) -> None:
-    """Copy the rows that can still be read into the same tables of a new database.
+    """Copy the readable rows into the same tables of a new database.
 
-    A damaged page costs what lies on it: rows are read one number at a time, those of a run from
-    both ends.
+    Only rows on damaged pages are lost: rows are read one by one, those of a run from both ends.
     """
     tables = [row[0] for row in whole.execute("SELECT name FROM sqlite_master WHERE type='table'")]
     last = max(_last(damaged, table) for table in tables)
@@ -68,7 +67,7 @@ def copy_readable(damaged: sqlite3.Connection, whole: sqlite3.Connection) -> Non
 
 
 def _last(damaged: sqlite3.Connection, table: str) -> int:
-    """Return the highest number of a table's rows or runs that can be read."""
+    """Return the highest readable number of a table's rows or runs."""
     with suppress(sqlite3.Error):
         return int(damaged.execute(f"SELECT max(rowid) FROM {table}").fetchone()[0] or 0)
     with suppress(sqlite3.Error):
@@ -76,42 +75,42 @@ def _last(damaged: sqlite3.Connection, table: str) -> int:
     return 0
 
 
-# Texts kept once, by their content; a text that begins like a recent one keeps only its tail.
+# Texts stored once by content; a text that begins like a recent one only stores its tail.
 
 MINIMUM = 400
-"""Characters; shorter texts stay in their row."""
+"""Minimum length of stored texts in characters; shorter ones stay in their row."""
 
 _RECENT = 6
 _CACHED = 64
 _WORTH = 200
 _AT_ONCE = 500
 _SCANNED = 3
-"""Reading the whole table costs a quarter of looking for each of its rows."""
+"""Reading the whole table costs a quarter of looking up each of its rows."""
 
 _SMALL = 16_384
-"""Bytes of a text that are read without need: other runs may hold pictures."""
+"""Maximum size of texts read in advance, in bytes: other runs may contain images."""
 
 
 _Row: TypeAlias = tuple[bytes | None, int, bytes]
-"""The text that one begins like, how many characters of it, and what follows them."""
+"""The text that it begins like, the number of common characters, and the rest."""
 
 
 class StoredTexts:
-    """Puts texts together from what is kept of them."""
+    """Texts assembled from their stored parts."""
 
     def __init__(self, row_of: Callable[[bytes], _Row | None]) -> None:
-        """Take what gives the row of a text."""
+        """Take the function that returns the row of a text."""
         self._row_of = row_of
         self._cache: OrderedDict[bytes, str] = OrderedDict()
 
     def get(self, name: str) -> str:
-        """Return the text of that name.
+        """Return the text with that name.
 
-        A text may stand at the end of a chain of ten thousand that each grew by a little; its
-        pieces are collected and joined once.
+        A text may end a chain of ten thousand texts that each grew a little; its pieces are
+        collected and joined once.
 
         Raises:
-            KeyError: there is none.
+            KeyError: there is no such text.
         """
         first = bytes.fromhex(name)
         key: bytes | None = first
@@ -148,7 +147,7 @@ class BlobStore:
         self._texts = StoredTexts(self._row)
 
     def put(self, text: str) -> str:
-        """Keep a text; gives its name."""
+        """Store a text; return its name."""
         data = text.encode("utf-8", "surrogatepass")
         key = hashlib.sha256(data).digest()[:16]
         known = (
@@ -169,20 +168,20 @@ class BlobStore:
         return key.hex()
 
     def forget(self) -> None:
-        """Trust nothing held in memory: texts may have gone with a transaction, or been tidied."""
+        """Clear the caches: texts may be gone after a rollback or a cleanup."""
         self._recent.clear()
         self._texts = StoredTexts(self._row)
 
     def get(self, name: str) -> str:
-        """Return the text of that name.
+        """Return the text with that name.
 
         Raises:
-            KeyError: there is none.
+            KeyError: there is no such text.
         """
         return self._texts.get(name)
 
     def held_by(self, names: Iterable[str]) -> StoredTexts:
-        """Return texts by name, with all that they begin with, read from the database at once."""
+        """Return texts by name with all their prefixes, read from the database at once."""
         rows: dict[bytes, _Row] = {}
         wanted = {bytes.fromhex(name) for name in names}
         kept = self._all() if self._most() <= _SCANNED * len(wanted) else None
@@ -194,12 +193,12 @@ class BlobStore:
         return StoredTexts(rows.get)
 
     def _most(self) -> int:
-        """Return at least the number of texts: the last row's number, since counting reads all."""
+        """Return an upper bound of the number of texts (the last row id); counting is slow."""
         row = self._connection.execute("SELECT max(rowid) FROM blobs").fetchone()
         return int(row[0] or 0)
 
     def _all(self) -> dict[bytes, _Row]:
-        """Return every text but the large ones, in the order in which they lie in the file."""
+        """Return every text except large ones, in the order of the file."""
         rows = self._connection.execute(
             "SELECT hash, base, shared, tail FROM blobs WHERE length(tail) <= ?", (_SMALL,)
         )
@@ -232,7 +231,7 @@ class BlobStore:
 
 
 def shorten(value: Json, blobs: BlobStore) -> Json:
-    """Return the value with long texts as `{"$": name}`; a user's own key `$` is escaped."""
+    """Return a value with long texts replaced by `{"$": name}`; an original key `$` is escaped."""
     if isinstance(value, str):
         return {"$": blobs.put(value)} if len(value) >= MINIMUM else value
     if isinstance(value, Mapping):
@@ -244,7 +243,7 @@ def shorten(value: Json, blobs: BlobStore) -> Json:
 
 
 def restore(value: Json, text_of: Callable[[str], str]) -> Any:  # noqa: ANN401 - what JSON gives
-    """Return the value with its long texts put back; `text_of` gives one by its name."""
+    """Return a value with its long texts restored; `text_of` returns one by its name."""
     if isinstance(value, dict):
         if "$" in value:
             return text_of(str(value["$"]))
@@ -259,7 +258,7 @@ def restore(value: Json, text_of: Callable[[str], str]) -> Any:  # noqa: ANN401 
 
 
 def names_in(value: Json) -> Iterator[str]:
-    """Yield the names of the long texts of a value."""
+    """Yield the names of the long texts in a value."""
     if isinstance(value, dict):
         if "$" in value:
             yield str(value["$"])
@@ -280,35 +279,35 @@ EventRow: TypeAlias = tuple[float, str, str | None]
 
 
 class StepRecord(NamedTuple):
-    """A step's row as it is kept; see `outline.StepRow`."""
+    """The stored row of a step; see `run_index.StepRow`."""
 
     seq: int
-    """The event that ended it."""
+    """Number of the event that ended the step."""
 
     shape: str
     """Shape of the step."""
 
     messages: int
-    """Length of the conversation then."""
+    """Length of the conversation after the step."""
 
     kept: int
-    """Number of its first messages that existed when the step before was done."""
+    """Number of its first messages that existed after the previous step."""
 
     calls: int
     """Number of calls so far."""
 
     state: str | None
-    """JSON of the state right after, where it was kept."""
+    """JSON of the state after the step; None if it was not stored."""
 
     step_summary: str | None
-    """JSON of what its cards show; None where an older studio wrote it."""
+    """JSON of the content of its cards; None in rows of an older studio."""
 
 
 class StoredEvents(LazySequence[Event]):
-    """A kept journal; each event is read when it is looked at."""
+    """A stored journal; each event is decoded when it is read."""
 
     def __init__(self, rows: Sequence[EventRow], text_of: Callable[[str], str]) -> None:
-        """Take the rows, in order from event 1, and what gives a long text by its name."""
+        """Take the rows, in order from event 1, and the function that returns long texts."""
         self._rows = rows
         self._text_of = text_of
 
@@ -326,7 +325,7 @@ class StoredEvents(LazySequence[Event]):
         return decode_event(value | {"seq": index + 1, "at": at})
 
     def snapshot(self, text: str) -> JsonObject:
-        """Return a state that is kept beside the events (`run_index.snapshot_of`)."""
+        """Return a state that is stored beside the events (`run_index.snapshot_of`)."""
         value: JsonObject = json.loads(text)
         return restore(value, self._text_of) if '"$' in text else value
 
@@ -335,17 +334,17 @@ VERSION = 4
 
 
 class StoreError(Exception):
-    """A history that cannot be used; the text says what to do."""
+    """Raised when a history cannot be used; the text says what to do."""
 
 
 class Database:
-    """The open file; one thread at a time has a transaction, and each is whole or not there."""
+    """The open file; only one thread at a time has a transaction."""
 
     def __init__(self, path: Path) -> None:
-        """Open the file, or make it.
+        """Open the file, or create it.
 
         Raises:
-            StoreError: it cannot be opened, is no history, or one of a newer studio.
+            StoreError: it cannot be opened, is no history, or is from a newer studio.
         """
         self.path = path
         connection = None
@@ -378,7 +377,7 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Run the block in a transaction, or as part of the one that this thread has open.
+        """Run the block in a transaction, or in the one that this thread has open.
 
         Raises:
             StoreError: the file cannot be written.
@@ -403,14 +402,14 @@ class Database:
 
 
 def repair(path: Path) -> Path:
-    """Copy the readable part of a damaged history into a new file that takes its place.
+    """Replace a damaged history by a new file with its readable part.
 
     Returns:
-        Path of the damaged file, which is kept beside it.
+        Path of the damaged file, which is kept beside the new one.
 
     Raises:
         OSError: a file cannot be moved or written.
-        StoreError: the new file cannot be made.
+        StoreError: the new file cannot be created.
         sqlite3.Error: the disk is full.
     """
     made, kept = path.with_suffix(".repaired"), path.with_suffix(f".damaged-{time.time_ns()}")

@@ -1,10 +1,9 @@
-"""Export and import of runs: the formats, and what an import accepts.
+"""Export and import of runs: the formats, and the checks of an import.
 
-A run as one HTML page that needs nothing else: to step through, to read, to send, to print.
-
-No script, no picture, no address outside; a content policy in the page forbids them too. All of
-what a model or a tool said is escaped text. The cards are a group of radio buttons, so that a click
-or the arrow keys go through the run; the card chosen shows its content and its place in the loop.
+A report is one self-contained HTML page: to step through, to read, to send, to print. It has no
+scripts, images or external addresses, and a content policy forbids them. All text of models and
+tools is escaped. The cards are a group of radio buttons, so that clicks and arrow keys move through
+the run; the selected card shows its content and its place in the loop.
 """
 
 import json
@@ -101,7 +100,7 @@ def _end(state: RunState) -> str:
 
 
 def _problems(cards: Sequence[ReportCard]) -> str:
-    """Return links to failures; a radio button's label goes there without a script."""
+    """Return links to failures; the label of a radio button works without a script."""
     found = [(number, card) for number, card in enumerate(cards) if card.is_bad]
     if not found:
         return ""
@@ -113,11 +112,11 @@ def _problems(cards: Sequence[ReportCard]) -> str:
 
 
 _MOST_TICKS = 2_000
-"""Cards up to which there is a tick for each; more would be narrower than a finger."""
+"""Maximum number of cards with a tick each; more would be too narrow to hit."""
 
 
 def _chosen(count: int) -> str:
-    """Return the style rules that mark the shown card; without a script, one rule for each."""
+    """Return the style rules that mark the selected card; without a script, one rule per card."""
     if count > _MOST_TICKS:
         return ""
     lit = ",".join(f":has(#c{at}:checked) .ticks [for=c{at}]" for at in range(count))
@@ -125,7 +124,7 @@ def _chosen(count: int) -> str:
 
 
 def _ticks(cards: Sequence[ReportCard]) -> str:
-    """Return a tick for each card, as high as its duration; clicks and arrow keys go to it."""
+    """Return a tick for each card, as high as its duration; clicks and arrow keys select it."""
     if len(cards) > _MOST_TICKS:
         return ""
     longest = max((card.seconds for card in cards), default=0.0) or 1.0
@@ -154,7 +153,7 @@ def _run(cards: Sequence[ReportCard]) -> str:
 
 
 def _card(number: int, card: ReportCard, passed: Mapping[str, int]) -> str:
-    """Return a stop: its radio button, line, and content; arrow keys work from the start."""
+    """Return the HTML of a card: radio button, line, and content."""
     checked = " checked autofocus" if number == 0 else ""
     marks = "".join(f"<em>{escape(mark)}</em>" for mark in card.marks)
     time = f"<i>{duration(card.seconds)}</i>" if card.seconds else ""
@@ -174,7 +173,7 @@ def _card(number: int, card: ReportCard, passed: Mapping[str, int]) -> str:
 
 
 def _line(data: JsonObject) -> str:
-    """Return one line of JSON, without the line end; lone surrogates escaped."""
+    """Return a value as one line of JSON without line break; lone surrogates are escaped."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     try:
         text.encode("utf-8")
@@ -184,7 +183,7 @@ def _line(data: JsonObject) -> str:
 
 
 def write_journal(events: Iterable[Event], call_of: CallLookup = no_call) -> str:
-    """Return a journal as JSON lines; what a model call exchanged follows its event."""
+    """Return a journal as JSON lines; the wire call of a model call follows its event."""
     lines: list[str] = []
     for event in events:
         lines.append(_line(codec.encode_event(event)))
@@ -200,7 +199,7 @@ _CALL_LINE = f'{{"t":"{WireCall.__name__}",'.encode()
 
 
 def without_replies(journal: bytes) -> bytes:
-    """Return a whole journal without the raw replies of its model calls."""
+    """Return a whole journal without the raw responses of its model calls."""
     lines = journal.split(b"\n")
     for at, line in enumerate(lines):
         if line.startswith(_CALL_LINE):
@@ -210,11 +209,11 @@ def without_replies(journal: bytes) -> bytes:
 
 
 def read_journal(text: str, calls: dict[int, WireCall] | None = None) -> Iterator[Event]:
-    """Yield the events of a journal; a last line that was cut off in writing is left out.
+    """Yield the events of a journal; an incomplete last line is skipped.
 
     Args:
         text: the lines.
-        calls: gets what its model calls sent and received, by the numbers of their events.
+        calls: gets the wire calls of its model calls, by the numbers of their events.
 
     Raises:
         JournalError: another line is not an event.
@@ -244,25 +243,27 @@ def read_journal(text: str, calls: dict[int, WireCall] | None = None) -> Iterato
 
 @dataclass(frozen=True, slots=True)
 class RunForm:
-    """One form in which a run leaves."""
+    """A format in which a run can be exported."""
 
     name: str
-    """For the command line."""
+    """Name for the command line."""
 
     label: str
-    """For people."""
+    """Name for the user."""
 
     suffix: str
-    """Ending of its files."""
+    """Suffix of its files."""
 
     make: Callable[[Sequence[Event], str, CallLookup], str]
-    """The text, from events, the studio's version, and what is kept of the model calls."""
+    """Function that returns the text from events, the studio's version, and the wire calls."""
 
     whole: bool = False
-    """Whether it takes the whole journal, all branches; else the branch of the last event."""
+    """Whether it contains the whole journal with all branches; else the branch of the last
+    event.
+    """
 
     joins: bool = False
-    """Whether one file can contain several runs, one behind the other."""
+    """Whether one file can contain several runs, one after another."""
 
 
 def _tracy(events: Sequence[Event], version: str, call_of: CallLookup) -> str:
@@ -282,7 +283,7 @@ def _journal(events: Sequence[Event], version: str, call_of: CallLookup) -> str:
 
 
 def _messages(events: Sequence[Event], version: str, call_of: CallLookup) -> str:
-    """Return a line for each model call: what was sent, and the reply as its last message."""
+    """Return a line for each model call: the messages sent, with the reply as the last."""
     state = fold(events)
     lines: list[str] = []
     for step in steps_of(state):
@@ -297,13 +298,13 @@ def _messages(events: Sequence[Event], version: str, call_of: CallLookup) -> str
 
 
 def _fine_tuning(events: Sequence[Event], version: str, call_of: CallLookup) -> str:
-    """Return conversations that end with the model's answer, as OpenAI's fine-tuning takes them.
+    """Return conversations that end with the model's answer, in the format for fine-tuning.
 
-    Its schema (`FineTuneChatRequestInput`) knows no `developer`, no name of a tool's result, and
-    text and pictures alone: a conversation with sound or files is left out.
+    OpenAI's schema (`FineTuneChatRequestInput`) has no `developer`, no name of a tool's result, and
+    only text and images: a conversation with audio or files is omitted.
 
-    With native tools the last call holds all before it, so a run is one line; a prompt that shows
-    its steps as text is rendered anew for each call, so each is a line.
+    With native tools the last call contains all earlier messages, so a run is one line; a prompt
+    with its steps as text is rendered again for each call, so each call is a line.
     """
     state = fold(events)
     is_native = state.setup.protocol == "native"
@@ -332,7 +333,7 @@ def _fine_tuning(events: Sequence[Event], version: str, call_of: CallLookup) -> 
 
 
 def _taught(message: Json) -> Json:
-    """Return a message in the words that fine-tuning knows; None for one that it does not take."""
+    """Return a message in the fine-tuning format; None if the format does not allow it."""
     if not isinstance(message, dict):
         return None
     parts = list_of(message.get("content"))
@@ -353,7 +354,7 @@ def _json(value: JsonDict) -> str:
 
 
 def _sendable(text: str, value: Json) -> str:
-    """Return the text, with lone surrogates escaped where there are any."""
+    """Return the text, with lone surrogates escaped."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -393,11 +394,11 @@ FORMS: tuple[RunForm, ...] = (
         joins=True,
     ),
 )
-"""All forms, in the order in which they are offered."""
+"""All formats, in the order of the menu."""
 
 
 def form_of(name: str) -> RunForm:
-    """Return the form of a name; the report where there is none."""
+    """Return the format with that name; the report if there is none."""
     return next((form for form in FORMS if form.name == name), FORMS[0])
 
 
@@ -410,18 +411,18 @@ def export_run(
     hide: Callable[[str], str] = str,
     call_of: CallLookup = no_call,
 ) -> str:
-    """Return a run in a form.
+    """Export a run in a format.
 
     Args:
         events: the whole journal.
-        form: which form.
+        form: the format.
         version: the studio's version.
-        upto: the last event of the branch that is wanted; None for the newest.
-        hide: masks secrets; a run of an older studio may hold some.
-        call_of: returns what a model call sent and received.
+        upto: last event of the branch; None for the newest branch.
+        hide: masks secrets, which a run of an older studio may contain.
+        call_of: returns the wire call of a model call.
 
     Raises:
-        ValueError: the journal is empty, or none.
+        ValueError: the journal is empty or invalid.
     """
     if not events:
         raise ValueError("the journal is empty")
@@ -435,11 +436,11 @@ _NO_JOURNAL = "the file is not a journal of a run"
 
 
 _YEAR_9999 = 253_370_764_800
-"""Seconds since 1970; later times cannot be shown."""
+"""Seconds since 1970; later times cannot be displayed."""
 
 
 def import_run(text: str, store: RunStore) -> str:
-    """Take a journal into the history; gives the run's id, a new one where its own is taken.
+    """Import a journal into the history; return the run's id, a new one if its own exists.
 
     Raises:
         JournalError: the text is not a journal, or its events do not follow from each other.
@@ -459,7 +460,7 @@ def import_run(text: str, store: RunStore) -> str:
         raise codec.JournalError("an event has a time that no clock shows")
     try:
         walk(events)
-    # An AssertionError is that of `assert_never`: a word that no event has.
+    # `assert_never` raises an AssertionError for a word that no event has.
     except (
         ValueError,
         TypeError,

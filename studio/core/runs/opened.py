@@ -1,8 +1,8 @@
-"""A kept run, opened: its rows are in memory, its events and steps are read when looked at.
+"""A stored run, opened: its rows are in memory, its events and steps are decoded when read.
 
-A run of 10,000 steps has 90,000 events; reading and folding them takes seconds. With the notes of
+A run of 10,000 steps has 90,000 events; reading and folding them takes seconds. With the entries of
 `studio.core.runs.run_index` its tree and the number of its cards are known at once, and a step is
-folded from the nearest state before it.
+computed from the nearest stored state before it.
 """
 
 from __future__ import annotations
@@ -34,27 +34,27 @@ _STRETCHES_KEPT = 64
 
 @dataclass(frozen=True)
 class _Stretch:
-    """Some steps in a row, folded."""
+    """Computed states of some consecutive steps."""
 
     first: int
-    """Index of the first of them."""
+    """Index of the first step."""
 
     states: tuple[RunState, ...]
-    """The state after each."""
+    """The state after each step."""
 
 
 class OpenedRun:
-    """A kept run that was followed while it was written."""
+    """A stored run that has index entries."""
 
     def __init__(
         self, rows: Sequence[EventRow], steps: Sequence[StepRecord], events: StoredEvents
     ) -> None:
-        """Take what is kept of it.
+        """Take the stored rows.
 
         Args:
-            rows: its events, each with a mark.
+            rows: its events, each with an index entry.
             steps: its steps of all branches, in order.
-            events: the same events, to be read.
+            events: the same events, decoded when read.
         """
         self.events: StoredEvents = events
         self.tree = RunTree()
@@ -69,7 +69,7 @@ class OpenedRun:
 
     @cached_property
     def first(self) -> Started:
-        """The event that began it."""
+        """The first event of the run."""
         first = self.events[0]
         if not isinstance(first, Started):
             raise JournalError("a journal begins with Started")
@@ -82,11 +82,11 @@ class OpenedRun:
 
     @cached_property
     def ran(self) -> AbstractSet[tuple[str, str]]:
-        """The calls that were made; the one thing that every event must be read for."""
+        """The calls that were made; requires decoding every event."""
         return walk(self.events).ran
 
     def state_at(self, seq: int) -> RunState:
-        """Return the state right after event `seq`; its past is loaded when it is looked at."""
+        """Return the state right after event `seq`; its past is loaded when it is read."""
         way = self._way(seq)
         return way.fold_to(seq)
 
@@ -101,7 +101,7 @@ class OpenedRun:
             return way
 
     def _stretches(self, index: int) -> list[range]:
-        """Return the events of a branch, from the run's start to the branch's end."""
+        """Return the ranges of events of a branch, from the run's start to the branch's end."""
         found: list[range] = []
         at = self._starts[index + 1] - 1 if index + 1 < len(self._starts) else len(self.events)
         while at > 0:
@@ -113,7 +113,7 @@ class OpenedRun:
         return found
 
     def rows_in(self, stretches: Sequence[range]) -> list[StepRecord]:
-        """Return the steps that were done on a branch."""
+        """Return the finished steps of a branch."""
         found: list[StepRecord] = []
         for part in stretches:
             low, high = bisect_left(self._ends, part.start), bisect_left(self._ends, part.stop)
@@ -148,7 +148,7 @@ class _Way:
         return self._fold(first, seq)[-1]
 
     def state_after(self, index: int) -> RunState:
-        """Return the state after a step, with that step in it."""
+        """Return the state after a step, including that step."""
         first = self._firsts[bisect_right(self._firsts, index) - 1]
         with self._lock:
             stretch = self._folded.get(first)
@@ -167,7 +167,7 @@ class _Way:
         return self._firsts[at : at + 1]
 
     def _fold(self, first: int, seq: int) -> list[RunState]:
-        """Return the states after each step from step `first` on, and the one after event `seq`."""
+        """Return the states after each step from `first` on, and the one after event `seq`."""
         began = self._ends[first - 1] if first else 0
         state = self._begun(first)
         ends = set(self._ends[first:])
@@ -197,7 +197,7 @@ class _Way:
 
 
 def _unbroken(rows: Sequence[StepRecord]) -> list[int]:
-    """Return, for each step, the first from which on the conversation only grew."""
+    """Return for each step the first one since which the conversation only grew."""
     since: list[int] = []
     for at, row in enumerate(rows):
         grew = at > 0 and row.kept == rows[at - 1].messages
@@ -206,7 +206,7 @@ def _unbroken(rows: Sequence[StepRecord]) -> list[int]:
 
 
 class StoredSteps(LazySequence[Step]):
-    """The steps of a branch; each is folded when it is looked at."""
+    """The steps of a branch; each is computed when it is read."""
 
     def __init__(self, way: _Way) -> None:
         self._way = way
@@ -218,11 +218,11 @@ class StoredSteps(LazySequence[Step]):
         return self._way.state_after(index).steps[index]
 
     def shapes(self, count: int) -> list[str]:
-        """Return the shapes of the first steps without reading them (`outline.shape_of`)."""
+        """Return the shapes of the first steps without computing them (`run_index.shape_of`)."""
         return [row.shape for row in self._way.rows[:count]]
 
     def step_summary(self, index: int) -> Step:
-        """Return a step for its cards alone; folded only if an older studio kept no summary."""
+        """Return a step for display in cards; computed only if no summary of it is stored."""
         text = self._way.rows[index].step_summary
         made = summarized_step(text) if text else None
         return made if made is not None else self[index]
@@ -241,7 +241,7 @@ class StoredSteps(LazySequence[Step]):
 
 
 class _Settled(LazySequence[Message]):
-    """The conversation as it was after a step."""
+    """The conversation after a step."""
 
     def __init__(self, way: _Way, row: int) -> None:
         self._way = way

@@ -1,7 +1,7 @@
 """A run as OpenTelemetry spans in OTLP's JSON form, after the GenAI semantic conventions.
 
 One `invoke_agent` span, under it a `chat` span for each model call and an `execute_tool` span for
-each tool call that ran. Ids are hex, times are nanoseconds as text: so OTLP writes them in JSON.
+each tool call that ran. Ids are hex and times nanoseconds as text, as in OTLP's JSON form.
 """
 
 import contextlib
@@ -23,8 +23,7 @@ from studio.core.text.values import Json, JsonDict, JsonObject, parse_json
 from studio.core.wire.reply import Reply
 from studio.core.wire.wire_call import CallLookup, WireCall, no_call
 
-# Names of the GenAI semantic conventions: those of 1.41, and those since they have their own
-# book.
+# Names of the GenAI semantic conventions: of version 1.41, and of their own later repository.
 
 _OPERATION = "gen_ai.operation.name"
 _OUTPUT = "gen_ai.output.messages"
@@ -32,20 +31,22 @@ _OUTPUT = "gen_ai.output.messages"
 
 @dataclass(frozen=True, slots=True)
 class GenAINames:
-    """One version of the conventions, as what it changes in the attributes of 1.41."""
+    """One version of the conventions, as differences from the attributes of 1.41."""
 
     schema_url: str
     renamed: Mapping[str, str] = field(default_factory=dict)
-    """Old name to new name."""
+    """New names by old name."""
 
     gone: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """Attribute to the operations that no longer have it; none means all."""
+    """Operations that no longer have an attribute, by attribute; empty for all operations."""
 
     tells_finish_in_messages: bool = True
-    """Whether a message of the output says why it ended; else only the reply's attribute does."""
+    """Whether an output message contains its finish reason; else only the reply's attribute
+    does.
+    """
 
     def named(self, attributes: JsonObject) -> JsonDict:
-        """Return the attributes of a span, in the names of this version."""
+        """Return the attributes of a span under the names of this version."""
         operation = attributes.get(_OPERATION)
         kept = {
             self.renamed.get(name, name): value
@@ -67,7 +68,7 @@ def _without_finish(output: str) -> str:
 
 
 GENAI_1_41 = GenAINames("https://opentelemetry.io/schemas/1.41.0")
-"""The last version in OpenTelemetry's common book, with the provider's older name beside."""
+"""The last version in OpenTelemetry's own repository, with the provider's older name as well."""
 
 GENAI_0_1 = GenAINames(
     "https://opentelemetry.io/schemas/gen-ai/0.1.0",
@@ -78,7 +79,7 @@ GENAI_0_1 = GenAINames(
     },
     tells_finish_in_messages=False,
 )
-"""The first version in the book of its own."""
+"""The first version in the conventions' own repository."""
 
 
 _INTERNAL, _CLIENT = 1, 3
@@ -105,8 +106,8 @@ def otlp(
     Args:
         events: The branch, from `Started`.
         version: The studio's version.
-        names: Which version of the conventions names the attributes.
-        call_of: Returns what a model call sent and received.
+        names: Version of the conventions for the attributes.
+        call_of: Returns the wire call of a model call.
     """
     state = fold(events)
     trace, root = trace_id(state.setup.run), root_span_id(state.setup.run)
@@ -125,12 +126,12 @@ def otlp(
 
 
 def trace_id(run: str) -> str:
-    """Return the trace of a run, as hex."""
+    """Return the trace id of a run, as hex."""
     return _id(run, 32)
 
 
 def root_span_id(run: str) -> str:
-    """Return the span of the whole run, as hex."""
+    """Return the span id of the whole run, as hex."""
     return _id(f"{run}/root", 16)
 
 
@@ -159,9 +160,9 @@ def _root(state: RunState, trace: str, span: str, began: float, ended: float) ->
 
 
 def _where(model: RunModel) -> _Attributes:
-    """Return model, provider and server in the names that back ends group and price by.
+    """Return model, provider and server under the names that back ends group by.
 
-    `gen_ai.system` is the provider's older name; back ends of before 1.37 read no other.
+    `gen_ai.system` is the provider's older name, the only one for back ends before 1.37.
     """
     provider = model.provider or "prompt_studio"
     found: _Attributes = {
@@ -171,7 +172,7 @@ def _where(model: RunModel) -> _Attributes:
     }
     if model.server:
         found["server.address"] = model.server
-        with contextlib.suppress(ValueError):  # a journal may hold an address that is none
+        with contextlib.suppress(ValueError):  # a journal may contain an invalid address
             address = urlsplit(model.server)
             port = address.port or {"https": 443, "http": 80}.get(address.scheme)
             found["server.address"] = address.hostname or model.server
@@ -273,7 +274,7 @@ def _chat(state: RunState, step: Step) -> _Attributes:
 
 
 def _answer(call: WireCall | None) -> _Attributes:
-    """Return the server's id of its answer."""
+    """Return the server's id of its response."""
     found: _Attributes = {}
     if call is not None and call.model:
         found["gen_ai.response.model"] = call.model
@@ -365,7 +366,7 @@ def _message(message: Message) -> JsonDict:
 
 
 def _short(source: str) -> str:
-    """Return the address of a medium; one that holds the medium itself would swell the trace."""
+    """Return the address of a medium, without embedded data, which would enlarge the trace."""
     return source if not source.startswith("data:") else source[: source.find(",") + 1] + "…"
 
 
@@ -378,7 +379,7 @@ def _arguments(text: str) -> Json:
 
 
 def _text(value: Json) -> str:
-    """Return a value as JSON text: what spans hold in the place of structured attributes."""
+    """Return a value as JSON text, which spans contain instead of structured attributes."""
     return json.dumps(redact(value), ensure_ascii=False)
 
 
@@ -410,7 +411,7 @@ def _span(
 
 
 def _nano(at: float) -> str:
-    # In two parts: a double holds no nanoseconds of today.
+    # In two parts: a double is too imprecise for today's nanoseconds.
     return str(int(at) * 1_000_000_000 + round(at % 1 * 1_000_000) * 1_000)
 
 
@@ -420,7 +421,7 @@ def attributes_of(values: JsonObject) -> list[Json]:
 
 
 def _value(value: object) -> Json:
-    """Return a value in OTLP's typed form; whole numbers are text there."""
+    """Return a value in OTLP's typed form, in which integers are text."""
     if isinstance(value, bool):
         return {"boolValue": value}
     if isinstance(value, int):

@@ -1,4 +1,4 @@
-"""The cards of a report: what happened in a run, each with its marks and its whole content."""
+"""The cards of a report: the events of a run, each with its marks and content."""
 
 import json
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from studio.core.text.values import Json
 Station: TypeAlias = Literal["Prompt", "Reply", "Action", "Observation", "Answer"]
 
 STATIONS: tuple[Station, ...] = ("Prompt", "Reply", "Action", "Observation", "Answer")
-"""The loop as the report draws it, in order."""
+"""The stations of the loop in the report's diagram, in order."""
 
 _ORIGINS = {
     "recorded": "from the recording",
@@ -31,7 +31,7 @@ _ORIGINS = {
 
 @dataclass(frozen=True, slots=True)
 class ReportCard:
-    """One stop of the reader's way through the run."""
+    """A card of the report."""
 
     step: int
     """Number of the iteration."""
@@ -40,13 +40,13 @@ class ReportCard:
     """Station of the loop."""
 
     title: str
-    """A word or two."""
+    """Title, a word or two."""
 
     summary: str
-    """The content in one line."""
+    """Content on one line."""
 
     content: str
-    """All of it, as HTML."""
+    """Whole content, as HTML."""
 
     marks: tuple[str, ...] = ()
     """Marks: edits of the user, and origins other than the model or the tool."""
@@ -55,11 +55,11 @@ class ReportCard:
     """Whether something failed."""
 
     seconds: float = 0.0
-    """Duration in seconds; 0 for what has no duration of its own."""
+    """Duration in seconds; 0 for cards without one."""
 
     @property
     def is_touched(self) -> bool:
-        """Whether the user had a hand in it."""
+        """Whether it has marks of the user."""
         return any("by the user" in mark for mark in self.marks)
 
 
@@ -95,7 +95,7 @@ _OF_MODEL = {"switched": "model changed by the user", "kept": "model kept by the
 
 
 def _chosen(step: Step, place: PausePoint, row: int | None = None) -> list[str]:
-    """Return the user's choice of the model, for the current card of the run."""
+    """Return the marks of the user's choice of a model, for the current card."""
     return [
         f"{_OF_MODEL[each.kind]}: {each.text}{_at(each)}"
         for each in step.touches
@@ -108,7 +108,7 @@ def _at(touch: Touch) -> str:
 
 
 def _when(step: Step, place: PausePoint, row: int | None = None) -> str:
-    """Return the time of the user's last action at a place; empty if it was not recorded."""
+    """Return the time of the user's last action at a pause point; empty if it was not recorded."""
     found = [
         each
         for each in step.touches
@@ -235,22 +235,22 @@ def _message(message: Message) -> str:
 
 
 def section(title: str, text: str) -> str:
-    """Return a heading and a text below it, as they read."""
+    """Return HTML of a heading and a text below it."""
     shown = escape(text.strip("\n"))
     return f"<h3>{escape(title)}</h3><pre>{shown}</pre>"
 
 
 def bad(text: str) -> str:
-    """Return a line about something that is wrong."""
+    """Return HTML of an error line."""
     return f'<p class="bad">{escape(text)}</p>'
 
 
 def quiet(text: str) -> str:
-    """Return a line beside the matter."""
+    """Return HTML of a secondary line."""
     return f'<p class="quiet">{escape(text)}</p>'
 
 
 def masked(text: str) -> str:
-    """Return a text without what looks like a secret."""
+    """Return a text without possible secrets."""
     value: Json = redact(text)
     return value if isinstance(value, str) else text

@@ -1,4 +1,4 @@
-"""The rows of one run: its line in the history, its events, and what its model calls sent."""
+"""The rows of one run: its line in the history, its events, and its wire calls."""
 
 import contextlib
 import json
@@ -44,37 +44,37 @@ from studio.core.text.diff import common_start
 from studio.core.wire.reply import Reply
 from studio.core.wire.wire_call import KeptCall, WireCall
 
-# One line of the history: what a run was, kept beside its events for the list.
+# The history's line for a run, stored beside its events for the list.
 
 
 RECORDING, TRACE = "recording ", "trace "
-"""Beginnings of the tags that the runs of one recording, and of one trace, share."""
+"""Prefixes of the tags shared by the runs of one recording or of one trace."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """One run of the history."""
+    """The summary of a run: its line in the history."""
 
     id: str
     """The run's id."""
 
     started: float = 0.0
-    """When it began, in seconds since 1970 UTC."""
+    """Start time, in seconds since 1970 UTC."""
 
     updated: float = 0.0
-    """When its last event was written."""
+    """Time of its last event, in seconds since 1970 UTC."""
 
     prompt: str = ""
-    """The prompt's name."""
+    """Name of the prompt."""
 
     path: str = ""
-    """The prompt file."""
+    """Path of the prompt file."""
 
     protocol: str = "native"
     """The protocol."""
 
     model: str = ""
-    """The model's name for people."""
+    """Name of the model, for the user."""
 
     question: str = ""
     """Question of the run."""
@@ -83,19 +83,19 @@ class RunSummary:
     """Current or final status."""
 
     calls_model: int = 0
-    """Model calls, over all branches."""
+    """Number of model calls on all branches."""
 
     calls_tool: int = 0
-    """Tool calls, over all branches."""
+    """Number of tool calls on all branches."""
 
     tokens: int = 0
-    """Tokens of all model calls that were really made."""
+    """Tokens of all live model calls."""
 
     cost: float | None = None
-    """US dollars, where known."""
+    """Cost in US dollars; None if not known."""
 
     answer: str = ""
-    """The answer, its beginning."""
+    """Start of the answer."""
 
     events: int = 0
     """Length of the journal."""
@@ -110,13 +110,13 @@ class RunSummary:
     """The user's note."""
 
     pinned: bool = False
-    """Whether it is kept from being tidied away."""
+    """Whether it is protected from cleanup."""
 
     waits: PauseReason | Literal[""] = ""
-    """Reason of the pause of a run that waits for the user; empty if it goes on."""
+    """Reason of the current pause; empty if the run does not wait for the user."""
 
     def shared_tag(self, *beginnings: str) -> str:
-        """Return the tag with one of the beginnings (`RECORDING`, `TRACE`); empty without one."""
+        """Return the tag with one of the prefixes (`RECORDING`, `TRACE`); empty without one."""
         return next((tag for tag in self.tags if tag.startswith(beginnings)), "")
 
 
@@ -124,7 +124,7 @@ _LONGEST_SUMMARY = 300
 
 
 def summarize(before: RunSummary, event: Event) -> RunSummary:  # noqa: C901, PLR0912 - arms
-    """Return the line after one more event; an event that changes nothing adds only its time."""
+    """Return the summary after one more event; some events only change its time."""
     line = replace(before, updated=event.at, events=event.seq)
     match event:
         case Started(setup=setup):
@@ -159,7 +159,7 @@ def summarize(before: RunSummary, event: Event) -> RunSummary:  # noqa: C901, PL
         case Failed(error=error):
             return replace(line, status=status_after(error))
         case Stopped(interrupted=False) if line.branches and line.answer:
-            return replace(line, status="done")  # a branch was left; another one has the answer
+            return replace(line, status="done")  # a branch was left; another branch has the answer
         case Stopped(interrupted=interrupted):
             return replace(line, status="interrupted" if interrupted else "stopped")
         case Forked():
@@ -177,26 +177,28 @@ _SHOWN = tuple(
 """.split()
 )
 WAITING = "waiting"
-"""A filter's word for runs under way that wait for the user."""
+"""Filter word for running runs that wait for the user."""
 
 _LEAST_OF_ID = 4
-"""Characters from which a word may begin an id; nearly every id has a given digit somewhere."""
+"""Minimum length of a word that is compared with ids, since almost every id contains any single
+digit.
+"""
 
 _KEPT = tuple(name for name in _SHOWN if name not in ("id", "tags", "note", "pinned"))
 
 
 @dataclass(frozen=True, slots=True)
 class RunFilter:
-    """Which runs a list shows; empty fields filter nothing."""
+    """A filter of runs; empty fields match every run."""
 
     text: str = ""
-    """Words that must all be in prompt, question, answer, model, tags or note."""
+    """Words that must all occur in prompt, question, answer, model, tags or note."""
 
     status: str = ""
     """A status; `waiting` for runs under way that wait for the user."""
 
     path: str = ""
-    """The prompt file."""
+    """Path of the prompt file."""
 
     tag: str = ""
     """A tag."""
@@ -206,11 +208,11 @@ class RunFilter:
 
 
 Fits: TypeAlias = Callable[[RunSummary], bool]
-"""Whether a run is listed."""
+"""Function that returns whether a run is listed."""
 
 
 def line_of(connection: sqlite3.Connection, run: str) -> RunSummary | None:
-    """Return the line of one run."""
+    """Return the summary of a run."""
     row = connection.execute(
         f"SELECT {', '.join(_SHOWN)} FROM runs WHERE id = ?", (run,)
     ).fetchone()
@@ -221,8 +223,7 @@ def write_line(connection: sqlite3.Connection, number: int, line: RunSummary) ->
     """Write the summary of a run; the user's tags and note stay.
 
     Returns:
-        Whether the run is there: one that was deleted meanwhile is not, though another may have
-        its number by now.
+        Whether the run exists: it may have been deleted meanwhile, and its number reused.
     """
     names = ", ".join(f"{name} = ?" for name in _KEPT)
     values = (_storable(getattr(line, name)) for name in _KEPT)
@@ -234,24 +235,24 @@ def write_line(connection: sqlite3.Connection, number: int, line: RunSummary) ->
 
 
 def _storable(value: object) -> object:
-    """Return a value as SQLite takes it; the events keep the escape of what is replaced."""
+    """Return a value that SQLite accepts; the events keep the escaped original."""
     return storable_text(value) if isinstance(value, str) else value
 
 
 def storable_text(text: str) -> str:
-    """Return the text with each half of a character (a lone surrogate) replaced."""
+    """Return the text with each lone surrogate replaced."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def lines_of(
     connection: sqlite3.Connection, wanted: RunFilter, fits: Fits | None = None
 ) -> tuple[RunSummary, ...]:
-    """Return the lines that fit, pinned and newest first; the limit counts only these.
+    """Return the matching summaries, pinned and newest first; the limit counts only these.
 
     Args:
-        connection: to the history.
-        wanted: which runs.
-        fits: what else has to hold of a run; None for nothing.
+        connection: connection to the history.
+        wanted: the filter.
+        fits: further condition on a run; None for none.
     """
     where, values = ["events > 0"], list[Any]()
     for word in wanted.text.split():
@@ -312,13 +313,13 @@ def _literal(word: str) -> str:
     return word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
-# What each model call of a run sent and received, kept beside its events.
+# The wire calls of a run, stored beside its events.
 
 _CHAIN = 32
-"""Bodies in a row that are stored as what they add to the one before."""
+"""Maximum number of consecutive bodies stored as differences."""
 
 _WINDOW = 32 * 1024
-"""Bytes that packed data can refer back to."""
+"""Bytes to which compressed data can refer back."""
 
 _LEVEL = 3
 
@@ -330,7 +331,7 @@ class _Body(NamedTuple):
 
 
 class CallWriter:
-    """Writes the calls of one run."""
+    """Writes the wire calls of one run."""
 
     def __init__(self, database: Database, number: int) -> None:
         self._database = database
@@ -338,7 +339,7 @@ class CallWriter:
         self._last: _Body | None = None
 
     def write(self, seq: int, call: WireCall | KeptCall) -> None:
-        """Keep a call, or what is kept of a call of another run; replaces what `seq` had.
+        """Store a wire call, or a reference to another run's; replaces an earlier one of `seq`.
 
         Raises:
             StoreError: the file cannot be written.
@@ -380,7 +381,7 @@ class CallWriter:
 
 
 def read_call(database: Database, run: str, seq: int) -> WireCall | None:
-    """Return what is kept of a call; None where nothing is."""
+    """Return the stored wire call; None if there is none."""
     ask = database.connection.execute
     links: list[tuple[int, bytes]] = []
     head, raw, wanted = "", None, seq
@@ -451,23 +452,23 @@ class RunWriter:
             )
 
     def keep_call(self, seq: int, call: WireCall | KeptCall) -> None:
-        """Write what a model call sent and received, under the number of its `ModelCalled`.
+        """Store a wire call under the number of its `ModelCalled`.
 
-        A file that cannot be written is reported with the next event.
+        An error of the file is reported with the next event.
         """
         with contextlib.suppress(StoreError), self._database.transaction():
             self._check_owner()
             self._calls.write(seq, call)
 
     def write(self, event: Event) -> None:
-        """Write one event, its texts and the run's line, in one transaction.
+        """Write one event, its texts and the run's summary, in one transaction.
 
         Raises:
-            StoreError: the file cannot be written, or another program goes on with the run;
-                nothing of the event is there.
+            StoreError: the file cannot be written, or another program continues the run; nothing is
+                written.
         """
         data = encode_event(event)
-        for name in ("seq", "at"):  # they have columns of their own
+        for name in ("seq", "at"):  # they have their own columns
             data.pop(name, None)
         line = summarize(self._line, event)
         noted = self._follower.look(event)
@@ -487,7 +488,7 @@ class RunWriter:
         self._follower.take(event, noted)
 
     def _check_owner(self) -> None:
-        """Check that nobody else has taken the run over; raises StoreError if so."""
+        """Raise StoreError if another process has taken over the run."""
         row = self._connection.execute(
             "SELECT owner FROM runs WHERE number = ?", (self._number,)
         ).fetchone()
@@ -515,7 +516,7 @@ class RunWriter:
 
 
 def read_rows(database: Database, run: str) -> tuple[list[EventRow], list[StepRecord], StoredTexts]:
-    """Read all that is kept of a run: its events, its steps, and the texts that they name."""
+    """Read everything stored of a run: its events, its steps, and their texts."""
     ask = database.connection.execute
     events = ask(
         "SELECT at, data, mark FROM events JOIN runs ON run = number WHERE id = ? ORDER BY seq",
@@ -530,6 +531,6 @@ def read_rows(database: Database, run: str) -> tuple[list[EventRow], list[StepRe
     steps = [StepRecord._make(row) for row in ended]
     texts = [data for _, data, _ in rows if '"$' in data]
     texts += [row.state for row in steps if row.state and '"$' in row.state]
-    # One search of one text: 20,000 searches took twice as long.
+    # One search over one text: 20,000 searches took twice as long.
     names = set(_NAME.findall("\n".join(texts)))
     return rows, steps, database.blobs.held_by(names)

@@ -1,7 +1,7 @@
-"""The index beside a run's events: a long run opens without reading them all.
+"""The index beside a run's events, so that a long run opens without reading them all.
 
-Each event says which place of the run it reached; each step that is done has a row with what its
-cards look like; and every so often a row holds the state that the run was in, without its past.
+Each event has a mark for the pause point it reached; each finished step has a row with the content
+of its cards; and some of these rows contain the state of the run, without its past.
 """
 
 import json
@@ -32,52 +32,52 @@ from studio.core.text.values import JsonObject
 from studio.core.tools.source import ToolOutcome
 from studio.core.wire.reply import Reply
 
-# What a step's cards show of it, kept beside its events: a long run is painted without folding.
+# The content of a step's cards, stored beside its events: a long run is shown without folding.
 
 LINE = 200
-"""Characters that a card shows of a text."""
+"""Maximum number of characters of a text in a card."""
 
 LAST = 160
-"""Characters that a card shows of a prompt's last line."""
+"""Maximum number of characters of a prompt's last line in a card."""
 
 ENDING = 800
-"""Characters at the end of a prompt that its last line is looked for in."""
+"""Number of characters at the end of a prompt that are searched for its last line."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepSummary:
-    """The stored facts of a step."""
+    """The stored content of a step's cards."""
 
     step: Step
-    """The step; its texts are cut."""
+    """The step, with truncated texts."""
 
     last: str = ""
-    """The last line of what was sent."""
+    """Last line of the request."""
 
 
 def arguments_text(arguments: JsonObject) -> str:
-    """Return arguments as in a call: `city="Rome", days=3`."""
+    """Return arguments in the form of a call: `city="Rome", days=3`."""
     pairs = (f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in arguments.items())
     return ", ".join(pairs)
 
 
 def last_line(text: str) -> str:
-    """Return the last line with words: the newest observation, or the question.
+    """Return the last line with text: the newest observation, or the question.
 
-    A line that only opens a code block for the model says nothing of either.
+    A line that only opens a code block for the model does not count.
     """
     lines = reversed(text[-ENDING:].splitlines())
     return next((line for line in lines if line.strip() and not line.startswith("```")), "")
 
 
 def step_summary_text(step: Step) -> str:
-    """Return the JSON that is kept of a step."""
+    """Return the JSON to store for a step."""
     last = _start(last_line(step.messages[-1].text), LAST) if step.messages else ""
     return json.dumps(encode_value(StepSummary(_cut(step), last)), separators=(",", ":"))
 
 
 def summarized_step(text: str) -> Step | None:
-    """Return the kept step, good for cards alone; None where the JSON is something else."""
+    """Return the stored step, for cards only; None if the JSON is something else."""
     try:
         step_summary = decode_value(StepSummary, json.loads(text))
     except (ValueError, JournalError):
@@ -87,9 +87,9 @@ def summarized_step(text: str) -> Step | None:
 
 
 def _start(text: str, limit: int = LINE) -> str:
-    """Return the start of a text that is enough for `one_line`.
+    """Return as much of the start of a text as `one_line` needs.
 
-    A text of blanks alone stays one: a thought that says nothing is a thought.
+    A text of blanks stays nonempty, because an empty thought is still shown.
     """
     return one_line(text, limit + 1) or text[:1]
 
@@ -136,7 +136,7 @@ def _reading(reading: Reading | None) -> Reading | None:
 
 
 def _reply(reply: Reply | None, reading: Reading | None) -> Reply | None:
-    """Return the reply's words unless a reading of them is shown instead."""
+    """Return the reply's text unless its reading is shown instead."""
     if reply is None:
         return None
     match reading:
@@ -180,17 +180,17 @@ def _call(call: Call) -> Call:
 
 
 SNAPSHOT_EVERY = 8
-"""Steps between two states that are kept."""
+"""Number of steps between two stored states."""
 
 _RECENT = 20
 FOLD_FAULTS = (ValueError, IndexError, KeyError, AttributeError, TypeError, RuntimeError)
-"""Exceptions of folding events that do not follow from each other."""
+"""Exceptions raised when folding inconsistent events."""
 
 
 def shape_of(step: Step) -> str:
-    """Return the shape of a step, a letter for each part.
+    """Return the shape of a step, one letter for each part.
 
-    `r` a reply; for each call `+` with its result or `-` without; `f` the answer; `n` a word to
+    `r` a reply; for each call `+` with its result or `-` without; `f` the answer; `n` a message to
     the model.
     """
     replied = "r" if step.reply is not None or step.partial is not None else ""
@@ -201,48 +201,48 @@ def shape_of(step: Step) -> str:
 
 @dataclass(frozen=True)
 class SnapshotEnd:
-    """The end of the past in a snapshot, as in the rows of the steps."""
+    """The last part of the past in a snapshot, which the steps' rows do not contain."""
 
     has_request: bool
     """Whether the messages of the next request are ready."""
 
     added: tuple[Message, ...] = ()
-    """Messages that joined the conversation after the last step."""
+    """Messages added to the conversation after the last step."""
 
     recent: tuple[tuple[str, str], ...] = ()
-    """The last calls, which the next ones are compared with."""
+    """The last calls, with which new ones are compared."""
 
 
 _OF_PAST = frozenset(
     ("setup", "step", "steps", "conversation", "settled", "past_calls", "observations")
 )
-"""Fields of a state that a snapshot leaves out: the first event and the rows hold them."""
+"""Fields of a state that a snapshot omits: the first event and the rows contain them."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepRow:
-    """A step that is done."""
+    """The row of a finished step."""
 
     seq: int
-    """The event that ended it."""
+    """Number of the event that ended the step."""
 
     shape: str
-    """See `shape_of`."""
+    """Shape of the step; see `shape_of`."""
 
     messages: int
-    """Length of the conversation then."""
+    """Length of the conversation after the step."""
 
     kept: int
-    """Number of its first messages that existed when the step before was done."""
+    """Number of its first messages that existed after the previous step."""
 
     calls: int
     """Number of calls so far."""
 
     snapshot: JsonObject | None = None
-    """The state right after the step (`snapshot_of`); not with every row."""
+    """The state after the step (`snapshot_of`); None in most rows."""
 
     step_summary: str = ""
-    """Cards of the step (`studio.core.runs.run_index`)."""
+    """JSON of the content of the step's cards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,24 +250,25 @@ class IndexEntry:
     """The index entry of an event."""
 
     mark: str
-    """``TOOL_CALL` 12 0` for a place, `F 7 `BEFORE_REQUEST` 3` for going back to event 7, empty for
-    any other event."""
+    """``TOOL_CALL` 12 0` for a pause point, `F 7 `BEFORE_REQUEST` 3` for a fork at event 7; empty
+    for other events.
+    """
 
     row: StepRow | None
-    """The step that it ended."""
+    """The step that the event ended."""
 
     state: RunState
-    """The state after it."""
+    """The state after the event."""
 
 
 class RunIndexer:
-    """Follows a run as it is written. One that cannot be followed is written without notes."""
+    """Computes index entries while a run is written. An inconsistent run gets no entries."""
 
     def __init__(self, past: Past | None = None) -> None:
-        """Begin.
+        """Begin with the run's past.
 
         Args:
-            past: the run as it is kept, where it is taken up again.
+            past: the stored run, if it is continued.
         """
         self._state = past.state if past is not None else None
         self._past = PastStates(past)
@@ -275,17 +276,17 @@ class RunIndexer:
         self._is_lost = False
 
     def look(self, event: Event) -> IndexEntry | None:
-        """Compute the entry of an event without a change; None if it is impossible."""
+        """Return the entry of the next event without accepting it; None if that is impossible."""
         if self._is_lost:
             return None
         try:
             return self._noted(event)
         except FOLD_FAULTS:
-            self._is_lost = True  # it is kept all the same, and read from its beginning
+            self._is_lost = True  # the event is stored anyway, and the run read from its beginning
             return None
 
     def take(self, event: Event, noted: IndexEntry | None) -> None:
-        """Continue from a written event."""
+        """Accept an event after it was written."""
         if noted is None:
             self._is_lost = True
             return
@@ -328,11 +329,11 @@ def _mark(event: Event, state: RunState) -> str:
 
 
 def note_marks(tree: RunTree, marks: Iterable[str | None]) -> Iterator[tuple[int, int]]:
-    """Add the places of marks to a tree; returns each fork and its checkpoint.
+    """Add the pause points of marks to a tree; yield each fork and its checkpoint.
 
     Args:
         tree: the tree.
-        marks: one of each event, in order from the first.
+        marks: the marks of all events, in order.
     """
     for seq, mark in enumerate(marks, 1):
         if not mark:
@@ -349,7 +350,7 @@ def note_marks(tree: RunTree, marks: Iterable[str | None]) -> Iterator[tuple[int
 
 
 def snapshot_of(state: RunState) -> JsonObject | None:
-    """Return a state between two steps as JSON, without its past; None for any other state."""
+    """Return a state between two steps as JSON, without its past; None for other states."""
     fresh = Step(state.iteration, messages=state.step.messages, sent=state.step.sent)
     between = (
         state.status == "running"
@@ -367,11 +368,11 @@ def snapshot_of(state: RunState) -> JsonObject | None:
 
 
 def state_of(past: RunState, snapshot: JsonObject) -> RunState:
-    """Return the state that a snapshot was taken of.
+    """Return the state of a snapshot.
 
     Args:
-        past: The setup, and the steps that are done with their messages, calls and observations.
-        snapshot: JSON of `snapshot_of`, also of an older version.
+        past: The setup, and the finished steps with their messages, calls and observations.
+        snapshot: JSON from `snapshot_of`, also of an older version.
     """
     end = decode_value(SnapshotEnd, snapshot)
     state = decode_onto(past, snapshot)

@@ -1,7 +1,7 @@
 """Spans of other programs' traces: one reader for their files, one table of names per dialect.
 
 OTLP as JSON (GenAI conventions, OpenLLMetry, OpenInference, Langfuse), LangSmith's runs, Langfuse's
-observations, and `.tracy`. What a trace does not hold stays None: nothing is filled in.
+observations, and `.tracy`. Data that a trace does not contain is None and never guessed.
 """
 
 import base64
@@ -24,14 +24,14 @@ from studio.core.text.values import (
 )
 
 MOST_SPANS = 50_000
-"""Spans of a file that are read."""
+"""Maximum number of spans read from a file."""
 
 _YEAR_9999 = 253_370_764_800
 _MILLISECONDS = 1e11
 _MOST_LISTED = 200
 
 SpanKind: TypeAlias = Literal["model", "tool", "agent", ""]
-"""Kind of a span; empty for any other work of the program."""
+"""Kind of span; empty for other work of the program."""
 
 Fact: TypeAlias = Literal[
     "model",
@@ -51,24 +51,24 @@ Fact: TypeAlias = Literal[
     "output_tokens",
     "cached_tokens",
 ]
-"""Fact of a span that a dialect has a name for."""
+"""Kind of data for which a dialect has a name."""
 
 
 @dataclass(frozen=True, slots=True)
 class TraceDialect:
-    """The names of one dialect."""
+    """The names of one dialect of traces."""
 
     name: str
-    """Name for people."""
+    """Name for the user."""
 
     kind: str
-    """Attribute that says what a span is."""
+    """Attribute that contains the kind of a span."""
 
     kinds: Mapping[str, SpanKind]
-    """Meaning of its values."""
+    """Kinds of spans by the attribute's value."""
 
     names: Mapping[Fact, tuple[str, ...]]
-    """Attributes of each fact, the best first; a dot leads into objects and JSON texts, too."""
+    """Attributes for each kind of data, best first; dots lead into objects and JSON texts."""
 
 
 DIALECTS: tuple[TraceDialect, ...] = (
@@ -220,54 +220,54 @@ DIALECTS: tuple[TraceDialect, ...] = (
         },
     ),
 )
-"""One row of the table per dialect; where a span is of several, the first that knows its kind."""
+"""All dialects; if several fit a span, the first that recognizes its kind is used."""
 
 
 @dataclass(frozen=True, slots=True)
 class TraceSpan:
-    """One piece of work of a program."""
+    """One span: a piece of work of a program."""
 
     id: str
-    """Its id."""
+    """Id of the span."""
 
     parent: str
-    """Id of the span that it is part of; empty for none."""
+    """Id of the parent span; empty for none."""
 
     trace: str
-    """Id of its trace."""
+    """Id of the trace."""
 
     name: str
-    """Its name."""
+    """Name of the span."""
 
     began: float
-    """When it began, in seconds since 1970 UTC; 0 where that is not recorded."""
+    """Start time, in seconds since 1970 UTC; 0 if not recorded."""
 
     ended: float
-    """When it ended; the same."""
+    """End time, in seconds since 1970 UTC; 0 if not recorded."""
 
     attributes: JsonObject = field(default_factory=dict, repr=False)
-    """Its attributes."""
+    """Attributes of the span."""
 
     failure: str = ""
-    """Reason of its failure; empty for none."""
+    """Reason of the failure; empty for none."""
 
     service: str = ""
     """Name of the program."""
 
     @property
     def dialect(self) -> TraceDialect | None:
-        """Return the dialect of a model call, a tool call or an agent; None for any other span."""
+        """Dialect of a model call, a tool call or an agent; None for other spans."""
         of = (each for each in DIALECTS if each.kinds.get(str(self.attributes.get(each.kind))))
         return next(of, None)
 
     @property
     def kind(self) -> SpanKind:
-        """Return what it is."""
+        """Kind of the span."""
         dialect = self.dialect
         return dialect.kinds[str(self.attributes[dialect.kind])] if dialect is not None else ""
 
     def fact(self, name: Fact) -> Json:
-        """Return what the trace says of it; None where that is not recorded."""
+        """Return the data of that kind; None if it is not recorded."""
         dialect = self.dialect
         names = dialect.names.get(name, ()) if dialect is not None else ()
         found = (_at(self.attributes, each) for each in names)
@@ -275,7 +275,7 @@ class TraceSpan:
 
 
 def _at(value: Json, name: str) -> Json:
-    """Return the value of a dotted name: a key, keys that begin with it, or a way into a value."""
+    """Return the value of a dotted name: a key, keys that begin with it, or a path into a value."""
     if isinstance(value, str) and value[:1] in ("{", "["):
         value = as_json(value)
     if not name or not isinstance(value, Mapping):
@@ -292,7 +292,7 @@ def _at(value: Json, name: str) -> Json:
 
 
 def _nested(flat: JsonObject) -> Json:
-    """Return objects and lists of names such as `0.message.role`."""
+    """Return nested objects and lists for flat names such as `0.message.role`."""
     groups: dict[str, JsonDict] = {}
     for key, value in flat.items():
         head, _, rest = key.partition(".")
@@ -304,21 +304,21 @@ def _nested(flat: JsonObject) -> Json:
 
 
 def as_json(value: Json) -> Json:
-    """Return a text that is JSON as a value; any other text and value as it is."""
+    """Return the value of a JSON text; other values unchanged."""
     try:
         return parse_json(value) if isinstance(value, str) else value
     except ValueError:
         return value
 
 
-# The files ----------------------------------------------------------------------------------------
+# Files --------------------------------------------------------------------------------------------
 
 
 def read_spans(text: str) -> list[TraceSpan]:
     """Return the spans of a file, in its order: one JSON value, or JSON lines.
 
     Raises:
-        JournalError: it holds no span of a known dialect, or too many.
+        JournalError: it contains no span of a known dialect, or too many spans.
     """
     spans = spans_of_text(text)
     if not any(span.kind in ("model", "tool") for span in spans):
@@ -329,10 +329,10 @@ def read_spans(text: str) -> list[TraceSpan]:
 
 
 def spans_of_text(text: str) -> list[TraceSpan]:
-    """Return all spans of a text, of whatever kind.
+    """Return all spans in a text, of any dialect.
 
     Raises:
-        JournalError: it is no JSON, or it holds too many.
+        JournalError: it is no JSON, or contains too many spans.
     """
     spans: list[TraceSpan] = []
     for value in _values(text):
@@ -375,7 +375,7 @@ def _spans(value: Json) -> Iterator[TraceSpan]:
 
 
 def _resource_spans(value: JsonObject) -> Iterator[TraceSpan]:
-    """Yield the spans of a resource in OTLP's JSON form, whose keys have two spellings."""
+    """Yield the spans of a resource in OTLP's JSON form, which has two spellings of keys."""
     resource = _attributes(object_of(value.get("resource")).get("attributes"))
     service = str(resource.get("service.name") or "")
     for scoped in objects_of(_either(value, "scopeSpans")):
@@ -405,7 +405,7 @@ def _either(value: JsonObject, name: str) -> Json:
 
 
 def _id(value: Json) -> str:
-    """Return an id as hex; protobuf's own JSON has it in base64."""
+    """Return an id as hex; protobuf's JSON form has base64."""
     text = str(value or "")
     if len(text) in (12, 24) and not re.fullmatch("[0-9a-fA-F]*", text):
         try:
@@ -420,7 +420,7 @@ def _nanoseconds(value: Json) -> float:
 
 
 def _bounded(at: float) -> float:
-    """Return a time that clocks show; 0 for any other."""
+    """Return a time within the range of calendars; 0 for others."""
     return at if 0 <= at < _YEAR_9999 else 0.0
 
 
@@ -429,7 +429,7 @@ def _attributes(value: Json) -> JsonDict:
 
 
 def _plain(value: Json) -> Json:
-    """Return one of OTLP's typed values as a plain one."""
+    """Return the plain value of one of OTLP's typed values."""
     for key, held in object_of(value).items():
         match re.sub("_value$", "Value", key):
             case "intValue":
@@ -444,7 +444,7 @@ def _plain(value: Json) -> Json:
 
 
 def _record(value: JsonObject) -> TraceSpan:
-    """Return a run of LangSmith or an observation of Langfuse."""
+    """Return the span for a run of LangSmith or an observation of Langfuse."""
     trace = value.get("trace_id", value.get("traceId"))
     parent = value.get("parent_run_id", value.get("parentObservationId"))
     error = value.get("error") or (value.get("level") == "ERROR" and "it failed")
@@ -462,7 +462,7 @@ def _record(value: JsonObject) -> TraceSpan:
 
 
 def _frames(frame: JsonObject, parent: str, place: str, trace: str) -> Iterator[TraceSpan]:
-    """Yield a frame of a `.tracy` file and those below it."""
+    """Yield the spans for a frame of a `.tracy` file and those below it."""
     times, result = object_of(frame.get("__time")), object_of(frame.get("result"))
     own = {"type": "", **{key: each for key, each in frame.items() if key != "__frames"}}
     yield TraceSpan(
@@ -490,7 +490,7 @@ def _moment(value: Json) -> float:
 
 
 def tree_of(spans: Sequence[TraceSpan]) -> str:
-    """Return all spans as an indented list, those without a parent first."""
+    """Return all spans as an indented list, roots first."""
     known = {span.id for span in spans}
     below: dict[str, list[TraceSpan]] = {}
     for span in sorted(spans, key=lambda span: span.began):

@@ -1,7 +1,7 @@
-"""All runs in one SQLite file: each event is a row, written before anything shows it.
+"""The history: all runs in one SQLite file, each event written before it is shown.
 
-Write-ahead logging lets a killed process lose nothing that was committed; each event is one
-transaction. Long texts are kept once (`blobs`).
+Each event is one transaction, and with write-ahead logging a killed process loses no committed one.
+Long texts are stored once (`database.BlobStore`).
 """
 
 import contextlib
@@ -36,11 +36,13 @@ from studio.core.wire.reply import Reply
 from studio.core.wire.wire_call import WireCall
 
 _STARTING_SECONDS = 60.0
-"""Age of a lock file that is not one of a process between making it and locking it."""
+"""Age from which a lock file without a lock is stale, in seconds: a new process creates it before
+locking it.
+"""
 
 
 class LockFile:
-    """A file locked for as long as this process lives (or until `release`)."""
+    """A file locked as long as this process lives (or until `release`)."""
 
     def __init__(self, path: Path) -> None:
         private_folder(path.parent)
@@ -51,13 +53,13 @@ class LockFile:
             raise OSError(f"{path} is locked by another process")
 
     def release(self) -> None:
-        """Let go of it and remove it."""
+        """Unlock and remove the file."""
         self._file.close()
         self._path.unlink(missing_ok=True)
 
 
 def is_held(path: Path) -> bool:
-    """Return whether a live process holds the lock; a killed process holds none."""
+    """Return whether a running process holds the lock; a killed process holds none."""
     if not path.exists():
         return False
     with path.open("ab") as file:
@@ -96,10 +98,10 @@ class RunStore:
     """
 
     def __init__(self, path: Path) -> None:
-        """Open the history, or make it.
+        """Open the history, or create it.
 
         Raises:
-            StoreError: the file is no history, or of a newer studio.
+            StoreError: the file is no history, or is from a newer studio.
         """
         self._path = path
         self._database = Database(path)
@@ -112,7 +114,7 @@ class RunStore:
         return self._path.with_name(f"{self._path.stem}-{session}.lock")
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._connection.close()
         self._lock.release()
 
@@ -132,21 +134,21 @@ class RunStore:
         try:
             follower = RunIndexer(self.open(run))
         except JournalError:
-            follower = RunIndexer()  # it cannot be followed: written without notes
+            follower = RunIndexer()  # the run is inconsistent: written without index entries
         return RunWriter(self._database, number, self._session, held, follower)
 
     def add(
         self, events: Sequence[Event], run: str, calls: Mapping[int, WireCall] | None = None
     ) -> None:
-        """Keep a whole journal (an import) in one transaction.
+        """Store a whole journal (an import) in one transaction.
 
         Args:
             events: its events.
             run: its id.
-            calls: what its model calls sent and received, by the numbers of their events.
+            calls: its wire calls, by the numbers of their events.
 
         Raises:
-            StoreError: a run of that id exists.
+            StoreError: a run with that id exists.
         """
         if self.summary(run) is not None:
             raise StoreError(f"there is a run {run!r} already")
@@ -166,7 +168,7 @@ class RunStore:
         note: str | None = None,
         pinned: bool | None = None,
     ) -> None:
-        """Set the user's own words about a run."""
+        """Set the user's tags and note of a run, and whether it is pinned."""
         changes: list[tuple[str, str | int]] = []
         if tags is not None:
             text = "\n".join(dict.fromkeys(tag.strip() for tag in tags if tag.strip()))
@@ -180,7 +182,7 @@ class RunStore:
                 self._connection.execute(f"UPDATE runs SET {name} = ? WHERE id = ?", (value, run))
 
     def name_branch(self, run: str, branch: int, name: str) -> None:
-        """Give a branch of a run a name; an empty one takes it back."""
+        """Set the name of a run's branch; an empty name removes it."""
         with self._database.transaction():
             number = "(SELECT number FROM runs WHERE id = ?)"
             if name:
@@ -201,7 +203,7 @@ class RunStore:
         return dict(rows.fetchall())
 
     def delete(self, run: str) -> None:
-        """Remove a run; its texts go with `tidy`."""
+        """Delete a run; `tidy` deletes its texts."""
         with self._database.transaction():
             for table in ("events", "branches", "steps", "replies", "calls"):
                 self._connection.execute(
@@ -211,12 +213,12 @@ class RunStore:
             self._connection.execute("DELETE FROM runs WHERE id = ?", (run,))
 
     def owns(self, run: str) -> bool:
-        """Return whether this one writes a run, as the last one that continued it."""
+        """Return whether this process writes a run, as the last one that continued it."""
         row = self._connection.execute("SELECT owner FROM runs WHERE id = ?", (run,)).fetchone()
         return row is not None and row[0] == self._session
 
     def is_driven_elsewhere(self, run: str) -> bool:
-        """Return whether another live process works on a run."""
+        """Return whether another running process works on a run."""
         row = self._connection.execute(
             "SELECT owner FROM runs WHERE id = ? AND (status = 'running' OR status IS NULL)", (run,)
         ).fetchone()
@@ -224,10 +226,10 @@ class RunStore:
         return bool(owner) and owner != self._session and is_held(self._lock_path(owner))
 
     def mark_interrupted(self) -> tuple[str, ...]:
-        """End the runs whose process has died, so that they can be opened and forked.
+        """Mark the runs of ended processes as interrupted, so that they can be opened and forked.
 
         Returns:
-            Their ids.
+            The ids of the runs.
         """
         rows = self._connection.execute(
             "SELECT id, owner FROM runs WHERE status = 'running' OR status IS NULL"
@@ -253,9 +255,9 @@ class RunStore:
         return tuple(ended)
 
     def take_interrupted(self) -> tuple[str, ...]:
-        """Return the runs whose process died and that were not returned before, whoever ended them.
+        """Return the interrupted runs that were not returned before, whichever process marked them.
 
-        An interrupted run keeps the owner that died until it is returned here.
+        An interrupted run keeps its ended owner until it is returned here.
         """
         self.mark_interrupted()
         rows = self._connection.execute(
@@ -264,7 +266,7 @@ class RunStore:
         return tuple(run for (run,) in rows)
 
     def _remove_locks_of_the_dead(self) -> None:
-        """Remove the lock files of killed processes; one that starts now keeps its own."""
+        """Remove the lock files of killed processes, but not those of starting ones."""
         for lock in self._path.parent.glob(f"{self._path.stem}-*.lock"):
             with contextlib.suppress(OSError):
                 is_old = time.time() - lock.stat().st_mtime > _STARTING_SECONDS
@@ -272,7 +274,7 @@ class RunStore:
                     lock.unlink()
 
     def _partial(self, run: str) -> Reply | None:
-        """Return the partial reply of a process that died."""
+        """Return the partial reply of a process that ended."""
         row = self._connection.execute(
             "SELECT data FROM replies JOIN runs ON run = number WHERE id = ?", (run,)
         ).fetchone()
@@ -298,21 +300,21 @@ class RunStore:
             yield decode_event(value | {"seq": seq, "at": at})
 
     def call(self, run: str, seq: int) -> WireCall | None:
-        """Return what the call of a `ModelCalled` sent and received; None if it is not kept."""
+        """Return the wire call of a `ModelCalled`; None if it is not stored."""
         return read_call(self._database, run, seq)
 
     def kept_calls(self, run: str) -> tuple[int, int]:
-        """Count the kept requests and raw replies of a run."""
+        """Return the numbers of stored requests and raw responses of a run."""
         row = self._connection.execute(
             "SELECT count(*), count(raw) FROM calls JOIN runs ON run = number WHERE id = ?", (run,)
         ).fetchone()
         return row[0], row[1]
 
     def open(self, run: str) -> Past:
-        """Return a run, to be looked at anywhere; a long one is read only where it is looked at.
+        """Return a run; a long one is decoded only where it is read.
 
         Raises:
-            JournalError: its events do not follow from each other.
+            JournalError: its events are inconsistent.
         """
         with self._database.reading():
             rows, steps, texts = read_rows(self._database, run)
@@ -325,34 +327,34 @@ class RunStore:
         return OpenedRun(rows, steps, events)
 
     def summary(self, run: str) -> RunSummary | None:
-        """Return the line of one run."""
+        """Return the summary of a run."""
         return line_of(self._connection, run)
 
     def runs(
         self, wanted: RunFilter | None = None, fits: Fits | None = None
     ) -> tuple[RunSummary, ...]:
-        """Return the lines of the history, pinned and newest first.
+        """Return the summaries of runs, pinned and newest first.
 
         Args:
-            wanted: which runs; None for the usual number of the newest.
-            fits: what else has to hold of a run.
+            wanted: the filter; None for the newest runs up to the default limit.
+            fits: further condition on a run.
         """
         return lines_of(self._connection, wanted if wanted is not None else RunFilter(), fits)
 
     def size(self) -> int:
-        """Return the bytes of the history on disk."""
+        """Return the size of the history on disk, in bytes."""
         names = (self._path, self._path.with_name(self._path.name + "-wal"))
         return sum(name.stat().st_size for name in names if name.exists())
 
     def prune(self, *, keep: int | None = None, older_than: float | None = None) -> int:
-        """Delete runs that are neither pinned nor running, and the texts that no run uses.
+        """Delete runs that are neither pinned nor running, and unused texts.
 
         Args:
-            keep: how many of the newest stay.
-            older_than: seconds since 1970; runs last touched before go.
+            keep: number of newest runs to keep.
+            older_than: seconds since 1970; runs last changed before are deleted.
 
         Returns:
-            How many runs were deleted.
+            The number of deleted runs.
         """
         rows = self._connection.execute(
             "SELECT id, updated FROM runs WHERE NOT pinned AND status != 'running' "
@@ -367,7 +369,7 @@ class RunStore:
         return len(gone)
 
     def tidy(self) -> None:
-        """Remove texts that no event uses any more, and give the room back to the disk."""
+        """Delete unused texts and return the space to the disk."""
         with self._database.transaction():  # a text written meanwhile must not count as unused
             used: set[str] = set()
             for (data,) in self._connection.execute(
@@ -384,6 +386,6 @@ class RunStore:
             gone = [(key,) for key in bases if key not in kept]
             self._connection.executemany("DELETE FROM blobs WHERE hash = ?", gone)
             self.blobs.forget()
-        with contextlib.suppress(sqlite3.OperationalError):  # another process is writing: next time
+        with contextlib.suppress(sqlite3.OperationalError):  # another process writes: next time
             self._connection.execute("VACUUM")
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -1,6 +1,6 @@
-"""Runs from the spans of a trace: a run for each conversation, a step for each model call.
+"""Convert the spans of a trace to runs: one for each conversation, one step per model call.
 
-What the trace does not hold is said to be not recorded; the other spans are kept as a list.
+Data that the trace does not contain is marked as not recorded; other spans are kept as a list.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ from studio.core.tools.source import ToolOutcome
 from studio.core.wire.reply import Reply, ToolCall, Usage, finish_reason
 
 NOT_RECORDED = "not recorded"
-"""Words for what a trace does not hold."""
+"""Text in place of data that a trace does not contain."""
 
 _MOST_TOKENS = 2**50
 _ROLES = {"human": "user", "ai": "assistant", "HumanMessage": "user", "AIMessage": "assistant"}
@@ -68,7 +68,7 @@ _ROLES |= {"SystemMessage": "system", "ToolMessage": "tool"}
 
 
 _End: TypeAlias = tuple[str, bytes | str]
-"""Trace, and digest of the messages of a call; of one without messages, the span above it."""
+"""Trace, and digest of a call's messages; for a call without messages, its parent span."""
 
 
 @dataclass(slots=True)
@@ -80,15 +80,15 @@ class _Call:
     reply: Reply | None
 
     beginnings: tuple[bytes, ...]
-    """Digests of its first message, its first two and so on: conversations are told apart by it."""
+    """Digests of its first message, its first two and so on, which identify the conversation."""
 
     @property
     def end(self) -> _End:
-        """Return what a call that goes on with it begins with."""
+        """The key by which a later call continues this one."""
         return self.span.trace, self.beginnings[-1] if self.messages else self.span.parent
 
     def ends_before(self) -> Iterator[_End]:
-        """Yield the ends of the calls that it can go on with."""
+        """Yield the keys of the calls that this one can continue."""
         if not self.messages:
             yield self.end
         for beginning in self.beginnings[:-1]:
@@ -97,7 +97,7 @@ class _Call:
 
 @dataclass(slots=True)
 class TraceRun:
-    """A conversation of a trace as the journal of a run."""
+    """A conversation of a trace as a run."""
 
     id: str
     """Id of the run."""
@@ -106,11 +106,11 @@ class TraceRun:
     """Id of the trace."""
 
     events: list[Event] = field(default_factory=list)
-    """Its journal."""
+    """Events of the run."""
 
 
 def runs_of(spans: Sequence[TraceSpan]) -> Iterator[TraceRun]:
-    """Yield a run for each conversation of the traces, the oldest first."""
+    """Yield a run for each conversation of the traces, oldest first."""
     models = [span for span in spans if span.kind == "model"]
     tools = _ToolSpans(span for span in spans if span.kind == "tool")
     parents = {span.id: span for span in spans}
@@ -134,7 +134,7 @@ def runs_of(spans: Sequence[TraceSpan]) -> Iterator[TraceRun]:
         yield _run(talk, number, tools, parents)
 
 
-# The facts of a span --------------------------------------------------------------------------
+# The data of a span -------------------------------------------------------------------------------
 
 
 def _messages(span: TraceSpan) -> Iterator[Message]:
@@ -195,7 +195,7 @@ def _rows(item: JsonObject) -> Iterator[JsonDict]:
 
 
 def _reply(span: TraceSpan) -> Reply | None:
-    """Return the reply; None where the trace holds none."""
+    """Return the reply; None if the trace contains none."""
     given = as_json(span.fact("reply"))
     choices = object_of(given).get("choices", object_of(given).get("generations"))
     given = choices if choices else given
@@ -288,7 +288,7 @@ def _last_words(messages: Sequence[Message]) -> str:
 
 
 class _Journal:
-    """Writes a run's events; the machine says what they lead to."""
+    """Writes a run's events; the loop's state machine computes the states."""
 
     def __init__(self, run: TraceRun, setup: RunSetup, began: float) -> None:
         self.run = run
@@ -296,13 +296,13 @@ class _Journal:
         self.emit(Started(setup), began)
 
     def emit(self, event: Event, at: float) -> None:
-        """Write an event."""
+        """Append an event."""
         event = replace(event, seq=len(self.run.events) + 1, at=at)
         self.state, _ = advance(self.state, event)
         self.run.events.append(event)
 
     def step(self, call: _Call, tools: _ToolSpans, after: _Call | None) -> None:
-        """Write a model call with the calls of tools that follow from it."""
+        """Append the events of a model call and of the tool calls that follow from it."""
         span, reply = call.span, call.reply
         if self.state.is_over and self.state.status == "done":
             self.emit(AnswerReturned(_last_words(call.messages)), span.began)
@@ -341,7 +341,7 @@ class _Journal:
 
 
 class _ToolSpans:
-    """The spans of tool calls, each taken by the call that it is of."""
+    """The spans of tool calls, each used for one call."""
 
     def __init__(self, spans: Iterable[TraceSpan]) -> None:
         self._left: defaultdict[tuple[str, Json, str], list[TraceSpan]] = defaultdict(list)
@@ -353,7 +353,7 @@ class _ToolSpans:
                 self._left[span.trace, call, ""].append(span)
 
     def take(self, asked: RequestedCall, model: TraceSpan) -> TraceSpan | None:
-        """Return the span of a call that a model asked for: by its id, else the next by name."""
+        """Return the span of a requested call: by its id, else the next one with its name."""
         if asked.id and (same := self._left.get((model.trace, asked.id, ""))):
             return same.pop(0)
         named = self._left.get((model.trace, "", asked.tool), [])
@@ -366,7 +366,7 @@ def _tool_name(span: TraceSpan) -> str:
 
 
 def _outcome(asked: RequestedCall, span: TraceSpan | None, after: _Call | None) -> ToolOutcome:
-    """Return the result of a call: that of its span, else that in the next request."""
+    """Return the result of a call from its span, else from the next request."""
     if span is not None:
         seconds, result = max(0.0, span.ended - span.began), span.fact("result")
         if result is not None or span.failure:

@@ -1,7 +1,7 @@
-"""Write a run as a `.tracy` trace (Prompty 2 §3.6.1) for Prompty's VS Code extension.
+"""Export a run as a `.tracy` trace (Prompty 2 §3.6.1) for Prompty's VS Code extension.
 
-Usage is summed over model calls only: each wrapper that repeats it would count it again. Values
-under keys that name a secret are masked, also inside JSON that stands in a text.
+Usage is summed over model calls only, so that wrappers do not count it again. Values under keys
+that name a secret are masked, also inside JSON texts.
 """
 
 import re
@@ -45,7 +45,7 @@ def trace(events: Sequence[Event], version: str) -> JsonDict:
 
 
 def trace_name(prompt: str, at: float, run: str) -> str:
-    """Return a file name in UTC, unlike any other run's."""
+    """Return a unique file name with the time in UTC."""
     clean = re.sub(r"[^\w.-]+", "_", prompt).strip("._") or "run"
     when = datetime.fromtimestamp(at, UTC).strftime("%Y%m%d.%H%M%S")
     return f"{clean}.{when}.{run}.tracy"
@@ -101,7 +101,7 @@ def _step_frame(state: RunState, step: Step) -> JsonDict:
 
 
 def _span(step: Step) -> tuple[float, float]:
-    """Return when a step's calls and the user's edits began and ended."""
+    """Return the start and end of a step's calls and the user's edits."""
     spans = [step.model_span or (0.0, 0.0), *(call.span for call in step.calls)]
     spans += [(touch.at, touch.at) for touch in step.touches]
     known = [span for span in spans if span[0]] or [(0.0, 0.0)]
@@ -153,7 +153,7 @@ def _usage(usage: Usage) -> JsonDict:
 
 
 def chat_message(message: Message) -> JsonDict:
-    """Return a message as chat completions write it; media by their kind alone."""
+    """Return a message in chat completions' form; media only as their kind."""
     made: JsonDict = {"role": message.role, "content": message.text, **message.attributes}
     calls: list[Json] = [
         {
@@ -173,7 +173,7 @@ def chat_message(message: Message) -> JsonDict:
 
 
 def chat_reply(reply: Reply) -> JsonDict:
-    """Return a reply as chat completions write it."""
+    """Return a reply in chat completions' form."""
     made: JsonDict = {"content": reply.text, "finish_reason": reply.finish_reason}
     if reply.tool_calls:
         made["tool_calls"] = [

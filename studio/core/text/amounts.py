@@ -1,11 +1,11 @@
-"""Durations, money, sizes and counts, each written in one way everywhere."""
+"""Format durations, money, sizes and counts in the same way everywhere."""
 
 _MINUTE = 60
 _HOUR = 3600
 
 
 def duration(seconds: float) -> str:
-    """Return `0 ms`, `420 ms`, `1.5 s`, `1 min 15 s`, `1 h 7 min`; `5 s` of an estimate (int)."""
+    """Return `0 ms`, `420 ms`, `1.5 s`, `1 min 15 s`, `1 h 7 min`; an integer estimate as `5 s`."""
     if round(seconds * 1000) < 1000:
         return f"{max(0.0, seconds) * 1000:.0f} ms"
     if round(seconds, 1) < _MINUTE:
@@ -18,9 +18,9 @@ def duration(seconds: float) -> str:
 
 
 def money(dollars: float | None) -> str:
-    """Return `$1,204.50`, `$0.0421`, `$0.000042`; empty where no price is known.
+    """Return `$1,204.50`, `$0.0421`, `$0.000042`; empty if the price is not known.
 
-    One call may cost a small part of a cent, so small amounts have more digits.
+    One call may cost a fraction of a cent, so small amounts have more digits.
     """
     if dollars is None:
         return ""
@@ -42,13 +42,13 @@ def size(count: int) -> str:
 
 
 def by_count(count: int, one: str, many: str, **values: object) -> str:
-    """Return the words for one thing or for several, with the count and other values in them.
+    """Return the text for one or for several things, with the count and other values inserted.
 
     Args:
-        count: how many there are; `{count}` in the words.
-        one: the words for one.
-        many: the words for none or several.
-        values: other values of the words, by name.
+        count: the number; `{count}` in the text.
+        one: the text for one.
+        many: the text for none or several.
+        values: further values of the text, by name.
     """
     return (one if count == 1 else many).format(count=count, **values)
 
@@ -57,42 +57,42 @@ def counted(count: float, one: str, many: str = "") -> str:
     """Return `1 row`, `2 rows`, `1,204 rows`.
 
     Args:
-        count: how many; a fraction has no needless zeros.
-        one: what one of them is called.
-        many: what several are called, where an "s" does not make it.
+        count: the number; a fraction has no trailing zeros.
+        one: the singular.
+        many: the plural, if it is not the singular with "s".
     """
     number = f"{count:,}" if isinstance(count, int) else f"{count:,.12g}"
     return f"{number} {one if count == 1 else many or f'{one}s'}"
 
 
-# Texts shortened for one place of the window or one line of a terminal.
+# Texts shortened for a place in the window or a line of a terminal.
 
 
 def shortened(text: str, longest: int) -> str:
-    """Return a text of at most `longest` characters; "…" is the last one of a cut text."""
+    """Return a text of at most `longest` characters; a truncated text ends with "…"."""
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 _MOST_READ = 2000
-"""Characters at the beginning of a text that `one_line` looks at."""
+"""Number of characters at the beginning of a text that `one_line` reads."""
 
 
 def one_line(text: str, longest: int = 200) -> str:
-    """Return the beginning of a text in one line; "…" also where only blanks hide the rest."""
+    """Return the beginning of a text on one line; "…" also if only blanks are omitted."""
     line = " ".join(text[:_MOST_READ].split())
     return shortened(line if len(text) <= _MOST_READ else f"{line}…", longest)
 
 
-# A whole number that a user typed, as far as numbers are counted here.
+# Whole numbers typed by a user.
 
 LARGEST = 10**15
-"""The largest number that is taken anywhere: below what SQLite, JSON and a float count exactly."""
+"""Largest number accepted anywhere: SQLite, JSON and floats count exactly up to it."""
 
 
 def whole_number(text: str) -> int | None:
-    """Return the number of a text of plain digits; None for any other, and above `LARGEST`.
+    """Return the number of a text of ASCII digits; None for others, and above `LARGEST`.
 
-    `int` reads the digits of every script, and raises at some thousand of them.
+    `int` accepts the digits of every script, and raises an error for thousands of them.
     """
     if not (text.isascii() and text.isdecimal()):
         return None

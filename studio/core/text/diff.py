@@ -1,8 +1,8 @@
-"""Differences of two texts or sequences: the only module that compares them."""
+"""Differences of two texts or sequences; no other module compares them."""
 
 import difflib
 import re
-from _blake2 import blake2b  # that of `hashlib`, which loads OpenSSL with it: 3 ms of a start
+from _blake2 import blake2b  # `hashlib` would also load OpenSSL: 3 ms of a start
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, zip_longest
 from typing import NamedTuple, TypeAlias
@@ -10,17 +10,17 @@ from typing import NamedTuple, TypeAlias
 from studio.core.text.source import Span, TextEdit
 
 Opcode: TypeAlias = tuple[str, int, int, int, int]
-"""Kind of change (of `difflib`), start and end in the old sequence, start and end in the new."""
+"""Kind of change (as in `difflib`), start and end in the old sequence, then in the new one."""
 
 _WORD = re.compile(r"\w+|\s+|[^\w\s]")
 _EXACT = 2000
-"""Lines of both texts up to which frequent lines are matched too: at most 0.1 s."""
+"""Maximum number of lines for which frequent lines are matched too: at most 0.1 s."""
 
 
 def common_start(old: Sequence[object], new: Sequence[object]) -> int:
-    """Return how many items two sequences of one type begin with in common.
+    """Return the number of common items at the start of two sequences of one type.
 
-    Halves the range and lets slices be compared: texts are long, and mostly alike.
+    Bisects and compares slices, since texts are long and mostly equal.
     """
     low, high = 0, min(len(old), len(new))
     if old[:high] == new[:high]:
@@ -35,7 +35,7 @@ def common_start(old: Sequence[object], new: Sequence[object]) -> int:
 
 
 def beginnings_of(items: Iterable[object], start: str = "") -> tuple[bytes, ...]:
-    """Return a digest of the first item, of the first two, and so on; `start` comes before them."""
+    """Return a digest of the first item, of the first two, and so on, each after `start`."""
     made, sum_ = list[bytes](), blake2b(start.encode("utf-8", "surrogatepass"))
     for item in items:
         sum_.update(repr(item).encode("utf-8", "surrogatepass"))
@@ -44,13 +44,13 @@ def beginnings_of(items: Iterable[object], start: str = "") -> tuple[bytes, ...]
 
 
 def common_ends(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]:
-    """Return how many items both begin with, and how many of the others both end with."""
+    """Return the number of common items at the start, and at the end of the rest."""
     start = common_start(old, new)
     return start, common_start(old[start:][::-1], new[start:][::-1])
 
 
 def changes(old: Sequence[object], new: Sequence[object]) -> Iterator[Opcode]:
-    """Yield the equal and the changed ranges; what both begin and end with is not searched."""
+    """Yield the equal and the changed ranges; common starts and ends are skipped first."""
     start, end = common_ends(old, new)
     if start:
         yield "equal", 0, start, 0, start
@@ -63,7 +63,7 @@ def changes(old: Sequence[object], new: Sequence[object]) -> Iterator[Opcode]:
 
 
 def word_changes(old: str, new: str) -> Iterator[Span]:
-    """Yield the places in the new text whose words the old one does not have."""
+    """Yield the spans of words in the new text that the old one does not have."""
     before, after = _WORD.findall(old), _WORD.findall(new)
     starts = [0, *accumulate(map(len, after))]
     same, rest = common_ends(before, after)
@@ -77,14 +77,14 @@ def word_changes(old: str, new: str) -> Iterator[Span]:
 
 
 def smallest_edit(old: str, new: str) -> tuple[TextEdit, ...]:
-    """Return the smallest single edit that turns `old` into `new`; none if they are equal."""
+    """Return the smallest single edit that turns `old` into `new`; empty if they are equal."""
     start, end = common_ends(old, new)
     edit = TextEdit(Span(start, len(old) - end), new[start : len(new) - end])
     return () if old == new else (edit,)
 
 
 def line_edits(old: str, new: str) -> tuple[TextEdit, ...]:
-    """Return the edits that turn `old` into `new`, whole lines each; equal lines stay untouched."""
+    """Return the edits of whole lines that turn `old` into `new`; equal lines stay untouched."""
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
     starts = [0]
     for line in before:
@@ -97,7 +97,7 @@ def line_edits(old: str, new: str) -> tuple[TextEdit, ...]:
 
 
 def unified_diff(old: str, new: str, name: str = "", context: int = 3) -> str:
-    """Return the difference as `diff -u` writes it; without a name, without the two headers."""
+    """Return the difference in the format of `diff -u`; without a name, without headers."""
     lines = difflib.unified_diff(
         old.splitlines(keepends=True), new.splitlines(keepends=True), name, name, n=context
     )
@@ -114,26 +114,26 @@ class JsonDifference(NamedTuple):
     """Keys and indexes from the root ("messages[2].content"); empty for the root itself."""
 
     old: object
-    """The value there in the first, or `ABSENT`."""
+    """Value in the first one, or `ABSENT`."""
 
     new: object
-    """The value there in the second, or `ABSENT`."""
+    """Value in the second one, or `ABSENT`."""
 
 
 ABSENT = object()
-"""Value of a key or an index that one of two values does not have."""
+"""Value of a key or an index that only one of two values has."""
 
 
 def json_difference(
     old: object, new: object, path: str = "", *, by_shape: bool = False
 ) -> JsonDifference | None:
-    """Return where two JSON values differ first; None where they are equal.
+    """Return the first difference of two JSON values; None if they are equal.
 
     Args:
         old: One value.
         new: The other one.
         path: Name of the root.
-        by_shape: Whether only keys and types count, not the values and the lengths of lists.
+        by_shape: Whether to compare only keys and types, not values and lengths of lists.
     """
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         pairs = [

@@ -1,6 +1,6 @@
-"""Reading and writing files: regular and bounded when read, whole or not at all when written.
+"""Read files that are regular and within a size limit; write files atomically.
 
-`tests/test_layers.py` fails where another module of the program opens a file for reading.
+`tests/test_layers.py` fails if another module of the program opens a file for reading.
 """
 
 import errno
@@ -17,19 +17,19 @@ from pathlib import Path, PurePath
 from typing import TextIO
 
 MOST_BYTES = 50_000_000
-"""The largest file that is read at once, where its kind has no limit of its own."""
+"""Maximum size of files read at once, in bytes, unless their kind has its own limit."""
 
 MOST_RECORD_BYTES = 10 * MOST_BYTES
-"""The largest record that is read: the journal of a run, or the calls of a recording."""
+"""Maximum size of a record (a run's journal, a recording's calls), in bytes."""
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 def open_regular(path: Path) -> io.BufferedReader:
-    """Open a file for reading, without blocking, and look at it once it is open.
+    """Open a file for reading, without blocking, and check it after opening.
 
     Raises:
-        OSError: it is missing, may not be read, or is a device or a pipe, also one behind a link.
+        OSError: it is missing, not readable, or a device or a pipe, also through a link.
     """
     handle = os.open(path, _FLAGS)
     mode = os.fstat(handle).st_mode
@@ -42,11 +42,11 @@ def open_regular(path: Path) -> io.BufferedReader:
 
 
 def open_text(path: Path, newline: str | None = None) -> TextIO:
-    """Open a UTF-8 text, with or without a byte order mark, that is read line by line.
+    """Open a UTF-8 text, with or without byte order mark, for reading line by line.
 
     Args:
         path: the file.
-        newline: what line ends become, as for `open`.
+        newline: conversion of line breaks, as for `open`.
 
     Raises:
         OSError: it cannot be opened, as for `open_regular`.
@@ -57,28 +57,28 @@ def open_text(path: Path, newline: str | None = None) -> TextIO:
 def read_text(
     path: Path, most: int = MOST_BYTES, *, encoding: str = "utf-8", errors: str = "strict"
 ) -> str:
-    """Return the text of a file, each line end as one line feed.
+    """Return the text of a file with LF line breaks.
 
     Args:
         path: the file.
-        most: the limit in bytes.
-        encoding: the name of the encoding.
-        errors: what happens to bytes that are no text, as for `bytes.decode`.
+        most: maximum size in bytes.
+        encoding: name of the encoding.
+        errors: handling of invalid bytes, as for `bytes.decode`.
 
     Raises:
         OSError: it cannot be opened, or is larger than `most` bytes.
-        UnicodeDecodeError: it is no text in the encoding.
+        UnicodeDecodeError: it is not valid in the encoding.
     """
     text = read_bounded(path, most).decode(encoding, errors)
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def read_bounded(path: Path, most: int = MOST_BYTES) -> bytes:
-    """Return the content of a file; one that grows meanwhile is read up to the limit.
+    """Return the content of a file; a growing one is read up to the limit.
 
     Args:
         path: the file.
-        most: the limit in bytes.
+        most: maximum size in bytes.
 
     Raises:
         OSError: it cannot be opened, or is larger than `most` bytes.
@@ -86,7 +86,7 @@ def read_bounded(path: Path, most: int = MOST_BYTES) -> bytes:
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
         content = file.read(size + 1) if size <= most else b""
-        if len(content) > size:  # it grows, or is one of the system's, which have no size
+        if len(content) > size:  # it grows, or is a system file without a size
             content += file.read(most + 1 - len(content))
     if max(len(content), size) > most:
         from studio.core.text import amounts
@@ -95,42 +95,42 @@ def read_bounded(path: Path, most: int = MOST_BYTES) -> bytes:
     return content
 
 
-# Writes a file so that it is either the old one or the new one, whole, at every moment.
+# Writes a file atomically: at every moment it has either the old or the new content.
 
 _OPEN_ALREADY = re.compile(r"/dev/(?:stdout|stderr|fd/\d+)|/proc/(?:self|\d+)/fd/\d+")
-"""Names of what this process has open, which may be files: what is in them stays."""
+"""Matches names of this process's open files, which are appended to, not replaced."""
 
 _LONGEST_WRITE = 600.0
-"""Time that writing a file takes at most, in seconds."""
+"""Maximum time to write a file, in seconds."""
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write a text as UTF-8, line ends as they are.
+    """Write a text as UTF-8 with unchanged line breaks.
 
     Raises:
-        OSError: it cannot be written; the old file is as it was.
-        UnicodeEncodeError: the text holds a lone surrogate; the old file is as it was.
+        OSError: it cannot be written; the old file is unchanged.
+        UnicodeEncodeError: the text contains a lone surrogate; the old file is unchanged.
     """
     write_bytes_atomically(path, text.encode("utf-8"))
 
 
 def private_folder(folder: Path) -> None:
-    """Make a folder that only the user may look into, with those above it that are missing.
+    """Create a folder that only the user can read, and its missing parents.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: it cannot be created.
     """
     for place in reversed((folder, *folder.parents)):
         if not place.exists():
             place.mkdir(mode=0o700, exist_ok=True)
-    folder.mkdir(exist_ok=True)  # fails where a file has its name
+    folder.mkdir(exist_ok=True)  # fails if a file has its name
 
 
 def private_file(path: Path) -> None:
-    """Make an empty file that only the user may read, or narrow the one that is there.
+    """Create an empty file that only the user can read, or restrict an existing one.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: it cannot be created.
     """
     private_folder(path.parent)
     if not path.exists():
@@ -141,33 +141,33 @@ def private_file(path: Path) -> None:
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Write bytes of the studio's own home, which only the user may read.
+    """Write bytes to a file of the studio's own folder, which only the user can read.
 
     Raises:
-        OSError: it cannot be written; the old file is as it was.
+        OSError: it cannot be written; the old file is unchanged.
     """
     private_folder(path.parent)
     write_bytes_atomically(path, content, private=True)
 
 
 def write_bytes_atomically(path: Path, content: bytes, *, private: bool = False) -> None:
-    """Write bytes.
+    """Write bytes atomically.
 
-    The new content goes to a file beside the old one, reaches the disk, and then takes its place;
-    a link stays a link, and the file's permissions stay. What is not a file (/dev/stdout, a pipe, a
-    device) has no place to be taken: it is written to.
+    The new content is written to a file beside the old one and synced, and then replaces it; a link
+    stays a link, and the file's permissions stay. Something that is no file (/dev/stdout, a pipe, a
+    device) cannot be replaced and is written to.
 
     Args:
         path: the file.
-        content: all that it holds from now on.
-        private: let only the user read it, whoever could read the old one.
+        content: the new content.
+        private: whether only the user may read it, whatever the old permissions.
 
     Raises:
-        OSError: it cannot be written; the old file is as it was.
+        OSError: it cannot be written; the old file is unchanged.
     """
     is_device = path.exists() and not (path.is_file() or path.is_dir())
     if is_device or _OPEN_ALREADY.fullmatch(path.as_posix()):
-        with path.open("ab") as stream:  # /dev/stdout may be a file (`>> log`), which stays
+        with path.open("ab") as stream:  # /dev/stdout may be a file (`>> log`), which is kept
             stream.write(content)
         return
     target = path.resolve()
@@ -181,7 +181,7 @@ def write_bytes_atomically(path: Path, content: bytes, *, private: bool = False)
             os.fsync(file.fileno())
         with suppress(FileNotFoundError):
             temporary.chmod(0o600 if private else stat.S_IMODE(target.stat().st_mode))
-        if content.startswith(b"#!"):  # a script: whoever may read it may run it
+        if content.startswith(b"#!"):  # a script: users who can read it can run it
             mode = stat.S_IMODE(temporary.stat().st_mode)
             temporary.chmod(mode | (mode & 0o444) >> 2)
         temporary.replace(target)
@@ -195,7 +195,7 @@ def write_bytes_atomically(path: Path, content: bytes, *, private: bool = False)
 
 @cache
 def _remove_left(target: Path) -> None:
-    """Remove what killed processes left of their writes of a file; once for each file."""
+    """Remove temporary files of killed processes, once for each file."""
     name = re.compile(rf"\.{re.escape(target.name[:40])}\.[0-9a-f]{{16}}\.tmp")
     with suppress(OSError):
         for left in target.parent.iterdir():
@@ -204,7 +204,7 @@ def _remove_left(target: Path) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Let the new name reach the disk too; not every system can."""
+    """Sync the new name to the disk too, if the system can."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -213,14 +213,14 @@ def _sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-# The files that a text can name: those of its folder.
+# The files that a text can name: those in its folder.
 
 _MOST_FILES = 300
 _WILD = frozenset("*?[")
 
 
 class OutsidePatternError(ValueError):
-    """A pattern leads where nothing may be looked for."""
+    """Raised when a pattern leads to folders that may not be listed."""
 
 
 def files_beside(path: Path | None) -> tuple[str, ...]:
@@ -236,16 +236,16 @@ def files_beside(path: Path | None) -> tuple[str, ...]:
 
 
 def files_matching(folder: Path, pattern: str, allows: Callable[[Path], bool]) -> list[Path]:
-    """Return the files that match a pattern with `*`, in order; lists only allowed folders.
+    """Return the files that match a pattern with `*`, sorted; only allowed folders are listed.
 
     Args:
-        folder: where the pattern begins.
-        pattern: as `Path.glob` reads it; it may go up by `..`.
-        allows: whether a folder may be listed; a link to one that may not is left out.
+        folder: start of the pattern.
+        pattern: a pattern for `Path.glob`, which may contain `..`.
+        allows: returns whether a folder may be listed; links to others are ignored.
 
     Raises:
-        OutsidePatternError: it leads nowhere else.
-        ValueError: it is no pattern, or begins elsewhere.
+        OutsidePatternError: it leads only to folders that may not be listed.
+        ValueError: it is no pattern, or is absolute.
         OSError: a folder cannot be listed.
     """
     places, parts = [folder], PurePath(pattern)
@@ -258,6 +258,6 @@ def files_matching(folder: Path, pattern: str, allows: Callable[[Path], bool]) -
         kept = [place for place in places if allows(place)]
         if places and not kept:
             raise OutsidePatternError(pattern)
-        # Each once: `**/**` meets a folder by many ways.
+        # Each once: `**/**` reaches a folder on many paths.
         places = list(dict.fromkeys(each for place in kept for each in place.glob(part)))
     return sorted(place for place in places if place.is_file())

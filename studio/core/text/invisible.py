@@ -1,7 +1,7 @@
-"""Characters that a reader does not see, and that a model or a terminal does: found and shown.
+"""Find and show characters that are invisible to a reader but not to a model or a terminal.
 
-A stranger's text may hold characters without a picture (tags, variation selectors, fillers), turn
-the direction of what follows, or steer a terminal. They are shown by their code points.
+An untrusted text may contain characters without a glyph (tags, variation selectors, fillers),
+change the writing direction, or control a terminal. They are shown as code points.
 """
 
 import re
@@ -11,17 +11,19 @@ from html import escape
 _JOINERS = "\u200c\u200d"
 _PICTURE_SELECTORS = "\ufe0e\ufe0f"
 _BLANK_LETTERS = "\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
-"""Letters and marks by their category, without a picture of their own."""
+"""Letters and marks without a glyph."""
 
 _PICTURED = "#*0123456789‼⁉〰〽㊗㊙"
-"""Further characters that a selector turns into pictures."""
+"""Further characters that a selector turns into emoji."""
 
 _SUSPECT = re.compile(
     "[^\t\n\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u0370-\u052f\u1e00-\u1fff\u2010-\u2027\u2030-\u205e"
     "\u20a0-\u20bf\u2100-\u218b\u2190-\u23ff\u2500-\u27ff\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff"
     "\uac00-\ud7a3]"
 )
-"""All but what is surely visible: most texts have none of it, and are not looked at further."""
+"""Matches everything that is not surely visible; most texts have no match and need no further
+check.
+"""
 
 
 def reveal(text: str, *, lines: bool = True) -> str:
@@ -29,7 +31,7 @@ def reveal(text: str, *, lines: bool = True) -> str:
 
     Args:
         text: the text.
-        lines: whether line breaks and tabs stay; they are shown too in a name.
+        lines: whether line breaks and tabs stay; in a name they are shown too.
     """
     if lines and _SUSPECT.search(text) is None:
         return text
@@ -40,7 +42,7 @@ def reveal(text: str, *, lines: bool = True) -> str:
 
 
 def has_invisible(text: str) -> bool:
-    """Return whether a text holds characters that a reader does not see."""
+    """Return whether a text contains invisible characters."""
     if _SUSPECT.search(text) is None:
         return False
     return any(_is_hidden(text, at, lines=True) for at in range(len(text)))
@@ -65,9 +67,9 @@ def _is_hidden(text: str, at: int, *, lines: bool) -> bool:
 
 
 def _joins(text: str, at: int) -> bool:
-    """Return whether a joiner is required by the writing system.
+    """Return whether the writing system requires a joiner at an offset.
 
-    That is between letters of scripts that join, or between pictures.
+    That is between letters of joining scripts, or between emoji.
     """
     before, after = text[at - 1 : at] if at else "", text[at + 1 : at + 2]
     return all(
@@ -77,15 +79,15 @@ def _joins(text: str, at: int) -> bool:
 
 
 def _takes_picture(character: str) -> bool:
-    """Return whether a character has both a text and a picture form."""
+    """Return whether a character has both a text and an emoji form."""
     return unicodedata.category(character) in ("So", "Sm", "Sk") or character in _PICTURED
 
 
-# Tool tips of what others wrote: Qt takes for HTML what looks like it, with no way to say no.
+# Tool tips with foreign text: Qt renders text that looks like HTML, and this cannot be disabled.
 
 
 def plain_tip(text: str) -> str:
-    """Return a text that a tool tip shows as it is written, tags too."""
+    """Return a text that a tool tip shows literally, including tags."""
     if "<" not in text and "&" not in text:
         return text
     return f'<span style="white-space: pre-wrap">{escape(text)}</span>'

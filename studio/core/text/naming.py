@@ -1,4 +1,4 @@
-"""Names: the known one that a word was meant to be, and one that is not taken."""
+"""Names: the known one that a word probably means, and a free one."""
 
 import difflib
 import sys
@@ -6,19 +6,19 @@ from collections.abc import Callable, Iterable
 from itertools import chain, count
 
 _NEAR = 0.75
-"""Similarity from which two words are near, from 0 to 1: one wrong letter in four."""
+"""Minimum similarity of near words, from 0 to 1: one wrong letter in four."""
 
 _SURE = 0.8
-"""The same where most unknown words are right as they are."""
+"""Minimum similarity where most unknown words are correct."""
 
 
 def nearest(word: str, known: Iterable[str], *, surely: bool = False) -> str:
-    """Return the known word that `word` was meant to be; empty if none is near.
+    """Return the known word that `word` probably means; empty if none is near.
 
     Args:
-        word: What was written; the case of letters is ignored.
-        known: The words that are possible.
-        surely: Whether `word` may well be meant as it is: a word of a text, a key that is optional.
+        word: The written word; case is ignored.
+        known: The possible words.
+        surely: Whether `word` may be correct: a word of a text, an optional key.
     """
     names = {name.lower(): name for name in reversed(list(known))}
     if not names:
@@ -30,13 +30,13 @@ def nearest(word: str, known: Iterable[str], *, surely: bool = False) -> str:
 def free_name(
     wanted: str, is_taken: Callable[[str], bool], suffix: str = " {}", longest: int = sys.maxsize
 ) -> str:
-    """Return `wanted`, or with the first suffix (`wanted 2`, …) that makes it a free name.
+    """Return `wanted`, with the first suffix (`wanted 2`, …) that makes it free if needed.
 
     Args:
-        wanted: the name, cut where it is longer than `longest`.
-        is_taken: whether a name is not free.
-        suffix: what is appended, with `{}` for the number.
-        longest: the most characters of a name.
+        wanted: the name, truncated to `longest`.
+        is_taken: returns whether a name is taken.
+        suffix: the suffix, with `{}` for the number.
+        longest: maximum number of characters.
     """
     ends = chain([""], map(suffix.format, count(2)))
     names = (wanted[: longest - len(end)] + end for end in ends)
@@ -44,7 +44,7 @@ def free_name(
 
 
 def unique_names(names: Iterable[str], suffix: str = " {}") -> tuple[str, ...]:
-    """Return the names in order, with a suffix behind each that came before."""
+    """Return the names in order, with a suffix added to repeated ones."""
     taken: dict[str, int] = {}
     made: list[str] = []
     for name in names:
@@ -58,13 +58,13 @@ def unique_names(names: Iterable[str], suffix: str = " {}") -> tuple[str, ...]:
     return tuple(made)
 
 
-# Fuzzy matching for the palette: pure.
+# Fuzzy matching for the command palette.
 
 
 def score(query: str, text: str) -> int | None:
     """Score how well `text` matches `query`; None if it does not, higher is better.
 
-    All letters of the query must come in order; starts of words and runs count more.
+    All letters of the query must occur in order; starts of words and runs score higher.
     """
     wanted = query.casefold().replace(" ", "")
     if not wanted:

@@ -1,4 +1,4 @@
-"""A source text that knows its lines; places in it, and problems with their fixes."""
+"""A source text with its lines; spans and positions in it, and problems with their fixes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from itertools import accumulate, count
 from operator import add
 from pathlib import Path
 
-# Places in a text.
+# Spans and positions in a text.
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -23,7 +23,7 @@ class Span:
     """First code point, from 0."""
 
     end: int
-    """One past the last code point; equal to `start` for a place between two characters."""
+    """Offset after the last code point; equal to `start` for a place between two characters."""
 
     def __len__(self) -> int:
         return self.end - self.start
@@ -36,17 +36,17 @@ class Span:
         return self.start <= offset <= self.end
 
     def shift(self, by: int) -> Span:
-        """Return the same range, `by` code points further on."""
+        """Return the span moved forward by `by` code points."""
         return Span(self.start + by, self.end + by)
 
     def cover(self, other: Span) -> Span:
-        """Return the smallest span that holds both."""
+        """Return the smallest span that contains both."""
         return Span(min(self.start, other.start), max(self.end, other.end))
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Position:
-    """A place as people and compilers write it."""
+    """A line and column, as people and compilers count."""
 
     line: int
     """Line, from 1."""
@@ -61,16 +61,16 @@ _WIDE = re.compile("[\U00010000-\U0010ffff]")
 
 @dataclass(frozen=True)
 class SourceText:
-    """A text with the file it came from; offsets are code points.
+    """A text with its file; offsets are code points.
 
-    Only LF, CR LF and CR end a line: U+2028, form feeds and the like are content.
+    Only LF, CR LF and CR end a line; U+2028, form feeds and the like are content.
     """
 
     text: str
-    """The whole text, newlines as they are in the file."""
+    """The whole text with its original line breaks."""
 
     path: Path | None = field(default=None)
-    """The file, where there is one; relative references are read beside it."""
+    """Path of the file; None if there is none. Relative references are resolved beside it."""
 
     def __len__(self) -> int:
         return len(self.text)
@@ -78,12 +78,12 @@ class SourceText:
     @cached_property
     def line_starts(self) -> tuple[int, ...]:
         """Offset of the first code point of each line."""
-        if "\r" not in self.text:  # ten times as fast, and the rule in an editor
+        if "\r" not in self.text:  # ten times as fast, and usual in an editor
             return (0, *map(add, accumulate(map(len, self.text.split("\n")[:-1])), count(1)))
         return (0, *(match.end() for match in _LINE_END.finditer(self.text)))
 
     def line_of(self, offset: int) -> int:
-        """Return the line (from 0) of `offset`; offsets outside the text count as its ends."""
+        """Return the line (from 0) of `offset`, which is limited to the text."""
         return bisect_right(self.line_starts, max(0, min(offset, len(self.text)))) - 1
 
     def position(self, offset: int) -> Position:
@@ -93,7 +93,7 @@ class SourceText:
         return Position(line + 1, offset - self.line_starts[line] + 1)
 
     def offset(self, position: Position) -> int:
-        """Return the offset of a line and column, kept inside the text."""
+        """Return the offset of a line and column, limited to the text."""
         line = max(0, min(position.line - 1, len(self.line_starts) - 1))
         last = self.line_starts[line + 1] if line + 1 < len(self.line_starts) else len(self.text)
         return max(0, min(self.line_starts[line] + position.column - 1, last))
@@ -104,14 +104,14 @@ class SourceText:
 
     @cached_property
     def is_bmp(self) -> bool:
-        """Whether every character is one UTF-16 unit, so that Qt's positions equal ours."""
+        """Whether every character is one UTF-16 unit, so that Qt's positions equal code points."""
         if self.text.isascii():
             return True
         return len(self.text.encode("utf-16-le", "surrogatepass")) == 2 * len(self.text)
 
     @cached_property
     def wide(self) -> tuple[int, ...]:
-        """Offsets of the characters that are two UTF-16 units."""
+        """Offsets of the characters with two UTF-16 units."""
         return () if self.is_bmp else tuple(each.start() for each in _WIDE.finditer(self.text))
 
     def to_utf16(self, offset: int) -> int:
@@ -119,11 +119,11 @@ class SourceText:
         return offset + bisect_left(self.wide, offset)
 
     def from_utf16(self, position: int) -> int:
-        """Return the code point offset of a UTF-16 position; inside a character, of its end."""
+        """Return the code point offset of a UTF-16 position; inside a character, its end."""
         if self.is_bmp:
             return position
         low, high = 0, len(self.wide)
-        while low < high:  # how many wide characters begin before the position
+        while low < high:  # binary search for the number of wide characters before the position
             middle = (low + high) // 2
             if self.wide[middle] + middle < position:
                 low = middle + 1
@@ -133,28 +133,28 @@ class SourceText:
         return min(position - low + inside, len(self.text))
 
 
-# Problems: what is wrong, where, and what can be done about it.
+# Problems: what is wrong, where, and how to fix it.
 
 
 class Severity(StrEnum):
     """The severity of a problem."""
 
     ERROR = "error"
-    """The prompt does not mean what it says, or cannot be sent."""
+    """The prompt is invalid, or cannot be sent."""
 
     WARNING = "warning"
-    """It works, and probably not as intended."""
+    """The prompt works, but probably not as intended."""
 
     HINT = "hint"
-    """Worth knowing."""
+    """Useful information."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextEdit:
-    """Replace one span of the source by another text."""
+    """A replacement of one span by another text."""
 
     span: Span
-    """Range that is replaced; an empty one inserts."""
+    """Span to replace; an empty one inserts."""
 
     text: str
     """New text."""
@@ -162,16 +162,16 @@ class TextEdit:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A change that fixes a problem, offered and never made unasked."""
+    """A change that fixes a problem; offered, never applied automatically."""
 
     title: str
     """Effect of the fix, for a button: "Declare input 'city'"."""
 
     edits: tuple[TextEdit, ...]
-    """Edits to the document's own text, not overlapping."""
+    """Edits to the document's text that do not overlap."""
 
     def shift(self, by: int) -> Fix:
-        """Return the same fix, `by` code points further on."""
+        """Return the fix moved forward by `by` code points."""
         return Fix(
             self.title, tuple(TextEdit(edit.span.shift(by), edit.text) for edit in self.edits)
         )
@@ -182,60 +182,59 @@ class Problem:
     """One finding of a check."""
 
     code: str
-    """Stable identifier, lower-case words joined by hyphens ("undeclared-variable")."""
+    """Stable code, lower-case words joined by hyphens ("undeclared-variable")."""
 
     severity: Severity
     """Severity of the problem."""
 
     message: str
-    """One plain sentence: what is wrong and what to do."""
+    """One sentence: what is wrong and what to do."""
 
     span: Span
-    """Place in the document's source text."""
+    """Span in the document's text."""
 
     fixes: tuple[Fix, ...] = ()
-    """Ways to fix it, the best first."""
+    """Possible fixes, best first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """A syntax mistake, explained; its caller makes a problem of it."""
+    """An explained syntax error, from which the caller makes a problem."""
 
     message: str
-    """Description of the problem, without a full stop."""
+    """Description of the error, without a full stop."""
 
     span: Span
-    """Place in offsets of the text that was read."""
+    """Span in the text that was read."""
 
     fixes: tuple[Fix, ...] = ()
-    """Possible fixes, in the same offsets."""
+    """Possible fixes, with offsets of the same text."""
 
     def shift(self, by: int) -> Mistake:
-        """Return the same mistake, `by` code points further on."""
+        """Return the mistake moved forward by `by` code points."""
         fixes = tuple(fix.shift(by) for fix in self.fixes)
         return Mistake(self.message, self.span.shift(by), fixes)
 
 
 def fixable(message: str, span: Span, title: str, text: str, *place: int) -> Mistake:
-    """Return a mistake that one edit fixes.
+    """Return a mistake with a fix of one edit.
 
     Args:
-        message: What is wrong, without a full stop.
-        span: Where.
-        title: What the fix does, as a button says it.
-        text: What the fix writes.
-        place: Where it writes: one offset to insert at, or the start and the end of what it
-            replaces; the span where none is given.
+        message: Description of the error, without a full stop.
+        span: Span of the error.
+        title: Title of the fix, for a button.
+        text: New text.
+        place: Offset of an insertion, or start and end of a replacement; by default the span.
     """
     edit = TextEdit(Span(place[0], place[-1]) if place else span, text)
     return Mistake(message, span, (Fix(title, (edit,)),))
 
 
 def apply_edits(text: str, edits: Iterable[TextEdit]) -> str:
-    """Apply edits that do not overlap; all spans count in the text before any edit.
+    """Apply edits that do not overlap; all spans refer to the original text.
 
     Raises:
-        ValueError: two edits overlap, or one lies outside the text.
+        ValueError: two edits overlap, or one is outside the text.
     """
     pieces: list[str] = []
     done = 0
@@ -249,5 +248,5 @@ def apply_edits(text: str, edits: Iterable[TextEdit]) -> str:
 
 
 def sort_edits(edits: Iterable[TextEdit]) -> Sequence[TextEdit]:
-    """Return edits in the order of their places; insertions at one place keep their given order."""
+    """Return edits ordered by span; insertions at one offset keep their order."""
     return sorted(edits, key=lambda edit: (edit.span.start, edit.span.end))

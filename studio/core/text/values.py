@@ -1,58 +1,58 @@
-"""The plain values that documents and requests are made of; JSON from elsewhere, and reasons."""
+"""Plain JSON values of documents and requests; parsing of foreign JSON; reasons of errors."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias, TypeVar
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
-"""A value that JSON can write. Mappings and sequences are treated as immutable everywhere."""
+"""A JSON value. Mappings and sequences are treated as immutable everywhere."""
 
 JsonObject: TypeAlias = Mapping[str, Json]
 """A JSON object."""
 
 JsonDict: TypeAlias = dict[str, Json]
-"""A JSON object that is being made."""
+"""A JSON object under construction."""
 
 KeyPath: TypeAlias = tuple[str | int, ...]
-"""Path to a value in JSON or YAML: names of keys and indices."""
+"""Path to a value in JSON or YAML: keys and indices."""
 
 
 def objects_of(value: object) -> list[JsonObject]:
-    """Return the objects of a list; none of anything else."""
+    """Return the objects in a list; empty for any other value."""
     if not isinstance(value, list | tuple):
         return []
     return [item for item in value if isinstance(item, Mapping)]
 
 
 def object_of(value: object) -> JsonObject:
-    """Return an object as it is, and an empty one for anything else."""
+    """Return an object unchanged, and an empty one for any other value."""
     return value if isinstance(value, Mapping) else {}
 
 
 def list_of(value: Json) -> list[Json]:
-    """Return a list as it is, and an empty one for anything else."""
+    """Return a list unchanged, and an empty one for any other value."""
     return value if isinstance(value, list) else []
 
 
 def pairs_of(value: Json) -> list[tuple[str | int, Json]]:
-    """Return the items of a mapping by key, or of a list by number; none of anything else."""
+    """Return the items of a mapping by key, or of a list by index; empty for other values."""
     if isinstance(value, Mapping):
         return list(value.items())
     return list(enumerate(value)) if isinstance(value, list) else []
 
 
 def text_of(value: object) -> str:
-    """Return a text as it is, and an empty one for anything else."""
+    """Return a text unchanged, and an empty one for any other value."""
     return value if isinstance(value, str) else ""
 
 
 def text_or_json(value: object) -> str:
-    """Return a text as it is, any other value as JSON."""
+    """Return a text unchanged, any other value as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def texts_in(value: object) -> Iterator[str]:
-    """Yield every text of a value, however deep; keys are none."""
+    """Yield every text in a value at any depth, without keys."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping | list | tuple):
@@ -61,7 +61,7 @@ def texts_in(value: object) -> Iterator[str]:
 
 
 def whole_numbers(value: Json) -> Json:
-    """Return a value with `2` for `2.0`, as JavaScript's JSON has it."""
+    """Return a value with `2` instead of `2.0`, as in JavaScript's JSON."""
     if isinstance(value, Mapping):
         return {key: whole_numbers(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
@@ -69,21 +69,20 @@ def whole_numbers(value: Json) -> Json:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-# JSON that somebody else wrote is read within bounds: how deep it nests, how long its numbers
-# are.
+# Limits for foreign JSON: depth of nesting, and length of numbers.
 
 DEEPEST = 200
-"""Most levels of objects and lists in each other. What people write has ten or twenty."""
+"""Maximum depth of nested objects and lists; usual data has ten or twenty levels."""
 
 _TOO_DEEP = f"it is nested more than {DEEPEST} levels deep"
-_OF_DIGITS = "integer string conversion"  # in the words of Python's own limit
+_OF_DIGITS = "integer string conversion"  # from the message of Python's own limit
 _HOLDERS = (dict, list)
 
 Parsed = TypeVar("Parsed")
 
 
 class JsonBoundError(ValueError):
-    """A bound of JSON was passed; the text says which."""
+    """Raised when JSON exceeds a limit; the text says which."""
 
 
 def parse_json(text: str | bytes, parse_constant: Callable[[str], object] | None = None) -> Json:
@@ -91,11 +90,11 @@ def parse_json(text: str | bytes, parse_constant: Callable[[str], object] | None
 
     Args:
         text: the text.
-        parse_constant: makes what `NaN` and `Infinity` become, as in `json.loads`.
+        parse_constant: converts `NaN` and `Infinity`, as in `json.loads`.
 
     Raises:
         JSONDecodeError: it is not JSON; a `ValueError`.
-        JsonBoundError: it nests too deeply, or holds a number of too many digits; a `ValueError`.
+        JsonBoundError: it is nested too deeply, or a number has too many digits; a `ValueError`.
     """
     try:
         value: Json = json.loads(text, parse_constant=parse_constant)
@@ -118,14 +117,14 @@ def is_json(text: str) -> bool:
 
 
 def within_depth(value: Parsed, deepest: int = DEEPEST) -> Parsed:
-    """Return the value, if it is not too deep.
+    """Return the value if it is not nested too deeply.
 
     Args:
-        value: what was read.
-        deepest: most levels that it may have.
+        value: the value.
+        deepest: maximum depth.
 
     Raises:
-        JsonBoundError: it nests too deeply.
+        JsonBoundError: it is nested too deeply.
     """
     level: list[object] = [value]
     for _ in range(deepest):
@@ -137,11 +136,11 @@ def within_depth(value: Parsed, deepest: int = DEEPEST) -> Parsed:
     raise JsonBoundError(_TOO_DEEP)
 
 
-# Reasons why a file or a text cannot be read or written, in words for people.
+# Reasons why a file or a text cannot be read or written, in words for the user.
 
 
 def reason_of(error: Exception) -> str:
-    """Return the reason, without the file's name and without Python's own words."""
+    """Return the reason, without the file's name and Python's own terms."""
     match error:
         case UnicodeDecodeError(object=content, start=at):
             if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
@@ -155,13 +154,13 @@ def reason_of(error: Exception) -> str:
             return f"{place}: {message[:1].lower()}{message[1:]}"
         case OSError(strerror=str(said)) if said:
             return said
-        case ValueError() if "embedded null" in str(error):  # the words of Python 3.13 name `lstat`
+        case ValueError() if "embedded null" in str(error):  # Python 3.13's text names `lstat`
             return "the name of a file cannot hold a NUL character"
         case _:
             return str(error) or type(error).__name__
 
 
 def named_reason(error: Exception) -> str:
-    """Return the reason, behind the name of the file where the error has one."""
+    """Return the reason, preceded by the name of the file if the error has one."""
     name = error.filename if isinstance(error, OSError) else None
     return f"{name}: {reason_of(error)}" if isinstance(name, str) else reason_of(error)

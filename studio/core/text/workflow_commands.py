@@ -5,16 +5,16 @@ Source: `escapeData` and `escapeProperty` of actions/toolkit. A command ends at 
 
 
 def command_text(text: str) -> str:
-    """Return a message, on one line."""
+    """Return a message escaped for one line."""
     return _escaped(text, "%\r\n")
 
 
 def command_property(text: str) -> str:
-    """Return a property's value, which also ends at a colon or a comma."""
+    """Return a property's value, with colons and commas escaped too."""
     return _escaped(text, "%\r\n:,")
 
 
 def _escaped(text: str, characters: str) -> str:
-    for character in characters:  # the percent sign first: the others are written with it
+    for character in characters:  # the percent sign first, since the escapes contain it
         text = text.replace(character, f"%{ord(character):02X}")
     return text

@@ -1,6 +1,6 @@
-"""Count the tokens of a conversation: each message, each input's part, the tools, the frame.
+"""Count the tokens of a conversation: messages, inputs, tools, and the frame of each.
 
-Counts each text once.
+Each text is counted once.
 """
 
 import json
@@ -19,22 +19,23 @@ from studio.core.prompty.document import (
 )
 
 MESSAGE_FRAME = 4
-"""Marks around a message: three for its frame and one for its role. OpenAI's published way of
-counting for its chat models (cookbook, "How to count tokens with tiktoken")."""
+"""Tokens around a message: three for its frame and one for its role. OpenAI's published method for
+its chat models (cookbook, "How to count tokens with tiktoken").
+"""
 
 REPLY_FRAME = 3
-"""Tokens that begin the reply, once a request (the same source)."""
+"""Tokens that begin the reply, once per request (same source)."""
 
 MEDIA_TOKENS = 255
-"""Tokens of one low-detail picture with several providers; only an order of magnitude."""
+"""Approximate tokens of one low-detail image with several providers."""
 
 
 class TokenCounter(Protocol):
-    """Counts the tokens of a text."""
+    """A counter for the tokens of a text."""
 
     @property
     def name(self) -> str:
-        """The tokenizer's name for people."""
+        """Name of the tokenizer, for the user."""
 
     @property
     def is_exact(self) -> bool:
@@ -46,48 +47,49 @@ class TokenCounter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ConversationTokens:
-    """The figures of one request."""
+    """The token counts of one request."""
 
     messages: tuple[int, ...] = ()
-    """One figure for each message; its own frame included, where that is known by message."""
+    """Tokens of each message, including its frame if that is known per message."""
 
     frame: int = 0
     """Tokens around all messages together."""
 
     tools: int = 0
-    """The tools sent beside the messages: always an estimate, as no provider says how it writes
-    them into the prompt."""
+    """Tokens of the tools beside the messages: always an estimate, as no provider documents how
+    they become part of the prompt.
+    """
 
     by_input: Mapping[str, int] = field(default_factory=dict)
-    """Input → the tokens that its values are, taken by themselves."""
+    """Tokens of the values of each input, counted separately."""
 
     tokenizer: str = "estimate"
-    """Name of the counter, for people."""
+    """Name of the counter, for the user."""
 
     is_exact: bool = False
-    """Whether the messages' figures are the model's own."""
+    """Whether the messages' counts are exact."""
 
     why_estimated: str = ""
-    """Reason why the model's own tokenizer is not at hand, where there should be one."""
+    """Reason why the model's own tokenizer is missing; empty if it is there or does not exist."""
 
     doubts: tuple[str, ...] = ()
-    """Parts that are only estimated although the tokenizer is exact, for people."""
+    """Parts that are estimated in spite of an exact tokenizer, for the user."""
 
     @property
     def total(self) -> int:
-        """All of it."""
+        """Total number of tokens."""
         return sum(self.messages) + self.frame + self.tools
 
     @property
     def total_is_exact(self) -> bool:
-        """Whether nothing of the total is an estimate."""
+        """Whether no part of the total is an estimate."""
         return self.is_exact and not self.doubts
 
 
 def count_conversation(
     messages: Sequence[Message], tools: Sequence[ToolSpec], counter: TokenCounter
 ) -> ConversationTokens:
-    """Count messages and the tools that are sent beside them."""
+    """Count messages and the tools sent with them."""
     doubts = []
     if tools:
         doubts.append("how the provider writes tools into the prompt")
@@ -107,7 +109,7 @@ def count_conversation(
 
 
 def count_message(message: Message, counter: TokenCounter) -> int:
-    """Count the tokens of one message, its frame included."""
+    """Count the tokens of one message, including its frame."""
     total = MESSAGE_FRAME + counter.count(message.text)
     name = message.attributes.get("name")
     if isinstance(name, str) and name and message.role != "tool":
@@ -121,7 +123,7 @@ def count_message(message: Message, counter: TokenCounter) -> int:
 
 
 def count_inputs(messages: Sequence[Message], counter: TokenCounter) -> dict[str, int]:
-    """Count the tokens of each input's values, each value counted by itself."""
+    """Count the tokens of each input's values, each value separately."""
     counted: dict[str, int] = {}
     for text, name in value_texts(messages):
         counted[name] = counted.get(name, 0) + counter.count(text)
@@ -132,7 +134,7 @@ def count_inputs(messages: Sequence[Message], counter: TokenCounter) -> dict[str
 
 
 def value_texts(messages: Sequence[Message]) -> list[tuple[str, str]]:
-    """List every value in the messages, with its input."""
+    """Return every value in the messages, with its input."""
     return [
         (segment.text, segment.input)
         for message in messages
@@ -144,7 +146,7 @@ def value_texts(messages: Sequence[Message]) -> list[tuple[str, str]]:
 
 
 def tool_text(tool: ToolSpec) -> str:
-    """Return a tool as compact JSON, of which its cost is estimated."""
+    """Return a tool as compact JSON, from which its tokens are estimated."""
     fields = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":"), default=str)
 
@@ -153,7 +155,7 @@ _MOST_CHARACTERS = 8_000_000
 
 
 class RememberingCounter:
-    """Counts each text once: while a user types, all messages but one stay as they are."""
+    """Counts each text once: while a user types, all messages but one stay the same."""
 
     def __init__(self, counter: TokenCounter) -> None:
         self._counter = counter
@@ -163,7 +165,7 @@ class RememberingCounter:
 
     @property
     def name(self) -> str:
-        """The tokenizer's name."""
+        """Name of the tokenizer."""
         return self._counter.name
 
     @property

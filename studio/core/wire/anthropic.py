@@ -1,4 +1,4 @@
-"""Anthropic messages (Prompty spec §7.5)."""
+"""Bodies of Anthropic's messages API (Prompty spec §7.5)."""
 
 from collections.abc import Mapping, Sequence
 from typing import assert_never
@@ -36,11 +36,11 @@ _EFFORTS = {"minimal": "low"}
 
 
 def anthropic_body(messages: Sequence[Message], draft: RequestDraft) -> JsonDict:
-    """Return the body of a messages request: system texts apart, tool results in user messages."""
+    """Return the body of a messages request: system texts separate, results in user messages."""
     body: JsonDict = {"model": draft.model.id}
     system = [message for message in messages if message.role in _SYSTEM]
     if any("cache_control" in message.attributes for message in system):
-        # Blocks of their own, so that each can end what is cached.
+        # Separate blocks, so that each can end the cached part.
         texts: list[Json] = []
         for message in system:
             draft.origins.note(texts, len(texts), text_origin(message))
@@ -53,7 +53,7 @@ def anthropic_body(messages: Sequence[Message], draft: RequestDraft) -> JsonDict
         report_system(messages, _SYSTEM, draft, ANTHROPIC)
     body["messages"] = _messages(messages, draft)
     body["max_tokens"] = _DEFAULT_MAX_TOKENS
-    # These two have a place of their own in the body, below.
+    # These two have their own place in the body, below.
     own = {"reasoningEffort": "output_config", "allowMultipleToolCalls": "parallel"}
     options = draft.options({**OPTIONS, **own}, _TAKEN)
     effort = options.pop("output_config", None)
@@ -121,9 +121,9 @@ def _messages(messages: Sequence[Message], draft: RequestDraft) -> list[Json]:
 
 
 def _cached(block: JsonDict, message: Message) -> JsonDict:
-    """Return the block, as the end of what is cached where its message says so.
+    """Return the block, marked as the end of the cached part if its message says so.
 
-    `cache_control` of a message is a word (`ephemeral`), a time (`1h`), or the object itself.
+    A message's `cache_control` is a word (`ephemeral`), a time (`1h`), or the object itself.
     """
     cached = message.attributes.get("cache_control")
     if isinstance(cached, Mapping):
@@ -140,9 +140,9 @@ _THINKING = ("thinking", "redacted_thinking")
 
 
 def _arranged(blocks: list[Json], carried: Sequence[JsonObject]) -> list[Json]:
-    """Return the blocks with the thinking that came with them, in the order they came.
+    """Return the blocks with the thinking that was received with them, in the original order.
 
-    A provider that signed its thinking wants it back before what followed from it.
+    A provider that signs its thinking requires it back before the blocks that followed.
     """
     if not any(item.get("type") in _THINKING for item in carried):
         return blocks
@@ -159,7 +159,7 @@ def _arranged(blocks: list[Json], carried: Sequence[JsonObject]) -> list[Json]:
 
 
 def _is_at(block: Json, item: JsonObject) -> bool:
-    """Return whether a block is the one whose place an item keeps."""
+    """Return whether a block is the one whose place an item records."""
     if not isinstance(block, Mapping) or block.get("type") != item.get("type"):
         return False
     return "id" not in item or block.get("id") == item["id"]
@@ -170,7 +170,7 @@ def _blocks(message: Message, draft: RequestDraft) -> list[Json]:
     for part in message.parts:
         match part:
             case TextPart() | ToolResultPart():
-                # The API refuses empty text beside other blocks.
+                # The API rejects empty text beside other blocks.
                 if not part.text and len(message.parts) > 1:
                     continue
                 made.append({"type": "text", "text": part.text})
@@ -193,7 +193,7 @@ def _blocks(message: Message, draft: RequestDraft) -> list[Json]:
 
 
 def _input(call: ToolCallPart, draft: RequestDraft) -> Json:
-    """Return the arguments as an object; other text stays whole under a name that says so."""
+    """Return the arguments as an object; invalid JSON is kept whole under a descriptive key."""
     try:
         value = parse_json(call.arguments or "{}")
     except ValueError:

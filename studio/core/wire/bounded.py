@@ -1,7 +1,7 @@
-"""Read a server's response within bounds, whatever it claims: decode, count, end.
+"""Read a server's response within limits on its decoded size.
 
-A reply of three megabytes can unpack to gigabytes, and an error's body need never end. The content
-is decoded by the transport, in small pieces, so that no reader above it can be made to hold more.
+A reply of three megabytes can decompress to gigabytes, and an error's body may never end. The
+transport decodes the content in small pieces, so that no reader above it gets more.
 """
 
 import sys
@@ -14,7 +14,7 @@ import httpx2
 from studio.core.wire.wire_call import RECORDER, WireRecorder
 
 ENCODINGS = "gzip, deflate"
-"""Encodings that servers are offered."""
+"""Content encodings that servers are offered."""
 
 _PIECE = 64 * 1024
 _BLANK_LINES = (b"\n\n", b"\r\r", b"\r\n\r\n")
@@ -25,38 +25,38 @@ class ReplyBounds:
     """The limits of a response, in bytes after decoding."""
 
     body: int = 64 * 1024 * 1024
-    """A whole reply, streamed or not."""
+    """Size of a whole reply, streamed or not."""
 
     event: int = 16 * 1024 * 1024
-    """One event of a stream."""
+    """Size of one event of a stream."""
 
     error: int = 256 * 1024
-    """The body of a refusal; what is beyond is not read."""
+    """Size of an error's body; the rest is not read."""
 
     is_endless: bool = False
-    """Whether events may come for ever: then only each of them is bounded."""
+    """Whether events may come forever: then only the size of each is limited."""
 
 
 class TooMuchError(OSError):
-    """A server sent more than is read; the text says what and how much."""
+    """Raised when a server sends too much; the text says what and how much."""
 
 
 def too_much(error: BaseException | None) -> TooMuchError | None:
-    """Return the bound that was passed, where an error comes from that."""
+    """Return the exceeded limit that caused an error; None if there is none."""
     while error is not None and not isinstance(error, TooMuchError):
         error = error.__cause__
     return error
 
 
 class BoundedTransport(httpx2.AsyncBaseTransport):
-    """Carries requests by another transport, and bounds what comes back."""
+    """A transport that limits the responses of an inner one."""
 
     def __init__(self, inner: httpx2.AsyncBaseTransport, bounds: ReplyBounds) -> None:
         self._inner = inner
         self._bounds = bounds
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send, and hand the reply on with its content decoded."""
+        """Send a request, and return the response with decoded content."""
         request.headers["Accept-Encoding"] = ENCODINGS
         recorder = RECORDER.get()
         if recorder is not None:
@@ -149,11 +149,11 @@ async def decoded(stream: AsyncIterable[bytes], encodings: str) -> AsyncIterator
     if encodings not in ("gzip", "x-gzip", "deflate"):
         raise TooMuchError(f"it sent {encodings!r}, an encoding that was not asked for")
     unpack, head = zlib.decompressobj(zlib.MAX_WBITS | 16), b""
-    is_open = encodings == "deflate"  # whether its form is not known yet
+    is_open = encodings == "deflate"  # whether the form of "deflate" is still unknown
     async for packed in stream:
         data, made = head + packed, b""
         if is_open:
-            # The first byte may come alone, and two tell the forms apart.
+            # The first byte may arrive alone, and two are needed to tell the forms apart.
             if len(data) < 2:
                 head = data
                 continue
@@ -172,5 +172,5 @@ async def decoded(stream: AsyncIterable[bytes], encodings: str) -> AsyncIterator
 
 
 def _has_zlib_head(data: bytes) -> bool:
-    """Return whether packed data has RFC 1950's head; some servers send it bare (RFC 1951)."""
+    """Return whether compressed data has an RFC 1950 header; some servers omit it (RFC 1951)."""
     return data[0] & 0x0F == 8 and int.from_bytes(data[:2]) % 31 == 0

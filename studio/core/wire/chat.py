@@ -1,4 +1,4 @@
-"""OpenAI chat completions, the form that most servers speak (Prompty spec §7.1)."""
+"""Bodies of OpenAI's chat completions, the form of most servers (Prompty spec §7.1)."""
 
 from collections.abc import Sequence
 from typing import assert_never
@@ -32,8 +32,8 @@ OPTIONS = {
     "temperature": "temperature",
     "maxOutputTokens": "max_completion_tokens",
     "topP": "top_p",
-    # Not OpenAI's, but of most servers that speak this form; where it is refused the client
-    # sends again without it.
+    # Not part of OpenAI's API, but of most compatible servers; if it is rejected, the client sends
+    # again without it.
     "topK": "top_k",
     "frequencyPenalty": "frequency_penalty",
     "presencePenalty": "presence_penalty",
@@ -79,7 +79,7 @@ def chat_body(messages: Sequence[Message], draft: RequestDraft) -> JsonDict:
 
 
 def function_definition(tool: ToolSpec, draft: RequestDraft | None = None) -> JsonDict:
-    """Return a function in OpenAI's form; its place is added to a draft."""
+    """Return a function in OpenAI's form; a draft records its origin."""
     made: JsonDict = {"name": tool.name}
     if tool.description:
         made["description"] = tool.description
@@ -95,10 +95,11 @@ def function_definition(tool: ToolSpec, draft: RequestDraft | None = None) -> Js
 
 def _message(message: Message, draft: RequestDraft) -> JsonDict:
     made: JsonDict = {"role": message.role}
-    # Attributes travel beside role and content and never replace them (docs/design/file-format.md).
+    # Attributes are sent beside role and content and never replace them
+    # (docs/design/file-format.md).
     made |= sent_attributes(message, draft, CHAT)
     if message.attributes.get("tool_call_id") is not None:
-        # A bare number in the role marker is typed; the API wants text.
+        # A bare number in the role marker is a number; the API requires text.
         made["tool_call_id"] = result_id(message)
     text = merged_text(message)
     made["content"] = text if text is not None else _blocks(message, draft)
@@ -123,7 +124,7 @@ def _message(message: Message, draft: RequestDraft) -> JsonDict:
                 held["extra_content"] = signed[call.id]
         made["tool_calls"] = listed
     elif "tool_calls" in message.attributes:
-        made["tool_calls"] = message.attributes["tool_calls"]  # of a thread, in this form already
+        made["tool_calls"] = message.attributes["tool_calls"]  # from a thread, in this form already
     return made
 
 

@@ -1,4 +1,4 @@
-"""Pieces of a streamed answer of chat completions, with the ways in which servers differ."""
+"""Read the chunks of a streamed chat completion, with the differences between servers."""
 
 import zlib
 from collections.abc import Mapping, Sequence
@@ -22,11 +22,11 @@ from studio.core.wire.reply import (
     read_usage,
 )
 
-_MOST_CHOICES = 128  # the largest `n` that OpenAI takes
+_MOST_CHOICES = 128  # the largest `n` that OpenAI accepts
 
 
 class ChunkReader(Protocol):
-    """Reads a stream event by event."""
+    """A reader for a stream of events."""
 
     def read(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
         """Read the deltas of one event."""
@@ -34,7 +34,7 @@ class ChunkReader(Protocol):
 
     @property
     def has_ended(self) -> bool:
-        """Return whether the server has ended the answer, for whatever reason."""
+        """Whether the server has ended the reply, for whatever reason."""
         ...
 
     def end(self) -> tuple[ReplyDelta, ...]:
@@ -44,7 +44,7 @@ class ChunkReader(Protocol):
 
 @dataclass(slots=True)
 class _Held:
-    """A running call; its arguments are pieces, as they can be a megabyte."""
+    """A running call; its arguments are kept in pieces, as they can be a megabyte."""
 
     id: str = ""
     name: str = ""
@@ -52,10 +52,10 @@ class _Held:
 
 
 class CallSlots:
-    """Gives every tool call a place of its own and, at the end, an identifier.
+    """Assigns each tool call its own place and, at the end, an id.
 
-    Seen in servers: no index at all; index 0 for every parallel call with a new id each time; a
-    whole call in one piece; no id.
+    Known behavior of servers: no index at all; index 0 for every parallel call with a new id each
+    time; a whole call in one piece; no id.
     """
 
     def __init__(self) -> None:
@@ -67,7 +67,7 @@ class CallSlots:
     def delta(
         self, index: object, call_id: str | None, name: str | None, arguments: str
     ) -> ToolCallDelta:
-        """Return a piece of a call, at its own place."""
+        """Return a piece of a call, at the place of the call."""
         slot = self._slot(index, call_id, name)
         if slot == len(self._held):
             self._held.append(_Held())
@@ -79,7 +79,7 @@ class CallSlots:
         return ToolCallDelta(slot, call_id or None, name or None, arguments)
 
     def identifiers(self) -> list[ToolCallDelta]:
-        """Return identifiers for calls that came without one; the same call gets the same one."""
+        """Return ids for calls without one; the same call always gets the same id."""
         made: list[ToolCallDelta] = []
         for slot, call in enumerate(self._held):
             if not call.id:
@@ -111,12 +111,12 @@ class CallSlots:
         held = self._held[known]
         if call_id and held.id:
             return call_id != held.id
-        # Without an index and an id, a name behind arguments begins another call.
+        # Without index and id, a name after arguments begins another call.
         return index is None and not call_id and bool(name) and bool(held.arguments)
 
 
 def unlisted(word: str, reason: FinishReason) -> tuple[ReplyNotice, ...]:
-    """Return the remark on an unknown or missing finish reason."""
+    """Return a notice about an unknown or missing finish reason."""
     if reason != "unknown":
         return ()
     if not word:
@@ -125,7 +125,7 @@ def unlisted(word: str, reason: FinishReason) -> tuple[ReplyNotice, ...]:
 
 
 class ChatChunks:
-    """Reads chunks of chat completions; also a whole response in place of a chunk."""
+    """Reads chunks of chat completions; also a whole response instead of a chunk."""
 
     def __init__(self) -> None:
         self._calls = CallSlots()
@@ -135,7 +135,7 @@ class ChatChunks:
 
     @property
     def has_ended(self) -> bool:
-        """Whether a finish reason has come, be it an unlisted word."""
+        """Whether a finish reason was received, even an unknown one."""
         return bool(self._word)
 
     def read(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
@@ -152,17 +152,17 @@ class ChatChunks:
         return tuple(made)
 
     def end(self) -> tuple[ReplyDelta, ...]:
-        """Return the identifiers for calls without one, and why the answer ended."""
+        """Return the ids for calls without one, and the finish reason."""
         reason = finish_reason(self._word)
         notices = unlisted(self._word, reason)
         if self._refused and reason in ("stop", "unknown"):
             reason = "refusal"
         elif self._calls.any and reason in ("stop", "unknown"):
-            reason = "tool_calls"  # many local servers say "stop" behind calls
+            reason = "tool_calls"  # many local servers say "stop" after calls
         return (*self._calls.identifiers(), *notices, Finished(reason))
 
     def _of_choice(self, choice: JsonObject) -> list[ReplyDelta]:
-        """Read the first choice as the reply; the others (`n` above 1) are shown beside it."""
+        """Read the first choice as the reply; further ones (`n` above 1) are shown beside it."""
         index = choice.get("index", 0)
         if self._first is None:
             self._first = index
@@ -224,7 +224,7 @@ class ChatChunks:
 
 
 def _signed(call: JsonObject) -> tuple[ReplyDelta, ...]:
-    """Return Gemini's signature of a call, which it wants back (`extra_content.google`)."""
+    """Return Gemini's signature of a call, which must be sent back (`extra_content.google`)."""
     signed = call.get("extra_content")
     if not isinstance(signed, Mapping) or not call.get("id"):
         return ()
@@ -237,7 +237,7 @@ def arguments_text(value: Json) -> str:
 
 
 def content_text(value: Json) -> str:
-    """Return the text of a `content` that is a string or a list of typed parts."""
+    """Return the text of a `content`, which is a string or a list of typed parts."""
     if isinstance(value, str):
         return value
     if not isinstance(value, Sequence):
@@ -253,7 +253,7 @@ def _part_text(part: Json) -> str:
 
 
 def chunk_error(chunk: JsonObject) -> str | None:
-    """Return the error in place of an answer; None if there is none."""
+    """Return the error in a chunk; None if there is none."""
     error = chunk.get("error")
     if chunk.get("type") == "error" and not error:
         error = {"message": chunk.get("message", "the provider reports an error")}

@@ -1,6 +1,6 @@
-"""Common parts of all request bodies: options, tools, schemas, and remarks.
+"""Common parts of all request bodies: options, tools, schemas, media and problems.
 
-Resolves media parts to an address or to data, and says what a provider cannot take.
+A media part becomes an address or data; parts that a provider does not accept are reported.
 """
 
 import json
@@ -37,7 +37,7 @@ _NOWHERE = Span(0, 0)
 
 @dataclass(slots=True)
 class RequestDraft:
-    """A request in the making."""
+    """A request body under construction."""
 
     model: ModelDeclaration
     tools: tuple[ToolSpec, ...]
@@ -48,7 +48,7 @@ class RequestDraft:
     keeps_nothing: bool = False
     problems: list[Problem] = field(default_factory=list)
     media_types: dict[str, str] = field(default_factory=dict)
-    """MIME types of the local files that were read, by path as the author wrote it."""
+    """MIME types of the local files that were read, by path as written by the author."""
     origins: OriginNotes = field(default_factory=OriginNotes)
 
     def report(
@@ -58,26 +58,26 @@ class RequestDraft:
         span: Span | None = None,
         severity: Severity = Severity.WARNING,
     ) -> None:
-        """Report what the provider does not get as it was written."""
+        """Report a part of the prompt that the provider does not get as written."""
         self.problems.append(Problem(code, severity, message, span or _NOWHERE))
 
     def note_model(self) -> None:
-        """Say where the model's id comes from."""
+        """Record the origin of the model's id."""
         self.origins.note_top("model", ValueOrigin(self.model.span, keys=("model", "id")))
 
     def note_outputs(self, top: str, holder: JsonDict) -> None:
-        """Say where the answer's schema comes from: the declared outputs, whoever read them.
+        """Record the origin of the answer's schema: the declared outputs.
 
         Args:
-            top: Key of the body that holds it.
-            holder: The dict whose key `schema` it is.
+            top: Key of the body that contains it.
+            holder: The dict with the key `schema`.
         """
         if self.response_schema is not None:
             self.origins.note_top(top, ValueOrigin(keys=("outputs",)))
             self.origins.note(holder, "schema", ValueOrigin(keys=("outputs",), is_deep=True))
 
     def sendable_tools(self) -> Iterable[ToolSpec]:
-        """Yield the tools with a schema of their own; a server that is only named has none yet."""
+        """Yield the tools with a schema; a server that is only named has none yet."""
         for tool in self.tools:
             if is_sendable(tool):
                 yield tool
@@ -99,11 +99,11 @@ class RequestDraft:
                 )
 
     def options(self, names: Mapping[str, str], taken: Iterable[str]) -> JsonDict:
-        """Return options under the provider's names, then the author's further ones.
+        """Return options under the provider's names, then the author's further options.
 
         Args:
             names: Prompty's option names to the provider's (Prompty spec §7.1.5).
-            taken: Keys of the body that no further option may replace, where it holds them.
+            taken: Keys that no further option may replace, if the body has them.
         """
         made: JsonDict = {}
         further = self.model.options.get("additionalProperties")
@@ -113,7 +113,7 @@ class RequestDraft:
             if name in names:
                 made[names[name]] = value
                 self._note_option(names[name], name)
-            elif (name, value) != ("allowMultipleToolCalls", True):  # what such an API does anyway
+            elif (name, value) != ("allowMultipleToolCalls", True):  # the default of such an API
                 self._report_option(name)
         self._add_stop(made, names.get("stopSequences"))
         if isinstance(further, Mapping):
@@ -124,7 +124,7 @@ class RequestDraft:
             reserved = {"stream", "stream_options", *(n for n in taken if is_set.get(n, True))}
             for name, value in further.items():
                 if name == "stream":
-                    continue  # how the answer comes is the caller's to say
+                    continue  # the caller decides the form of the answer
                 if name in made or name in reserved:
                     self.report(
                         UNSUPPORTED_OPTION,
@@ -150,10 +150,10 @@ class RequestDraft:
         self.origins.note_top(key, ValueOrigin(self.model.span, keys=path, is_deep=True))
 
     def note_nested(self, holder: JsonDict, names: Mapping[str, str]) -> None:
-        """Record the places of options in an object of their own.
+        """Record the origins of options in a nested object.
 
         Args:
-            holder: that object.
+            holder: the object.
             names: as for `options`.
         """
         ours = {theirs: name for name, theirs in names.items()}
@@ -172,7 +172,7 @@ class RequestDraft:
 
 
 def described_tool(tool: ToolSpec, draft: RequestDraft, schema_key: str) -> JsonDict:
-    """Return a tool as name, description and schema, with their places in the draft."""
+    """Return a tool as name, description and schema, and record their origins."""
     made: JsonDict = {"name": tool.name}
     if tool.description:
         made["description"] = tool.description
@@ -182,23 +182,23 @@ def described_tool(tool: ToolSpec, draft: RequestDraft, schema_key: str) -> Json
 
 
 def all_stops(options: JsonObject, more: Iterable[str]) -> list[Json]:
-    """Stop sequences of the prompt's options, then those of its protocol, each once."""
+    """Return the stop sequences of the options, then those of the protocol, each once."""
     value = options.get("stopSequences")
     own = value if isinstance(value, list | tuple) else [value] if value else []
     stops: list[Json] = []
-    for item in (*own, *more):  # an author may have written what is not a text, and no key
+    for item in (*own, *more):  # an author may have written values that are no texts, and no key
         if item not in stops:
             stops.append(item)
     return stops
 
 
 def is_sendable(tool: ToolSpec) -> bool:
-    """Return whether a tool has a schema of its own, and is not only the name of a service."""
+    """Return whether a tool has a schema, rather than being the name of a service."""
     return tool.kind == "function" or tool.source != "document"
 
 
 def merged_text(message: Message) -> str | None:
-    """Return the text of a message of nothing but text (and calls); None where it holds more."""
+    """Return the text of a message with only text (and calls); None for others."""
     texts: list[str] = []
     for part in message.parts:
         if isinstance(part, TextPart | ToolResultPart):
@@ -209,14 +209,14 @@ def merged_text(message: Message) -> str | None:
 
 
 def tool_calls(message: Message) -> list[ToolCallPart]:
-    """Return the calls of a message, also where a thread gave them as an attribute in chat form."""
+    """Return the calls of a message, also those in a thread's attribute in chat form."""
     calls = [part for part in message.parts if isinstance(part, ToolCallPart)]
     held = message.attributes.get("tool_calls")
     return calls or [read_call(call, None) for call in objects_of(held)]
 
 
 def result_id(message: Message) -> str:
-    """Return the call that a tool message answers."""
+    """Return the id of the call that a tool message answers."""
     return str(message.attributes.get("tool_call_id", ""))
 
 
@@ -238,7 +238,7 @@ def resolve_media(part: MediaPart, draft: RequestDraft) -> MediaData | str:
         draft.media_types[source] = media_type or found.media_type
         return found if not media_type else MediaData(media_type, found.data, found.name)
     if media_type:
-        # Prompty spec §7.5: with a media type beside it, the source is the data itself.
+        # Prompty spec §7.5: with a media type, the source is the data itself.
         return MediaData(media_type, source, "")
     if isinstance(found, MediaFault):
         draft.report(found.code, found.message, part.span, Severity.ERROR)
@@ -246,12 +246,12 @@ def resolve_media(part: MediaPart, draft: RequestDraft) -> MediaData | str:
 
 
 def declared_type(part: MediaPart) -> str:
-    """Return the MIME type that the author or a thread gave."""
+    """Return the MIME type given by the author or a thread."""
     return text_of(part.attributes.get("mediaType", part.attributes.get("media_type")))
 
 
 def image_detail(part: MediaPart, draft: RequestDraft) -> str | None:
-    """Return OpenAI's `detail`, also from the section dialect's `quality` if it is known."""
+    """Return OpenAI's `detail`, also from a known `quality` of the section dialect."""
     for name in ("detail", "quality"):
         value = part.attributes.get(name)
         if value is None:
@@ -268,7 +268,7 @@ def image_detail(part: MediaPart, draft: RequestDraft) -> str | None:
 
 
 def report_attributes(part: MediaPart, draft: RequestDraft, known: Iterable[str] = ()) -> None:
-    """Report attributes of a part that have no place in the request."""
+    """Report attributes of a part that cannot be sent."""
     for name in part.attributes:
         if name not in _EVERYWHERE and name not in known:
             draft.report(
@@ -280,21 +280,21 @@ def report_attributes(part: MediaPart, draft: RequestDraft, known: Iterable[str]
 
 
 def has_media(message: Message) -> bool:
-    """Return whether a message holds more than text and calls."""
+    """Return whether a message contains more than text and calls."""
     return any(isinstance(part, MediaPart) for part in message.parts)
 
 
 def takes_only(message: Message, draft: RequestDraft, kinds: Collection[str]) -> Message:
-    """Return a tool's result with the media that a provider takes there; others are reported."""
+    """Return a tool's result with the media that a provider accepts; others are reported."""
     left_out = [p for p in message.parts if isinstance(p, MediaPart) and p.kind not in kinds]
     report_text_only(replace(message, parts=tuple(left_out)), draft, "A tool's result here")
     return replace(message, parts=tuple(part for part in message.parts if part not in left_out))
 
 
 def media_after_results(messages: Iterable[Message], draft: RequestDraft) -> Iterator[Message]:
-    """Yield the messages, media of tools' results in a message of the user after them.
+    """Yield the messages, with media of tools' results moved to a user message after them.
 
-    For APIs that take nothing but text in a result.
+    For APIs that accept only text in a result.
     """
     held: list[Part] = []
     for message in messages:
@@ -320,7 +320,7 @@ def media_after_results(messages: Iterable[Message], draft: RequestDraft) -> Ite
 
 
 def report_text_only(message: Message, draft: RequestDraft, place: str) -> None:
-    """Report media of a message that goes where a provider takes nothing but text."""
+    """Report media in a message that may contain only text."""
     for part in message.parts:
         if isinstance(part, MediaPart):
             draft.report(
@@ -331,7 +331,7 @@ def report_text_only(message: Message, draft: RequestDraft, place: str) -> None:
 
 
 def report_kind(part: MediaPart, draft: RequestDraft, provider: str) -> None:
-    """Report a kind of media that the provider does not take."""
+    """Report a kind of media that the provider does not accept."""
     draft.report(
         UNSUPPORTED_MEDIA,
         f"{provider} takes no {part.kind} here; {part.source[:60]!r} is left out.",
@@ -341,7 +341,7 @@ def report_kind(part: MediaPart, draft: RequestDraft, provider: str) -> None:
 
 
 def file_name(part: MediaPart, data: MediaData) -> str:
-    """Return the name that a file is sent under."""
+    """Return the name under which a file is sent."""
     for name in ("filename", "name"):
         value = part.attributes.get(name)
         if isinstance(value, str) and value:

@@ -1,4 +1,4 @@
-"""Pieces of a streamed answer: OpenAI responses and Anthropic messages."""
+"""Read the events of streamed replies: OpenAI responses and Anthropic messages."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ from studio.core.wire.ollama import OllamaChunks
 def chunk_reader(
     provider: Literal["openai-chat", "openai-responses", "anthropic", "ollama", "gemini"],
 ) -> ChunkReader:
-    """Return a reader for one stream."""
+    """Return a reader for one stream of a provider."""
     match provider:
         case "openai-chat":
             return ChatChunks()
@@ -32,7 +32,7 @@ def chunk_reader(
 
 
 class ResponseEvents:
-    """Reads the events of the responses API."""
+    """A reader for the events of the responses API."""
 
     def __init__(self) -> None:
         self._calls = CallSlots()
@@ -78,7 +78,7 @@ class ResponseEvents:
                 return ()
 
     def end(self) -> tuple[reply.ReplyDelta, ...]:
-        """Return why the answer ended."""
+        """Return the deltas with the finish reason."""
         word = self._word or ""
         reason = reply.finish_reason(word)
         notices = unlisted(word, reason)
@@ -106,7 +106,7 @@ class ResponseEvents:
         )
 
     def _item_done(self, item: Json) -> tuple[reply.ReplyDelta, ...]:
-        """Return what a later request needs: reasoning as it came, places, a message's phase."""
+        """Return data that a later request needs: reasoning, places, a message's phase."""
         if not isinstance(item, Mapping):
             return ()
         match item.get("type"):
@@ -141,7 +141,7 @@ class ResponseEvents:
 
 
 class AnthropicEvents:
-    """Reads the events of Anthropic messages."""
+    """A reader for the events of Anthropic messages."""
 
     def __init__(self) -> None:
         self._calls = CallSlots()
@@ -181,7 +181,7 @@ class AnthropicEvents:
                 return ()
 
     def end(self) -> tuple[reply.ReplyDelta, ...]:
-        """Return why the answer ended."""
+        """Return the deltas with the finish reason."""
         reason = reply.finish_reason(self._word)
         return (*self._calls.identifiers(), *unlisted(self._word, reason), reply.Finished(reason))
 
@@ -261,7 +261,7 @@ class AnthropicEvents:
         usage = reply.read_usage(chunk.get("usage"))
         if usage is None:
             return tuple(made)
-        # The closing figures may name the output alone; the request's came at the start.
+        # The final usage may contain only the output; that of the request came at the start.
         return (*made, reply.UsageDelta(reply.largest(usage, self._started)))
 
 
@@ -273,23 +273,23 @@ _MARK = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True)
 class ServerEvent:
-    """One event of a stream."""
+    """A server-sent event."""
 
     data: str
-    """Its data; several lines are joined by line breaks."""
+    """Data of the event; several lines are joined by line breaks."""
 
     name: str = ""
     """Name of the event in `event:`; empty if it has none."""
 
 
 class LineSplitter:
-    """Finds the JSON of each line in the pieces of a stream (NDJSON), as Ollama sends it."""
+    """Splits a stream into the JSON texts of its lines (NDJSON), as sent by Ollama."""
 
     def __init__(self) -> None:
         self._rest = b""
 
     def feed(self, piece: bytes) -> Iterator[ServerEvent]:
-        """Yield the lines that are whole with this piece.
+        """Yield the lines that are complete after this piece.
 
         Raises:
             UnicodeDecodeError: a line is not UTF-8.
@@ -300,12 +300,12 @@ class LineSplitter:
                 yield ServerEvent(line.decode("utf-8"))
 
     def close(self) -> ServerEvent | None:
-        """Return the last line, where no break follows it."""
+        """Return the last line if no line break follows it."""
         return next(self.feed(b"\n"), None)
 
 
 class EventSplitter:
-    """Finds the events in the pieces of a stream, wherever those are cut."""
+    """Splits a stream into events, wherever its pieces are cut."""
 
     def __init__(self) -> None:
         self._line: list[bytes] = []
@@ -315,7 +315,7 @@ class EventSplitter:
         self._is_first = True
 
     def feed(self, piece: bytes) -> Iterator[ServerEvent]:
-        """Yield the events that are whole with this piece.
+        """Yield the events that are complete after this piece.
 
         Raises:
             UnicodeDecodeError: a line is not UTF-8.
@@ -336,7 +336,7 @@ class EventSplitter:
             self._line.append(rest)
 
     def close(self) -> ServerEvent | None:
-        """Return the last event, where the stream ended without the blank line behind it."""
+        """Return the last event if the stream ended without a blank line after it."""
         return next(self.feed(b"\n\n"), None)
 
     def _take(self, line: str) -> ServerEvent | None:

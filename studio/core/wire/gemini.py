@@ -1,8 +1,8 @@
-"""Gemini's own API (`models/…:streamGenerateContent`), which says what its compatible path drops.
+"""Bodies and replies of Gemini's own API (`models/…:streamGenerateContent`).
 
-Through `/v1beta/openai` these are lost (docs/connections.md): summaries of the thinking and its
-budget, signatures of texts, safety settings and why an answer was held back, top-k, cached content,
-files by their address, audio and video, and the modalities in the figures.
+The compatible API at `/v1beta/openai` loses (docs/connections.md): summaries of the thinking and
+its budget, signatures of texts, safety settings and why an answer was blocked, top-k, cached
+content, files by address, audio and video, and the modalities in the usage.
 """
 
 import json
@@ -41,18 +41,18 @@ OPTIONS = {
 BESIDE = frozenset(
     ("safetySettings", "cachedContent", "toolConfig", "labels", "serviceTier", "tools")
 )
-"""Keys of the body; every other option is one of `generationConfig`."""
+"""Keys of the body itself; other options belong to `generationConfig`."""
 
 _TAKEN = ("model", "contents", "systemInstruction", "tools")
 _SYSTEM = ("system", "developer")
 _OWN_ID = "gemini-"
-"""Ids that this reader made, where the API gave none; they are not sent back."""
+"""Prefix of ids that this reader made because the API gave none; they are not sent back."""
 
 _MOST_CHOICES = 128
 
 
 def gemini_body(messages: Sequence[Message], draft: RequestDraft) -> JsonDict:
-    """Build the body of a generateContent request; the address contains the model."""
+    """Return the body of a generateContent request; the address contains the model."""
     body: JsonDict = {}
     system = [message for message in messages if message.role in _SYSTEM]
     if system:
@@ -92,7 +92,7 @@ def gemini_body(messages: Sequence[Message], draft: RequestDraft) -> JsonDict:
 
 
 def _contents(messages: Sequence[Message], draft: RequestDraft) -> list[Json]:
-    """Build the conversation; the results of one turn are one content."""
+    """Return the conversation; the results of one turn are one content."""
     made: list[Json] = []
     results: list[Json] = []
     for index, message in enumerate(messages):
@@ -172,7 +172,7 @@ def _media(part: MediaPart, draft: RequestDraft) -> JsonDict:
 
 
 class GeminiChunks:
-    """Reads the chunks of a streamed answer; a whole answer is one such chunk."""
+    """A reader for the chunks of a streamed reply; a whole reply is one such chunk."""
 
     def __init__(self) -> None:
         self._calls = 0
@@ -180,7 +180,7 @@ class GeminiChunks:
 
     @property
     def has_ended(self) -> bool:
-        """Return whether the server has sent a finish reason."""
+        """Whether the server has sent a finish reason."""
         return self._word is not None
 
     def read(self, chunk: JsonObject) -> tuple[reply.ReplyDelta, ...]:
@@ -237,7 +237,7 @@ class GeminiChunks:
         return made
 
     def end(self) -> tuple[reply.ReplyDelta, ...]:
-        """Return why the answer ended."""
+        """Return the deltas with the finish reason."""
         word = self._word or ""
         reason: reply.FinishReason = reply.finish_reason(word)
         notices = unlisted(word, reason)
@@ -247,7 +247,7 @@ class GeminiChunks:
 
 
 def _usage(value: Json) -> reply.UsageDelta | None:
-    """Return the figures by their common names; thoughts count as paid output."""
+    """Return usage under the common names; thoughts count as paid output."""
     if not isinstance(value, Mapping):
         return None
 

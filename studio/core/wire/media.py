@@ -31,28 +31,28 @@ _SIGNATURES = (
 
 @dataclass(frozen=True, slots=True)
 class MediaData:
-    """A file's content, ready to be sent."""
+    """A file's content, ready to send."""
 
     media_type: str
-    """MIME type, `application/octet-stream` where it is not known."""
+    """MIME type; `application/octet-stream` if it is not known."""
 
     data: str
-    """Base64, or a remark in its place where the source only describes."""
+    """Base64, or a placeholder text if the source only describes files."""
 
     name: str
     """File name without folders."""
 
     left_out: int = 0
-    """Characters by which the content is longer than the remark in its place."""
+    """Number of characters that the placeholder text is shorter than the content."""
 
     @property
     def uri(self) -> str:
-        """As a data URI."""
+        """The content as a data URI."""
         return f"data:{self.media_type};base64,{self.data}"
 
     @property
     def text(self) -> str:
-        """As text, of a file that holds text; a remark in its place stays as it is."""
+        """The content of a text file as text; a placeholder text stays as it is."""
         try:
             return base64.b64decode(self.data, validate=True).decode("utf-8-sig", "replace")
         except ValueError:  # no base64
@@ -71,16 +71,16 @@ class MediaFault:
 
 
 class MediaSource(Protocol):
-    """Gives the content of a local file."""
+    """A source of local files' content."""
 
     def read(self, source: str) -> MediaData | MediaFault:
-        """Read the file at a path as the author wrote it."""
+        """Read the file at a path as written by the author."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class MediaReader:
-    """Files of the prompt's own folder and of granted roots, links resolved first."""
+    """Reads files of the prompt's own folder and of granted folders, after resolving links."""
 
     folder: Path | None
     """The prompt's folder; None for a prompt that was never saved."""
@@ -92,10 +92,10 @@ class MediaReader:
     """Largest file in bytes."""
 
     describe_only: bool = False
-    """Put a remark with the size in place of the content: for showing a request."""
+    """Whether to return a placeholder text with the size instead of the content, for display."""
 
     def read(self, source: str) -> MediaData | MediaFault:
-        """Read the file at a path as the author wrote it, relative to the folder."""
+        """Read the file at a path as written by the author, relative to the folder."""
         if self.folder is None:
             return MediaFault(
                 MEDIA_MISSING,
@@ -121,7 +121,7 @@ class MediaReader:
         return MediaData(media_type, base64.b64encode(content).decode("ascii"), path.name)
 
     def _bytes(self, path: Path, source: str) -> tuple[bytes | MediaFault, int]:
-        """Return the content (its start, for a file that is only described), and its full size."""
+        """Return the content (for a described file, its start), and the full size."""
         with open_regular(path) as file:
             known = os.fstat(file.fileno())
             content = file.read(_START if self.describe_only else self.limit + 1)
@@ -133,7 +133,7 @@ class MediaReader:
 
 
 def is_web(source: str) -> bool:
-    """Return whether a source is an address that the provider fetches itself."""
+    """Return whether a source is an address that the provider downloads itself."""
     return source.startswith(("http://", "https://", "gs://"))
 
 
@@ -163,12 +163,12 @@ def media_type_of(name: str, content: bytes) -> str:
 
 
 def type_by_name(source: str) -> str:
-    """Return the MIME type that the suffix of a path says; empty where it says none."""
+    """Return the MIME type for the suffix of a path; empty for an unknown suffix."""
     guessed = mimetypes.guess_type(source)[0] or ""
     return {"audio/x-wav": "audio/wav"}.get(guessed, guessed)
 
 
-# Kinds of files that a message can carry, by how their names end.
+# Kinds of files that a message can contain, by suffix.
 
 _PICTURES = ".png .jpg .jpeg .gif .webp .bmp .svg .ico .avif .tif .tiff .heic .heif"
 _SOUNDS = ".mp3 .wav .ogg .oga .flac .m4a .aac .opus .wma"
@@ -181,4 +181,4 @@ SUFFIXES_OF: Mapping[str, tuple[str, ...]] = {
     "video": tuple(_FILMS.split()),
     "file": tuple(_DOCUMENTS.split()),
 }
-"""Word of a part (docs/format.md) to the endings of its files, in small letters."""
+"""Suffixes, in lower case, by the word of a part (docs/format.md)."""

@@ -1,8 +1,8 @@
-"""Contents of a message that each API accepts besides text: one table, from the references.
+"""Rules for messages of each API: one table, from the providers' references.
 
-OpenAI's and Anthropic's references of their APIs say which keys, names, ids and media a message may
-have; their servers refuse the whole request for one that they do not know. What has no place is not
-sent, and said.
+The API references of OpenAI and Anthropic define which keys, names, ids and media a message may
+have; their servers reject the whole request for an unknown one. Anything else is not sent, and
+reported.
 """
 
 import re
@@ -26,7 +26,7 @@ NAME_CHANGED = "name-changed"
 CALL_ID = "call-id-refused"
 
 _WRITTEN_ELSEWHERE = frozenset({"role", "content", "type", "tool_calls", "tool_call_id"})
-"""Attributes that are no keys of their own: the section and its parts say them."""
+"""Attributes that are sent as the section and its parts, not as keys."""
 
 _PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
@@ -36,31 +36,31 @@ class MessageRules:
     """The rules of one API."""
 
     who: str
-    """The provider or its API, as the subject of a sentence."""
+    """Provider or API, as the subject of a sentence."""
 
     attributes: Mapping[Role, frozenset[str]]
-    """Keys that a message of a role may have beside role, content and calls."""
+    """Keys that a message may have besides role, content and calls, by role."""
 
     refused_in_name: re.Pattern[str]
-    """Characters that no `name` may hold."""
+    """Matches characters that are not allowed in a `name`."""
 
     name_length: int
-    """Most characters of a `name`."""
+    """Maximum length of a `name`, in characters."""
 
     call_id: re.Pattern[str]
     """Pattern of a call's id."""
 
     call_id_words: str
-    """The same in words."""
+    """The pattern in words."""
 
     addresses: frozenset[str]
-    """Kinds of media that it fetches from an address."""
+    """Kinds of media that the API downloads from an address."""
 
     data: Mapping[str, tuple[str, ...]]
-    """Kinds of media that it takes as data, each with its MIME types (`text/*`); none: any."""
+    """Kinds of media accepted as data, with their MIME types (`text/*`); empty for any."""
 
     others: frozenset[str] = frozenset()
-    """Kinds that it refuses, and that other servers of the same form take: they are sent."""
+    """Kinds that the API rejects but other servers of the same form accept: they are sent."""
 
 
 CHAT = MessageRules(
@@ -69,7 +69,7 @@ CHAT = MessageRules(
         **dict.fromkeys(("system", "developer", "user", "tool"), frozenset({"name"})),
         "assistant": frozenset({"name", "refusal", "audio"}),
     },
-    # The server's own words for it: string does not match pattern '^[^\s<|\\/>]+$'.
+    # From the server's own message: string does not match pattern '^[^\s<|\\/>]+$'.
     refused_in_name=re.compile(r"[\s<|\\/>]+"),
     name_length=64,
     call_id=re.compile(r".{1,40}", re.DOTALL),
@@ -109,7 +109,7 @@ OLLAMA = MessageRules(
     attributes={},
     refused_in_name=CHAT.refused_in_name,
     name_length=64,
-    call_id=re.compile(r".*", re.DOTALL),  # none is sent
+    call_id=re.compile(r".*", re.DOTALL),  # no id is sent
     call_id_words="anything",
     addresses=frozenset(),
     data={"image": _PICTURES},
@@ -128,7 +128,7 @@ GEMINI = MessageRules(
 
 
 def sent_attributes(message: Message, draft: RequestDraft, rules: MessageRules) -> JsonDict:
-    """Return the attributes of a message that the provider accepts; the others are reported."""
+    """Return the attributes of a message that the provider accepts; report the others."""
     taken = rules.attributes.get(message.role, frozenset())
     made: JsonDict = {}
     for key, value in message.attributes.items():
@@ -151,7 +151,7 @@ def sent_attributes(message: Message, draft: RequestDraft, rules: MessageRules) 
 
 
 def sendable_name(name: str, rules: MessageRules) -> str:
-    """Return a name with what the provider refuses replaced; empty where nothing of it is left."""
+    """Return a name with rejected characters replaced; empty if nothing of it is left."""
     return rules.refused_in_name.sub("_", name).strip("_")[: rules.name_length]
 
 
@@ -173,7 +173,7 @@ def _sent_name(value: Json, message: Message, draft: RequestDraft, rules: Messag
 
 
 def report_calls(messages: Sequence[Message], draft: RequestDraft, rules: MessageRules) -> None:
-    """Report ids of calls that the provider refuses, each once."""
+    """Report ids of calls that the provider rejects, each once."""
     seen: set[str] = set()
     for message in messages:
         ids = [call.id for call in tool_calls(message)]
@@ -190,7 +190,7 @@ def report_calls(messages: Sequence[Message], draft: RequestDraft, rules: Messag
 
 
 def report_media(messages: Sequence[Message], draft: RequestDraft, rules: MessageRules) -> None:
-    """Report media that are sent as they are, and that the provider refuses all the same."""
+    """Report media that are sent but that the provider rejects."""
     for message in messages:
         for part in message.parts:
             if not isinstance(part, MediaPart):
@@ -219,7 +219,7 @@ _ANY_TYPE = "application/octet-stream"
 
 
 def _media_refusal(part: MediaPart, message: Message, rules: MessageRules, media_type: str) -> str:
-    """Return why a part is refused; empty if it is sent, or was reported as left out before."""
+    """Return why a part is rejected; empty if it is accepted, or was reported before."""
     if part.kind in rules.others:
         return f"{part.kind} is refused; only other servers that speak this form may take it."
     if part.kind not in rules.data:

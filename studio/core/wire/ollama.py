@@ -1,8 +1,8 @@
-"""Ollama's own chat API (`/api/chat`), which takes what its OpenAI-compatible path drops.
+"""Bodies and replies of Ollama's own chat API (`/api/chat`).
 
-Through `/v1/chat/completions` these are lost (docs/connections.md): the size of the context
-(`num_ctx`; without it a long prompt is cut at its start, and nothing says so), `keep_alive`,
-`think`, and every sampling option but OpenAI's own.
+The compatible API at `/v1/chat/completions` loses (docs/connections.md): the size of the context
+(`num_ctx`; without it the start of a long prompt is silently cut), `keep_alive`, `think`, and every
+sampling option except OpenAI's own.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ OPTIONS = {
 _BESIDE = frozenset(
     ("think", "keep_alive", "format", "logprobs", "tools", "top_logprobs", "truncate", "shift")
 )
-"""Keys of the body; every other option is one of the model's (`options`)."""
+"""Keys of the body itself; other options belong to the model's `options`."""
 
 _TAKEN = ("model", "messages", "tools")
 _EFFORTS: JsonObject = {"none": False, "minimal": "low"}
@@ -112,7 +112,7 @@ def _message(message: Message, before: Sequence[Message], draft: RequestDraft) -
 
 
 def called_name(call_id: str, before: Sequence[Message]) -> str:
-    """Return the tool of a result's call; APIs without call ids want its name."""
+    """Return the tool of a result's call; APIs without call ids need its name."""
     for message in reversed(before):
         for call in tool_calls(message):
             if call.id == call_id:
@@ -121,7 +121,7 @@ def called_name(call_id: str, before: Sequence[Message]) -> str:
 
 
 def arguments_object(text: str) -> JsonDict:
-    """Return the arguments as an object; other text stays whole under a name that says so."""
+    """Return the arguments as an object; invalid JSON is kept whole under a descriptive key."""
     try:
         value = parse_json(text or "{}")
     except ValueError:
@@ -139,7 +139,7 @@ def _image(part: MediaPart, draft: RequestDraft) -> Json:
 
 
 class OllamaChunks:
-    """Reads the lines of a streamed chat reply; a whole reply is one such line."""
+    """A reader for the lines of a streamed chat reply; a whole reply is one such line."""
 
     def __init__(self) -> None:
         self._calls = CallSlots()
@@ -149,7 +149,7 @@ class OllamaChunks:
 
     @property
     def has_ended(self) -> bool:
-        """Return whether the server has sent `done`."""
+        """Whether the server has sent `done`."""
         return self._word is not None
 
     def read(self, chunk: JsonObject) -> tuple[reply.ReplyDelta, ...]:
@@ -186,7 +186,7 @@ class OllamaChunks:
                 name, given = str(function.get("name", "")), call.get("id")
                 self._count += 1
                 made.append(
-                    # Each is whole, and stands in a place of its own whatever index it has.
+                    # Each call is complete and has its own place, whatever its index.
                     self._calls.delta(
                         f"call {self._count}",
                         str(given) if given else None,
@@ -197,7 +197,7 @@ class OllamaChunks:
         return made
 
     def end(self) -> tuple[reply.ReplyDelta, ...]:
-        """Return why the answer ended; with calls, its thinking goes back with them."""
+        """Return the deltas with the finish reason; thinking is sent back with calls."""
         word = self._word or ""
         reason = reply.finish_reason(word)
         notices = unlisted(word, reason)

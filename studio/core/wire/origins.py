@@ -1,8 +1,8 @@
 """Origins of the values of a request, kept beside the unchanged body.
 
-A builder notes an origin for a key of a dict or list that it makes. Nothing is looked up by text
-afterwards: two equal values have each their own origin. A value without a note of its own has that
-of what holds it.
+A builder records an origin for a key of a dict or list that it creates. Origins are never searched
+by text: two equal values have separate origins. A value without an origin has that of its
+container.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,22 +27,22 @@ class ValueOrigin:
     """The origin of a value."""
 
     span: Span | None = None
-    """Source range of the value, if it is one place."""
+    """Source span of the value, if it is a single one."""
 
     pieces: tuple[Segment, ...] = ()
-    """Of a text: the pieces whose texts joined are it."""
+    """For a text: the segments that it is joined from."""
 
     keys: tuple[str, ...] = ()
-    """Keys of a front matter value; items of lists are named."""
+    """Keys of a front matter value; items of lists are included."""
 
     is_deep: bool = False
     """Whether the parts of the value are under `keys` too, by their own keys."""
 
     attribute: str = ""
-    """Of an attribute of a role marker, which `span` is then: its name."""
+    """Name of the attribute of a role marker, whose span is `span`; empty for others."""
 
     input: str = ""
-    """The input that the whole value came from."""
+    """Input that the whole value comes from; empty for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +50,10 @@ class FoundOrigin:
     """The nearest origin of a value."""
 
     origin: ValueOrigin
-    """Its own, or that of what holds it."""
+    """Origin of the value or of its container."""
 
     further: KeyPath = ()
-    """Path from there to the value; empty if the origin is its own."""
+    """Path from the container to the value; empty if the origin is the value's own."""
 
 
 @dataclass(slots=True)
@@ -67,16 +67,16 @@ class OriginNotes:
     def note(
         self, holder: JsonObject | Sequence[Json], key: str | int, origin: ValueOrigin
     ) -> None:
-        """Say where the value of a key of this very dict or list comes from."""
-        self._holders.append(holder)  # while it lives, no other object has its id
+        """Record the origin of a key of this dict or list object."""
+        self._holders.append(holder)  # as long as it lives, no other object has its id
         self._notes[id(holder), key] = origin
 
     def note_top(self, key: str, origin: ValueOrigin) -> None:
-        """Say where a value at the top of the body comes from."""
+        """Record the origin of a value at the top of the body."""
         self._top[key] = origin
 
     def note_message(self, made: JsonDict, message: Message) -> None:
-        """Say where a message's role and attributes come from, under the names they have in it."""
+        """Record the origins of a message's role and attributes under their names in it."""
         marker = message.origin.marker or message.origin.span
         by = message.origin.input
         self.note(made, "role", ValueOrigin(marker, input=by))
@@ -85,7 +85,7 @@ class OriginNotes:
                 self.note(made, name, ValueOrigin(marker, attribute=name, input=by))
 
     def note_result(self, made: JsonDict, message: Message, id_key: str, key: str) -> None:
-        """Record the source of a tool's result, and the call that it answers."""
+        """Record the origins of a tool's result and of the id of its call."""
         own = message.origin
         marker = own.marker or own.span
         for each in made:
@@ -94,7 +94,7 @@ class OriginNotes:
         self.note(made, key, text_origin(message))
 
     def note_tool(self, made: JsonDict, tool: ToolSpec, schema_key: str) -> None:
-        """Say where a tool's name, description and schema come from."""
+        """Record the origins of a tool's name, description and schema."""
         if tool.source != "document":
             return
         for name, key in (("name", "name"), ("description", "description")):
@@ -105,7 +105,7 @@ class OriginNotes:
         self.note(made, "strict", ValueOrigin(tool.span, keys=("tools", tool.name, "strict")))
 
     def find(self, body: JsonObject, place: KeyPath) -> FoundOrigin | None:
-        """Find the nearest origin of a value; `None` if no part of its path was written."""
+        """Return the nearest origin of a value; None if no part of its path has one."""
         holder: Json = body
         found: FoundOrigin | None = None
         for depth, key in enumerate(place):
@@ -156,7 +156,7 @@ def part_origin(part: Part, message: Message) -> ValueOrigin:
 
 
 def part_pieces(part: TextPart | ToolResultPart, message: Message) -> tuple[Segment, ...]:
-    """Return a part's pieces; a single one if no template made it."""
+    """Return a part's segments; a single one if no template made it."""
     if part.segments:
         return part.segments
     own = message.origin

@@ -1,4 +1,4 @@
-"""The parts of a request to a provider, and the one function that builds it."""
+"""The body of a request to a provider, and the function that builds it."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ from studio.core.wire.media import MediaSource
 from studio.core.wire.origins import FoundOrigin, OriginNotes, text_origin
 from studio.core.wire.responses import responses_body
 
-# The providers' references of their APIs: `tools[].function.name`, `tools[].name`.
+# From the providers' API references: `tools[].function.name`, `tools[].name`.
 _OPENAI = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _GEMINI = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}")
 _ANTHROPIC = re.compile(r"[A-Za-z0-9_-]{1,128}")
@@ -34,7 +34,7 @@ _ANTHROPIC = re.compile(r"[A-Za-z0-9_-]{1,128}")
 def name_refusal(
     name: str, provider: Literal["openai-chat", "openai-responses", "anthropic", "ollama", "gemini"]
 ) -> str:
-    """Return why a provider refuses a tool of that name, one sentence; empty where it takes it."""
+    """Return why a provider rejects the name of a tool, one sentence; empty if it accepts it."""
     match provider:
         case "openai-chat" | "openai-responses":
             who, rule, most = "OpenAI", _OPENAI, 64
@@ -43,7 +43,7 @@ def name_refusal(
         case "gemini":
             who, rule, most = "Gemini", _GEMINI, 64
         case "ollama":
-            return ""  # whatever the model's template can write
+            return ""  # anything that the model's template can write
         case _:
             assert_never(provider)
     if rule.fullmatch(name):
@@ -54,7 +54,7 @@ def name_refusal(
 
 
 def embedding_body(messages: Sequence[Message], draft: RequestDraft) -> JsonDict:
-    """Return the body of an embedding request: one text alone, several as a list."""
+    """Return the body of an embedding request: a single text, or a list of several."""
     texts: list[Json] = [message.text for message in messages]
     for index, message in enumerate(messages):
         draft.origins.note(texts, index, text_origin(message))
@@ -68,7 +68,7 @@ def embedding_body(messages: Sequence[Message], draft: RequestDraft) -> JsonDict
 
 
 def image_body(messages: Sequence[Message], draft: RequestDraft) -> JsonDict:
-    """Return the body of an image request: the last message of the user is drawn."""
+    """Return the body of an image request, whose prompt is the user's last message."""
     own = [message for message in messages if message.role == "user"][-1:] or messages
     prompt = "\n\n".join(message.text for message in own)
     draft.origins.note_top("prompt", text_origin(*own, between="\n\n"))
@@ -76,7 +76,7 @@ def image_body(messages: Sequence[Message], draft: RequestDraft) -> JsonDict:
 
 
 def _further(draft: RequestDraft, taken: Sequence[str]) -> JsonDict:
-    """Return the author's own further options only; sampling options mean nothing here."""
+    """Return only the author's further options; sampling options do not apply here."""
     further = draft.model.options.get("additionalProperties")
     if not isinstance(further, Mapping):
         return {}
@@ -84,7 +84,7 @@ def _further(draft: RequestDraft, taken: Sequence[str]) -> JsonDict:
 
 
 def history_problems(messages: Sequence[Message]) -> tuple[Problem, ...]:
-    """Return the problems of a conversation that a provider would refuse."""
+    """Return the problems of a conversation that a provider would reject."""
     found: list[Problem] = []
     open_: dict[str, Message] = {}
     for message in messages:
@@ -112,24 +112,24 @@ def _problem(code: str, text: str, message: Message) -> Problem:
 
 
 Provider: TypeAlias = Literal["openai-chat", "openai-responses", "anthropic", "ollama", "gemini"]
-"""The form of a request; many servers speak `openai-chat`."""
+"""Form of a request; many servers use `openai-chat`."""
 
 
 @dataclass(frozen=True, slots=True)
 class WireRequest:
-    """A request's body with what had to be changed or left out on the way."""
+    """A request's body with problems and origins."""
 
     body: JsonObject
-    """JSON body; it contains no key."""
+    """JSON body, without a key."""
 
     problems: tuple[Problem, ...] = ()
-    """Problems: what the provider does not accept, unreadable media, calls without results."""
+    """Problems: unsupported parts, unreadable media, calls without results."""
 
     origins: OriginNotes = field(default_factory=OriginNotes, compare=False, repr=False)
     """Origins of the body's values."""
 
     def origin(self, place: KeyPath) -> FoundOrigin | None:
-        """Return the origin of the value at a place of the body."""
+        """Return the origin of the value at a path of the body."""
         return self.origins.find(self.body, place)
 
 
@@ -140,17 +140,17 @@ _ADDRESSES: Sequence[tuple[re.Pattern[str], Provider, str]] = (
     (re.compile(r"/api/chat$"), "ollama", "messages"),
     (re.compile(r":(?:stream)?[gG]enerateContent$"), "gemini", "contents"),
 )
-"""Ends of the addresses at which models answer, with the key of the messages in the body."""
+"""Suffixes of the addresses of model APIs, with the key of the messages in the body."""
 
 
 def asked_at(target: str) -> tuple[Provider, str] | None:
-    """Return the form of a request to an address, and the key of its messages; None for others."""
+    """Return the form of a request to an address, and the key of its messages; else None."""
     path = target.partition("?")[0]
     return next((row[1:] for row in _ADDRESSES if row[0].search(path)), None)
 
 
 def provider_of(model: ModelDeclaration) -> Provider:
-    """Return the form of request that a document's `model:` block asks for."""
+    """Return the form of request for a document's `model:` block."""
     if model.provider.lower() == "anthropic":
         return "anthropic"
     if model.api_type == "responses":
@@ -171,27 +171,27 @@ def to_request(
     media: MediaSource | None = None,
     keeps_nothing: bool = False,
 ) -> WireRequest:
-    """Make the body of a request (Prompty spec §7; `model.api_type` may ask for a vector or image).
+    """Build the body of a request (Prompty spec §7; also for embeddings and images).
 
     Args:
-        messages: The conversation; it is sent as it is, and what is not legal in it is reported.
-        tools: What the model may call; services that a document only names are left out.
+        messages: The conversation; it is sent unchanged, and invalid parts are reported.
+        tools: The model's tools, without services that a document only names.
         model: Model id and options, references resolved.
         provider: The form of the body.
-        outputs: Declared outputs: the answer is asked for as JSON of that shape.
-        response_schema: The same as a JSON schema (`declarations.output_schema`), for who has it.
+        outputs: Declared outputs, as which the answer is requested in JSON.
+        response_schema: The outputs as a JSON schema (`declarations.output_schema`), if known.
         stop: Further stop sequences.
-        stream: Ask for the answer piece by piece.
+        stream: Whether to request a streamed reply.
         media: Reads local files. Without it paths stay as the author wrote them.
-        keeps_nothing: Ask the provider to keep no state, and to give its reasoning along instead;
-            an author who names `store` decides that.
+        keeps_nothing: Whether to request that the provider stores nothing and returns its reasoning
+            instead; an author's `store` takes precedence.
     """
     schema = response_schema if response_schema is not None else output_schema(outputs)
     draft = RequestDraft(model, tuple(tools), schema, tuple(stop), stream, media, keeps_nothing)
     draft.note_model()
     if not model.id:
         message = "Neither the prompt nor a connection names a model; a run takes its connection's."
-        # Most prompts leave the model to the connection: worth knowing, and no fault.
+        # Most prompts leave the model to the connection, which is no error.
         draft.report("no-model", message, model.span, Severity.HINT)
     if model.api_type == "embedding":
         body = embedding_body(messages, draft)
@@ -206,7 +206,7 @@ def to_request(
             body, rules = responses_body(messages, draft), message_rules.RESPONSES
         case "anthropic":
             body, rules = anthropic_body(messages, draft), message_rules.ANTHROPIC
-        # These two read replies as well, which takes longer to import than a check of a file.
+        # These two also read replies, which takes longer to import than checking a file.
         case "ollama":
             from studio.core.wire.ollama import ollama_body
 
@@ -229,7 +229,7 @@ def to_request(
 
 
 def _report_nothing_asked(messages: Sequence[Message], draft: RequestDraft) -> None:
-    """Say that the request asks for nothing."""
+    """Report that the request has no content."""
     message, place = "There is no message for the model; write one below user:.", None
     if messages:
         message = (
@@ -254,10 +254,10 @@ _OF_THE_MESSAGES = frozenset(
 
 
 def message_problems(request: WireRequest) -> tuple[Problem, ...]:
-    """Return the problems of the messages themselves, which a check of the prompt reports, too."""
+    """Return the problems of the messages themselves, which a check of the prompt also reports."""
     return tuple(item for item in request.problems if item.code in _OF_THE_MESSAGES)
 
 
 def holds_message(body: JsonObject) -> bool:
-    """Return whether a body asks anything: it has messages or an input."""
+    """Return whether a body has messages or an input."""
     return any(body.get(key) for key in ("messages", "input", "prompt", "contents"))

@@ -1,4 +1,4 @@
-"""OpenAI responses (Prompty spec §7.4, as its vectors have it)."""
+"""Bodies of OpenAI's responses API (Prompty spec §7.4 and its test vectors)."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import assert_never
@@ -39,7 +39,7 @@ _SYSTEM = ("system", "developer")
 
 
 def responses_body(messages: Sequence[Message], draft: RequestDraft) -> JsonDict:
-    """Return the body of a responses request; system messages are its instructions."""
+    """Return the body of a responses request; system messages become its instructions."""
     body: JsonDict = {"model": draft.model.id}
     system = [message for message in messages if message.role in _SYSTEM]
     if system:
@@ -81,7 +81,7 @@ def responses_body(messages: Sequence[Message], draft: RequestDraft) -> JsonDict
 
 
 def _add_options(body: JsonDict, draft: RequestDraft) -> JsonDict:
-    """Add the options; returns the author's own `text`, beside which the outputs are put."""
+    """Add the options; return the author's own `text`, to which the outputs are added."""
     effort = draft.model.options.get("reasoningEffort")
     options = draft.options({**OPTIONS, "reasoningEffort": "effort"}, _TAKEN)
     options.pop("effort", None)
@@ -151,7 +151,7 @@ def _mapping(value: Json) -> JsonDict:
 
 
 def _arranged(items: list[Json], carried: Sequence[JsonObject]) -> list[Json]:
-    """Return the items of a reply with its reasoning, in the order in which all of them came."""
+    """Return the items of a reply with its reasoning, in the order received."""
     left = [*items]
     made: list[Json] = []
     for each in carried:
@@ -170,7 +170,7 @@ def _arranged(items: list[Json], carried: Sequence[JsonObject]) -> list[Json]:
 
 
 def _is_at(item: Json, place: JsonObject) -> bool:
-    """Return whether an item is the one whose place is kept."""
+    """Return whether an item is the one whose place was recorded."""
     if not isinstance(item, Mapping):
         return False
     if place.get("type") == "message":

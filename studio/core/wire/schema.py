@@ -45,15 +45,15 @@ def sent_parameters(tool: ToolSpec) -> JsonObject:
 def strict_schema(schema: JsonObject) -> JsonDict:
     """Return the schema for OpenAI's strict mode (Prompty spec §7.1.4, §7.1.6).
 
-    Every property is required and what was optional may be null instead, at every depth; no object
-    takes further properties. What strict mode has no word for is told in the description.
+    At every depth, all properties are required, optional ones may be null, and no object allows
+    further properties. Unsupported keywords are described in the description.
     """
     definitions = {**_named(schema, "definitions"), **_named(schema, "$defs")}
     return _closed(_in_strict_words(schema, definitions), "strict")
 
 
 def _in_strict_words(schema: JsonObject, definitions: JsonObject) -> JsonDict:
-    """Return a schema with the keywords of strict mode only, at every depth."""
+    """Return a schema with only the keywords of strict mode, at every depth."""
     schema = _merged(schema, definitions)
     made = {key: value for key, value in schema.items() if key in _STRICT_WORDS}
     branches = schema.get("oneOf")
@@ -80,13 +80,13 @@ def _strict_part(schema: Json, definitions: JsonObject) -> Json:
     if not isinstance(schema, Mapping):
         return {} if schema is True else schema
     reference = schema.get("$ref")
-    if isinstance(reference, str):  # nothing may stand beside it
+    if isinstance(reference, str):  # no other keyword is allowed beside it
         return {"$ref": reference.replace("#/definitions/", "#/$defs/")}
     return _in_strict_words(schema, definitions)
 
 
 def _untold(schema: JsonObject, made: JsonDict) -> Iterator[str]:
-    """Yield what a schema says and strict mode cannot, as words for the description."""
+    """Yield the unsupported keywords of a schema as words for its description."""
     if made.get("format") not in (None, *_STRICT_FORMATS):
         yield f"format: {made.pop('format')}"
     for key, value in schema.items():
@@ -95,7 +95,7 @@ def _untold(schema: JsonObject, made: JsonDict) -> Iterator[str]:
 
 
 def _merged(schema: JsonObject, definitions: JsonObject, steps: int = 0) -> JsonObject:
-    """Return a schema whose `allOf` is put together: strict mode has no such keyword."""
+    """Return a schema with its `allOf` merged, which strict mode does not support."""
     parts = schema.get("allOf")
     if not isinstance(parts, list | tuple) or steps > _MOST_MERGES:
         return schema
@@ -124,14 +124,14 @@ def _texts(value: Json) -> tuple[Json, ...]:
 
 
 def closed_schema(schema: JsonObject) -> JsonDict:
-    """Return the schema with no object taking further properties, as Anthropic wants it."""
+    """Return the schema with no object allowing further properties, as Anthropic requires."""
     return _closed(schema, "closed")
 
 
 def answer_schema(schema: JsonObject) -> JsonDict:
-    """Return the schema that an answer is checked with, whichever form its provider got.
+    """Return the schema for checking an answer, whichever form its provider got.
 
-    What is optional may be missing, as in the closed form, or null, as in the strict one.
+    Optional properties may be missing, as in the closed form, or null, as in the strict one.
     """
     return _closed(schema, "answer")
 

@@ -1,4 +1,4 @@
-"""Responses that came whole: as a reply, or as the pieces in which they would have streamed."""
+"""Read unstreamed responses: as a reply, or as the deltas of a stream."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,17 +27,17 @@ _NEEDED: Mapping[Provider, str] = {
 
 
 class BadReplyError(ValueError):
-    """A response that holds no answer; the text is meant for the user."""
+    """Raised when a response contains no answer; the text is for the user."""
 
 
 def deltas_of_response(provider: Provider, response: JsonObject) -> tuple[ReplyDelta, ...]:
-    """Return the pieces of a whole response; the last is `Finished`.
+    """Return the deltas of a whole response; the last is `Finished`.
 
-    The readers of streams take them, so that a reply of a batch holds what the streamed one does:
-    the calls, the figures, and what the provider wants back with the next request.
+    The same readers as for streams are used, so that a reply of a batch has the same content:
+    calls, usage, and data to send back.
 
     Raises:
-        BadReplyError: it holds an error, or no answer.
+        BadReplyError: it contains an error, or no answer.
     """
     error = chunk_error(response)
     if error is not None:
@@ -84,10 +84,10 @@ def _of_anthropic(message: JsonObject) -> Iterator[JsonObject]:
 
 
 def read_response(response: JsonObject) -> Reply:
-    """Read the reply in a whole response of chat completions, responses or Anthropic messages.
+    """Read a whole response of chat completions, responses or Anthropic messages as a reply.
 
     Raises:
-        BadReplyError: it holds an error, or is none of these.
+        BadReplyError: it contains an error, or is none of these.
     """
     error = chunk_error(response)
     if error is not None:
@@ -115,7 +115,7 @@ def _read_chat(response: JsonObject) -> Reply:
 
 
 def _read_pieces(response: JsonObject, reader: ChunkReader) -> Reply:
-    """Read a whole response of an API whose pieces look the same."""
+    """Read a whole response of an API whose chunks have the same form."""
     reply = Reply()
     for delta in (*reader.read(response), *reader.end()):
         reply = accumulate(reply, delta)

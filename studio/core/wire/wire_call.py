@@ -1,7 +1,7 @@
-"""One model call as it went over the wire: the bytes sent and the bytes that came back.
+"""A wire call: the bytes that one model call sent and received.
 
-A recorder takes them where the HTTP client sends and receives, so what is kept is what was sent,
-not a body built again. Known secrets are replaced before anything is kept.
+A recorder takes them from the HTTP client, so the stored body is the one that was sent, not built
+again. Known secrets are replaced before storing.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,16 +15,16 @@ from studio.core.masking.redact import DOTS, names_secret, names_secret_variable
 from studio.core.text.values import object_of, parse_json
 
 MOST_RAW = 8 * 1024**2
-"""Bytes of a reply that are kept."""
+"""Maximum number of stored bytes of a response."""
 
 _ALWAYS_KEPT = 256 * 1024
-"""Bytes up to which an answer that still comes is kept each time."""
+"""Size up to which an incomplete response is stored after each piece, in bytes."""
 
 _REQUEST_IDS = ("x-request-id", "request-id", "apim-request-id", "x-goog-request-id", "cf-ray")
-"""Headers in which servers name a request, the most specific first."""
+"""Headers with the server's id of a request, most specific first."""
 
 _FIRST_EVENTS = 20
-"""Events of a reply in which its model and id are looked for."""
+"""Number of events at the start of a response that are searched for its model and id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,51 +35,51 @@ class WireCall:
     """Path and query of the request."""
 
     headers: tuple[tuple[str, str], ...]
-    """Headers of the request, in their order."""
+    """Headers of the request, in order."""
 
     body: str
-    """Body of the request; a numbered mark, `${secret:1}`, replaces each secret."""
+    """Body of the request; each secret is replaced by a numbered mark, `${secret:1}`."""
 
     mark: str = "secret"
-    """Word of the marks; another one where the body contains `${secret:` itself."""
+    """Word of the marks; a different one if the body itself contains `${secret:`."""
 
     secrets: tuple[str, ...] = ()
     """References of the marks (`${env:NAME}`, `${key:NAME|base64}`); mark N is item N - 1."""
 
     model: str = ""
-    """Model that the answer names."""
+    """Model named in the response."""
 
     id: str = ""
-    """Identifier of the answer, as its body names it."""
+    """Id in the body of the response."""
 
     request_id: str = ""
-    """Identifier of the request, as the answer's headers name it."""
+    """Id of the request in the headers of the response."""
 
     status: int = 0
-    """Status of the answer; 0 where none came, and in histories of up to 0.1."""
+    """HTTP status; 0 if there was no response, and in histories up to 0.1."""
 
     kind: str = ""
-    """Media type of the answer."""
+    """Media type of the response."""
 
     raw: str = ""
-    """Body of the answer as it came, decoded; bytes that are no UTF-8 as lone surrogates."""
+    """Decoded body of the response; bytes that are no UTF-8 are lone surrogates."""
 
     cut: int = 0
-    """Bytes of the answer that are not kept."""
+    """Number of bytes of the response that are not stored."""
 
     has_answer: bool = False
-    """Whether the answer's body is kept, as far as it came."""
+    """Whether the response's body is stored, as far as it was received."""
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """Return the meaning of each mark in the body, a line each."""
+        """The meaning of each mark in the body, one line each."""
         numbered = enumerate(self.secrets, 1)
         return tuple(f"${{{self.mark}:{number}}} = {name}" for number, name in numbered)
 
 
 @dataclass(frozen=True, slots=True)
 class KeptCall:
-    """Names a call that the history keeps."""
+    """A reference to a stored wire call."""
 
     run: str
     """Id of its run."""
@@ -89,25 +89,27 @@ class KeptCall:
 
 
 KeepCall: TypeAlias = Callable[[int, WireCall | KeptCall], None]
-"""Keeps a call under the sequence number of its `ModelCalled`, in place of what it kept before."""
+"""Function that stores a wire call under the number of its `ModelCalled`, replacing an earlier
+one.
+"""
 
 CallLookup: TypeAlias = Callable[[int], WireCall | None]
-"""Returns the call of a `ModelCalled`, by sequence number; None where none is kept."""
+"""Function that returns the wire call of a `ModelCalled` by its number; None if there is none."""
 
 
 def no_call(_seq: int) -> None:
-    """Return None: no call is kept."""
+    """Return None, for callers without wire calls."""
 
 
 @dataclass
 class WireRecorder:
-    """Takes one model call at the wire; a retry replaces the try before it."""
+    """Records one model call from the HTTP client; a retry replaces the previous attempt."""
 
     keep: Callable[[WireCall | KeptCall], None]
-    """Called when the request is sent and again when its answer has ended."""
+    """Called when the request is sent and again when its response has ended."""
 
     masker: Masker = field(default_factory=Masker)
-    """Knows the secrets that are replaced."""
+    """Masker of the secrets."""
 
     _call: WireCall | None = field(default=None, init=False)
     _raw: bytearray = field(default_factory=bytearray, init=False)
@@ -115,7 +117,7 @@ class WireRecorder:
     _kept: int = field(default=0, init=False)
 
     def sent(self, path: bytes, headers: Iterable[tuple[str, str]], body: bytes) -> None:
-        """Take a request that is about to be sent."""
+        """Record a request that is about to be sent."""
         shown = tuple((name, self._header(name, value)) for name, value in headers)
         path_shown = self._path(path.decode("ascii", "replace"))
         self._call = WireCall(path_shown, shown, *marked_body(body, self.masker))
@@ -124,7 +126,7 @@ class WireRecorder:
         self.keep(self._call)
 
     def answered(self, status: int, headers: Mapping[str, str]) -> None:
-        """Take the head of the answer."""
+        """Record the status and headers of the response."""
         if self._call is not None:
             found = next((headers[name] for name in _REQUEST_IDS if name in headers), "")
             kind = headers.get("content-type", "")
@@ -133,31 +135,31 @@ class WireRecorder:
             )
 
     def received(self, piece: bytes) -> None:
-        """Take a piece of the answer's body."""
+        """Record a piece of the response's body."""
         room = MOST_RAW - len(self._raw)
         self._raw += piece[:room]
         self._cut += max(0, len(piece) - room)
 
     def skipped(self, piece: bytes) -> None:
-        """Count a piece of the answer's body that cannot be read, so it is not kept."""
+        """Count a piece of the response's body that cannot be decoded and is not stored."""
         self._cut += len(piece)
 
     def keep_so_far(self, *, holds_secret: bool) -> None:
-        """Keep what has come of the answer, for a process that is killed before its end.
+        """Store the response received so far, in case the process is killed.
 
-        A long answer is written again once it has grown by a quarter, so all writes together are a
-        few times its size.
+        A long response is written again after it grew by a quarter, so that all writes together are
+        only a few times its size.
         """
         if self._kept < _ALWAYS_KEPT or len(self._raw) > self._kept * 5 // 4:
             self._kept = len(self._raw)
             self.end(holds_secret=holds_secret)
 
     def end(self, *, holds_secret: bool = False) -> None:
-        """Keep the call with its answer.
+        """Store the wire call with its response.
 
         Args:
-            holds_secret: whether the reply contains a secret. It may be split between events,
-                where no mark can replace it, so such an answer is not kept.
+            holds_secret: whether the reply contains a secret. It may be split between events and
+                cannot be replaced by a mark, so such a response is not stored.
         """
         if self._call is None or not self._call.has_answer:
             return
@@ -175,7 +177,7 @@ class WireRecorder:
         )
 
     def repeat(self, call: KeptCall) -> None:
-        """Keep the call of another run as this one: a replay sends nothing itself."""
+        """Store a reference to another run's wire call: a replay sends nothing itself."""
         self.keep(call)
 
     def _header(self, name: str, value: str) -> str:
@@ -193,7 +195,7 @@ class WireRecorder:
 
 
 def marked_body(body: bytes, masker: Masker) -> tuple[str, str, tuple[str, ...]]:
-    """Return a body with a mark for each secret, the word of the marks, and their references."""
+    """Return a body with a mark for each secret, the word of the marks, and the references."""
     text, mark, secrets = body.decode("utf-8", "surrogateescape"), "secret", list[str]()
     while f"${{{mark}:" in text:
         mark += "-"
@@ -201,7 +203,7 @@ def marked_body(body: bytes, masker: Masker) -> tuple[str, str, tuple[str, ...]]
 
 
 def identity_of(raw: str) -> tuple[str, str]:
-    """Return the model and the id that an answer names, in the words of any API; "" for none."""
+    """Return the model and the id in a response of any API; empty if missing."""
     lines = (line.removeprefix("data:").strip() for line in raw[:200_000].splitlines())
     events = [line for line in lines if line.startswith("{")][:_FIRST_EVENTS]
     for text in (raw, *events) if raw.lstrip().startswith("{") else events:
@@ -211,7 +213,7 @@ def identity_of(raw: str) -> tuple[str, str]:
             continue
         if not isinstance(event, Mapping):
             continue
-        # The Responses API and Anthropic's wrap the reply that an event is about, batches theirs.
+        # The Responses API and Anthropic's wrap the reply in an event, batches wrap theirs too.
         response, result = object_of(event.get("response")), object_of(event.get("result"))
         for held in (
             response.get("body"),
@@ -229,12 +231,12 @@ def identity_of(raw: str) -> tuple[str, str]:
 
 
 RECORDER: ContextVar[WireRecorder | None] = ContextVar("recorder", default=None)
-"""The recorder of the request that is being sent: HTTP clients have no place to hand it through."""
+"""Recorder of the current request; HTTP clients have no parameter to pass it."""
 
 
 @contextmanager
 def recording(recorder: WireRecorder | None) -> Iterator[None]:
-    """Record the request that is sent inside; its answer is recorded until it ends."""
+    """Record the request sent within the block, and its response until it ends."""
     token = RECORDER.set(recorder)
     try:
         yield
