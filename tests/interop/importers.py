@@ -67,7 +67,11 @@ print(json.dumps(told))
 """
 _LANGFUSE: Sequence[tuple[str, Any, dict[str, Any]]] = (
     ("text", "Hello {{name}}, {{ name }}!", {"name": "Ann"}),
-    ("text", "{% if a %}no template{% endif %} {name} {{name}}", {"name": "{{x}}"}),
+    (
+        "text",
+        "{% if a %}no template{% endif %} {name} {{name}} {{{name}}} {{no name}}",
+        {"name": "{{x}}"},
+    ),
     (
         "chat",
         [

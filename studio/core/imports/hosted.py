@@ -5,7 +5,14 @@ import re
 from collections import ChainMap
 from collections.abc import Iterator, Mapping
 
-from studio.core.imports.compose import Composition, compose, declare_string, read_items, set_model
+from studio.core.imports.compose import (
+    Composition,
+    compose,
+    declare_string,
+    literal,
+    read_items,
+    set_model,
+)
 from studio.core.imports.imported import Imported, ImportFailure
 from studio.core.imports.request_json import read_outputs
 from studio.core.prompty.document import Message, TextPart
@@ -16,8 +23,8 @@ from studio.core.text.values import Json, JsonObject, object_of
 
 _BRACES = re.compile(r"\{\{\s*([\w.]+)\s*\}\}")
 _MOST_SETS = 100
-_TAG = re.compile(r"\{[%#]")
-"""Start of a Jinja tag or comment, which is plain text for Langfuse."""
+_TAG = re.compile(r"(?!\{\{\s*[\w.]+\s*\}\})\{\{[^{}]*\}\}|\{[%#]|\{\{(?=\{)")
+"""Start of a Jinja tag, comment or expression that is plain text for Langfuse."""
 
 
 def is_langfuse(data: Json) -> bool:
@@ -46,7 +53,7 @@ def import_langfuse(data: Json) -> Imported:
         elif isinstance(item, Mapping):
             kept = {key: item[key] for key in ("role", "content", "name") if key in item}
             if isinstance(text := kept.get("content"), str):  # Langfuse only replaces names
-                kept["content"] = _TAG.sub(r'{{ "\g<0>" }}', text)
+                kept["content"] = _TAG.sub(lambda found: literal(found[0], "jinja2"), text)
             work.messages += read_items([kept])
     name = _front(data, work)
     config = data.get("config")

@@ -115,11 +115,11 @@ def test_a_langfuse_prompt(tmp_path: Path) -> None:
 
 
 def test_langfuse_fills_in_names_only(tmp_path: Path) -> None:
-    text = "{% raw %}{{movie}}{% endraw %} {# no comment #}"
+    text = "{% raw %}{{movie}}{% endraw %} {# no comment #} {{{movie}}} {{no name}}"
     data = {"name": "a", "type": "text", "prompt": text, "version": 1}
     made = imported(tmp_path, "a.json", data)
     assert messages(made, movie="Alien") == [
-        ("user", "{% raw %}Alien{% endraw %} {# no comment #}")
+        ("user", "{% raw %}Alien{% endraw %} {# no comment #} {{{movie}}} {{no name}}")
     ]
 
 
