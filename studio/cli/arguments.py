@@ -7,6 +7,7 @@ from pathlib import Path
 from studio.application.document.checked_file import not_a_prompt, read_document
 from studio.application.document.folder_files import prompt_files
 from studio.cli.terminal import FINE, PROBLEMS, UsageError, tell
+from studio.core.prompty.agent_files.read import agent_file_kind
 from studio.core.prompty.checks.variables import used_elsewhere
 from studio.core.prompty.document import TEXT_KINDS, PromptDocument
 from studio.core.prompty.evaluation import evaluation_limits
@@ -89,16 +90,33 @@ def allow_named(options: argparse.Namespace, document: PromptDocument, trust: Tr
 
 @evaluation_limits()
 def load(path: Path) -> PromptDocument:
-    """Read and parse one file.
+    """Read and parse one file; a file of a coding agent is taken as the prompt that it becomes.
 
     Raises:
         UsageError: the file cannot be read, or is not a prompt.
     """
+    if agent_file_kind(path) is not None and path.is_file():
+        return _as_prompt(path)
     refuse_other_file(path)
     # Absolute, so that files beside it are found from any working directory.
     document = read_document(read_text(path), path.resolve())
     refuse_other_file(path, document)
     return document
+
+
+def _as_prompt(path: Path) -> PromptDocument:
+    """Return the prompt that an agent file becomes; what it does not carry is written to stderr."""
+    from studio.core.imports.imported import ImportFailure
+    from studio.core.imports.recognize import import_text
+    from studio.core.prompty.parse import parse
+
+    try:
+        made = import_text(read_text(path), path.resolve())
+    except ImportFailure as error:
+        raise UsageError(f"{path}: {error}") from None
+    for note in made.notes:
+        tell(f"{path}: {note}")
+    return parse(made.text, path.resolve())
 
 
 def refuse_other_file(path: Path, document: PromptDocument | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Files of coding agents on the command line: checked, told of, and never run as prompts."""
+"""Files of coding agents on the command line: checked, shown, taken as prompts."""
 
 from __future__ import annotations
 
@@ -59,18 +59,42 @@ def test_messages_says_what_is_loaded_when(skill: Path, capsys: pytest.CaptureFi
     assert "{{ this }}" in parts[1]["text"]
 
 
-@pytest.mark.parametrize("command", ["run", "request", "export", "import"])
-def test_it_is_never_taken_for_a_prompt(
-    skill: Path, command: str, capsys: pytest.CaptureFixture[str]
+def test_a_request_has_its_text_and_what_the_user_asks(
+    skill: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run_command([command, str(skill)]) == 2
-    assert "agent skill" in capsys.readouterr().err
+    command = ["request", str(skill), "-i", "request=Which?", "--provider", "openai-chat"]
+    assert run_command(command) == 0
+    shown = capsys.readouterr()
+    assert "injected" not in shown.err
+    body = skill.read_text(encoding="utf-8").split("---\n", 2)[2].strip()
+    assert json.loads(shown.out)["messages"] == [
+        {"role": "system", "content": body},
+        {"role": "user", "content": "Which?"},
+    ]
 
 
-@pytest.mark.parametrize(
-    "command", [["convert", "--to", "prompty", "--write"], ["fmt"], ["request"], ["export"]]
-)
-def test_no_command_takes_one_for_a_prompt(
+def test_what_an_agent_file_does_not_carry_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / ".claude" / "agents" / "a.md"
+    path.parent.mkdir(parents=True)
+    path.write_text("---\nname: a\ndescription: b\ntools: Read\n---\nHelp.\n", encoding="utf-8")
+    assert run_command(["request", str(path), "-i", "request=x"]) == 0
+    assert "tools: nothing answers Read here" in capsys.readouterr().err
+
+
+def test_a_command_of_gemini_without_its_prompt_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / ".gemini" / "commands" / "a.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text('description = "d"\n', encoding="utf-8")
+    assert run_command(["request", str(path)]) == USAGE
+    assert "has no text that a model gets" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["convert", "--to", "prompty", "--write"], ["fmt"]])
+def test_no_command_that_writes_takes_one_for_a_prompt(
     command: list[str], skill: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = skill.read_bytes()

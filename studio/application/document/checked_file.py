@@ -16,7 +16,7 @@ from typing import TypeAlias
 from studio.application.document.project_settings import CheckSettings, project_findings
 from studio.application.trust import references_of
 from studio.core.experiments.file.names import is_experiment
-from studio.core.prompty.agent_files.read import TITLES, agent_file_kind, read_agent_file
+from studio.core.prompty.agent_files.read import KINDS, agent_file_kind, read_agent_file
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.evaluation import (
     FAILURES,
@@ -50,8 +50,8 @@ def not_a_prompt(path: Path, document: PromptDocument | None = None) -> str:
     kind = agent_file_kind(path)
     if kind is not None:
         return (
-            f"is not a prompt ({TITLES[kind]}); `check` looks at it, and `messages` says what of "
-            "it is loaded when"
+            f"is not a prompt ({KINDS[kind].title}); `check` looks at it, and `messages` says what "
+            "of it is loaded when"
         )
     if document is not None and document.is_data_file:
         return "is not a prompt (data): it has no front matter"
@@ -89,17 +89,6 @@ def unread(text: str, path: Path | None, problem: Problem) -> PromptDocument:
 
 _LINK = re.compile(r"\]\((?!\w+:|#|/)([^)\s]+)\)|`((?:scripts|references|assets)/[\w./-]+)`")
 
-_WHEN = {
-    "skill": ("always", "when the skill is used"),
-    "prompt-file": ("in the list of commands", "when it is called"),
-    "custom-agent": ("in the list of agents", "with each request to this agent"),
-    "claude-agent": ("in the list of agents", "with each request to this agent"),
-    "claude-command": ("in the list of commands", "when it is called"),
-    "agents": ("", "always, for files in its folder"),
-    "dotprompt": ("", "when it is run"),
-}
-"""When the description is loaded, and when the body is."""
-
 
 @dataclass(frozen=True, slots=True)
 class LoadedPart:
@@ -124,13 +113,13 @@ def loaded_parts(document: PromptDocument) -> tuple[LoadedPart, ...]:
         return ()
     from studio.core.tokens.tokenizers import Tokenizers  # only an agent file needs it
 
-    first, then = _WHEN[document.agent_file]
+    row = KINDS[document.agent_file]
     counter = Tokenizers().counter("")
     head = "\n".join(filter(None, (document.name, document.description)))
     body = document.source.slice(document.body).strip()
-    parts = [LoadedPart(then, "body", body, counter.count(body))]
-    if first and head:
-        parts.insert(0, LoadedPart(first, "name and description", head, counter.count(head)))
+    parts = [LoadedPart(row.loaded, "body", body, counter.count(body))]
+    if row.listed and head:
+        parts.insert(0, LoadedPart(row.listed, "name and description", head, counter.count(head)))
     for path in _named_files(document, body):
         try:
             text = read_bounded(path).decode("utf-8")

@@ -11,6 +11,7 @@ from pathlib import Path, PurePath
 from typing import cast
 
 from studio.core.imports import commands
+from studio.core.imports.agent_prompts import import_agent_file, is_github_models
 from studio.core.imports.agentschema import import_agent_schema, is_agent_schema
 from studio.core.imports.compose import Composition, compose
 from studio.core.imports.dotprompt import import_dotprompt
@@ -35,7 +36,7 @@ from studio.core.imports.promptfoo import import_promptfoo, is_promptfoo
 from studio.core.imports.request_json import import_request, is_request
 from studio.core.paths import resource_table
 from studio.core.plugins import Plugin, fault, installed
-from studio.core.prompty.agent_files.read import TITLES, agent_file_kind
+from studio.core.prompty.agent_files.read import agent_file_kind
 from studio.core.prompty.convert.whole import convert
 from studio.core.prompty.document import Message, Role, TextPart, first_unreadable
 from studio.core.prompty.foreign import foreign_problem, split_front_matter
@@ -110,6 +111,12 @@ IMPORTERS: tuple[Importer, ...] = (
         is_langchain,
         lambda source, _: import_langchain(source.data, source.read_beside),
     ),
+    DataFormat(
+        "GitHub Models prompt",
+        is_github_models,
+        lambda source, _: _github_models(source),
+        reads_text=True,
+    ),
     DataFormat("request body", is_request, lambda source, _: import_request(source.data)),
     DataFormat(
         "AgentSchema agent",
@@ -131,6 +138,11 @@ def _beside(source: ImportSource, pattern: str) -> tuple[str, ...]:
     except (ValueError, OSError):  # a text with stars that is no pattern
         return ()
     return tuple(path.relative_to(folder).as_posix() for path in paths[:_MOST_FILES])
+
+
+def _github_models(source: ImportSource) -> Imported:
+    path = source.path or Path("prompt.yml")
+    return import_agent_file(source.text, path, "github-models", source.read_beside)
 
 
 def _agent_schema(source: ImportSource) -> Imported:
@@ -272,7 +284,7 @@ def import_text(text: str, path: Path | None = None, choose: int = 0) -> Importe
     Raises:
         ImportFailure: it cannot be imported.
     """
-    foreign = foreign_problem(text, path)
+    foreign = foreign_problem(text, path) if agent_file_kind(path) is None else None
     if foreign is not None:
         line = SourceText(text, path).position(foreign.span.start).line
         raise ImportFailure(f"Line {line}: {foreign.message}")
@@ -314,8 +326,8 @@ def checked(made: Imported) -> Imported:
 
 def _import_text(text: str, path: Path | None, choose: int) -> Imported:
     kind = agent_file_kind(path)
-    if kind is not None and kind != "dotprompt":
-        raise ImportFailure(f"This is not a prompt ({TITLES[kind]}); `check` looks at it as it is.")
+    if path is not None and kind is not None and kind != "dotprompt":
+        return import_agent_file(text, path, kind, _reader(path))
     suffix = path.suffix.lower() if path is not None else ""
     if suffix == ".prompty" or (not suffix and text.startswith(("---", "+++"))):
         return _prompt_file(text, path)

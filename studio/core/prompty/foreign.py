@@ -1,7 +1,7 @@
 """Cut a file into front matter and body, and recognize prompt formats that cannot be read.
 
-Sources: docs.github.com (storing prompts in GitHub repositories), learn.microsoft.com (Semantic
-Kernel, YAML schema of prompts), docs.boundaryml.com (BAML), microsoft.github.io/poml.
+Sources: learn.microsoft.com (Semantic Kernel, YAML schema of prompts), docs.boundaryml.com (BAML),
+microsoft.github.io/poml.
 """
 
 import re
@@ -74,7 +74,7 @@ class ForeignFormat:
     """A format that is named and refused, and never sent as text."""
 
     name: str
-    """The format, for people: "GitHub Models prompt"."""
+    """The format, for people: "BAML file"."""
 
     endings: tuple[str, ...]
     """Endings of file names that only this format has."""
@@ -93,16 +93,6 @@ class ForeignFormat:
 
 
 FOREIGN_FORMATS = (
-    ForeignFormat(
-        "GitHub Models prompt",
-        (".prompt.yml", ".prompt.yaml"),
-        re.compile(
-            r"(?m)^(?:modelParameters|testData|evaluators|responseFormat|jsonSchema)(?=[ \t]*:)"
-        ),
-        re.compile(r"(?m)^messages[ \t]*:"),
-        "copy its messages into a .prompty file below lines with their roles (system:, user:), "
-        "and its test data into an input set or an experiment",
-    ),
     ForeignFormat(
         "Semantic Kernel prompt",
         (),

@@ -259,7 +259,13 @@ class ExchangeCommands(QObject):
     def offer_import(self, path: Path) -> None:
         """Offer to import an opened file that contains a prompt in another format."""
         name = path.name.lower()
-        if not name.endswith((".prompt", *IMPORTED)) or name.endswith(SUFFIXES):
+        if name.endswith((".prompty", ".py", *SUFFIXES)):
+            return
+        from studio.core.prompty.agent_files.read import KINDS, agent_file_kind
+
+        row = KINDS.get(agent_file_kind(path) or "")
+        is_asked = row is not None and bool(row.listed or row.arguments)
+        if not (is_asked or name.endswith((".prompt", *IMPORTED))):
             return
         from studio.core.imports.recognize import is_importable  # not before the first paint
 

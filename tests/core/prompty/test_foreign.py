@@ -12,14 +12,6 @@ from studio.core.prompty.foreign import FOREIGN_FORMATS
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 
-GITHUB = """name: Summary
-model: openai/gpt-4o
-modelParameters: {temperature: 0.5}
-messages:
-  - {role: user, content: "Sum {{input}}"}
-testData:
-  - {input: a, expected: SECRET}
-"""
 SEMANTIC_KERNEL = """name: Chat
 template: |
   <message role="system">Be kind.</message>
@@ -40,9 +32,6 @@ POML = """<!-- a note -->
 """
 
 EXAMPLES = {
-    "summary.prompt.yml": (GITHUB, "GitHub Models prompt", 3),
-    "any.yaml": (GITHUB, "GitHub Models prompt", 3),
-    "plain.prompt.yml": ("messages: []\n", "GitHub Models prompt", 1),
     "chat.yaml": (SEMANTIC_KERNEL, "Semantic Kernel prompt", 4),
     "settings.yaml": (
         "template: Hi\nexecution_settings: {default: {}}\n",
@@ -84,7 +73,7 @@ def test_each_format_has_an_example() -> None:
         ("a.prompty", f"user:\nExplain this:\n{BAML}"),
         ("a.md", f"user:\nExplain this:\n{BAML}"),
         ("a.md", f"Render this:\n{POML}"),
-        ("a.md", f"system:\nMake files of this kind:\n\n{GITHUB}"),
+        ("a.md", f"system:\nMake files of this kind:\n\n{SEMANTIC_KERNEL}"),
         ("a.txt", f"What does this do?\n{BAML}"),
         ("a.prompty", "---\nmodel: {id: x}\n---\nuser:\nmessages: 1\ntestData: 2\n"),
         ("a.yaml", "prompts: [Hi]\ntests: [{vars: {a: b}}]\n"),
@@ -99,7 +88,8 @@ def test_other_texts_are_not(name: str, text: str) -> None:
 def test_json_with_the_keys_of_another_format_is_no_request(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text(
-        '{"model": "x", "messages": [{"role": "user", "content": "Hi"}], "testData": [1]}'
+        '{"messages": [{"role": "user", "content": "Hi"}], "template": "a",'
+        ' "execution_settings": {}}'
     )
     with pytest.raises(ImportFailure, match="not a known prompt"):
         import_file(path)

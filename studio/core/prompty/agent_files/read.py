@@ -11,69 +11,78 @@ Source: the lexer of Handlebars (handlebars.l) and dotprompt's built-in helpers.
 """
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
-from types import MappingProxyType
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from studio.core.paths import resource_table
 from studio.core.prompty.document import FrontMatterEntry, PromptDocument
-from studio.core.prompty.foreign import split_front_matter
+from studio.core.prompty.foreign import Split, split_front_matter
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.naming import nearest
 from studio.core.text.source import Fix, Problem, Severity, SourceText, Span, TextEdit
 from studio.core.text.values import Json, JsonObject, text_of
 
-# Files that coding agents read, which are no prompt files: told by their names, as agents do.
+AgentFileKind: TypeAlias = str
+"""Kind of a file that coding agents read, by its name; a section of `agent_files.kinds`."""
 
-AgentFileKind: TypeAlias = Literal[
-    "skill", "prompt-file", "custom-agent", "claude-agent", "claude-command", "agents", "dotprompt"
-]
-"""Kind of an agent file."""
 
-TITLES: Mapping[AgentFileKind, str] = MappingProxyType(
-    {
-        "skill": "agent skill",
-        "prompt-file": "VS Code prompt file",
-        "custom-agent": "custom agent",
-        "claude-agent": "Claude Code agent",
-        "claude-command": "Claude Code command",
-        "agents": "AGENTS.md",
-        "dotprompt": "Dotprompt",
-    }
-)
-"""Display name of each kind."""
+@dataclass(frozen=True, slots=True)
+class AgentFileRow:
+    """Facts about one kind of agent file."""
+
+    title: str
+    """Display name."""
+
+    files: str
+    """Patterns of names, separated by blanks, each after the folders that it is below."""
+
+    loaded: str
+    """When a program gives its model the body."""
+
+    listed: str = ""
+    """When a program gives its model the name and the description; empty for never."""
+
+    speaks: str = ""
+    """Role of the body in a prompt file; empty where the file names roles of its own."""
+
+    arguments: str = ""
+    """Syntax of the arguments in the body; empty for none."""
+
+    def fits(self, path: Path) -> bool:
+        """Return whether a file is of this kind by its name and folders."""
+        return any(_is_below(path, *pattern.rpartition("/")) for pattern in self.files.split())
+
+
+def _is_below(path: Path, folders: str, _: str, name: str) -> bool:
+    """Return whether a path ends in the folders, any further ones, and the name."""
+    if not fnmatchcase(path.name, name):
+        return False
+    if not folders:
+        return True
+    wanted = tuple(folders.split("/"))
+    return any(
+        each.parts[-len(wanted) :] == wanted
+        or (wanted == (".claude", each.name) and (each.parent / ".claude-plugin").is_dir())
+        for each in path.parents
+    )
+
+
+KINDS: Mapping[AgentFileKind, AgentFileRow] = {
+    kind: AgentFileRow(**row) for kind, row in resource_table("schema", "agent_files.kinds").items()
+}
+"""Agent files by their kind, first match first."""
 
 
 def agent_file_kind(path: Path | None) -> AgentFileKind | None:
     """Return the kind of an agent file by its name; None for any other file."""
-    name = path.name if path is not None else ""
-    if name in ("SKILL.md", "skill.md"):
-        return "skill"
-    if name.endswith(".prompt.md"):
-        return "prompt-file"
-    if name.endswith(".agent.md"):
-        return "custom-agent"
-    if name == "AGENTS.md":
-        return "agents"
-    for folder in path.parents if path is not None and name.endswith(".md") else ():
-        if folder.name in _OF_CLAUDE and _is_of_claude(folder.parent):
-            return _OF_CLAUDE[folder.name]
-    return "dotprompt" if name.endswith(".prompt") and name != ".prompt" else None
-
-
-_OF_CLAUDE: Mapping[str, AgentFileKind] = {
-    "agents": "claude-agent",
-    "commands": "claude-command",
-}
-"""Kind of the files in each folder below `.claude`, and in a plugin."""
-
-
-def _is_of_claude(folder: Path) -> bool:
-    """Return whether Claude Code reads agents in a folder: `.claude`, or that of a plugin."""
-    return folder.name == ".claude" or (folder / ".claude-plugin").is_dir()
+    if path is None or not path.name:
+        return None
+    return next((kind for kind, row in KINDS.items() if row.fits(path)), None)
 
 
 _TAG = re.compile(r"(?<!\\)\{\{[{~]{0,2}\s*(?P<mark>#[>*]?|[\^/>&])?\s*(?P<rest>[^{}]*?)~?\}\}\}?")
@@ -224,12 +233,66 @@ def read_agent_file(text: str, path: Path, kind: AgentFileKind) -> PromptDocumen
         path: its file; the name of a skill is that of its folder.
         kind: what it is.
     """
-    split = split_front_matter(text)
+    file = read_parts(text, kind)
+    found = list(file.problems)
+    top = tuple(entry for entry in file.entries if len(entry.path) == 1)
+    if not file.broken:
+        found += _key_problems(kind, file.data, top, file.start)
+        found += _skill_problems(file.data, top, path) if kind == "skill" else ()
+    if kind == "dotprompt":
+        found += template_problems(text, file.body.start)
+    return PromptDocument(
+        SourceText(text, path),
+        dialect_reason=KINDS[kind].title,
+        front_matter=file.front,
+        body=file.body,
+        data=file.data,
+        entries=file.entries,
+        name=text_of(file.data.get("name")),
+        description=text_of(file.data.get("description")),
+        problems=tuple(sorted(dict.fromkeys(found), key=lambda each: each.span)),
+        agent_file=kind,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFileParts:
+    """The keys of an agent file and its body."""
+
+    data: JsonObject
+    """Values by key."""
+
+    entries: tuple[FrontMatterEntry, ...]
+    """The keys with their places."""
+
+    front: Span | None
+    """Place of the keys; None where there are none."""
+
+    body: Span
+    """Place of the body; where the body is the value of a key, that of the file's end."""
+
+    problems: tuple[Problem, ...] = ()
+    """Findings on the syntax."""
+
+    broken: bool = False
+    """Whether keys could not be read."""
+
+    start: Span = field(default=Span(0, 0))
+    """Place of findings on keys that are missing."""
+
+
+def read_parts(text: str, kind: AgentFileKind) -> AgentFileParts:
+    """Read keys and body of an agent file: YAML between lines of dashes, YAML, or TOML."""
+    if kind == "gemini-command":
+        return _read_toml(text)
+    split = split_front_matter(text) if kind != "github-models" else None
+    if split is None:
+        whole = Span(0, len(text))
+        split = Split(whole, Span(len(text), len(text)))
     front = text[split.front.start : split.front.end] if split.front else ""
     reading = read_yaml(front, split.front.start if split.front else 0)
-    data: JsonObject = reading.value if isinstance(reading.value, Mapping) else {}
     found = list(reading.problems)
-    if kind in _OF_CLAUDE.values():  # it quotes the values that YAML refuses, and reads them again
+    if kind.startswith("claude-"):  # it quotes the values that YAML refuses, and reads them again
         found = [replace(each, severity=Severity.WARNING) for each in found]
     if split.unclosed and split.opening is not None:
         message = "The front matter has no line '---' that ends it."
@@ -238,38 +301,55 @@ def read_agent_file(text: str, path: Path, kind: AgentFileKind) -> PromptDocumen
         message = "The front matter is not a list of keys and values."
         place = split.front or Span(0, 0)
         found.append(Problem("front-matter-not-mapping", Severity.ERROR, message, place))
-    top = tuple(entry for entry in reading.entries if len(entry.path) == 1)
-    start = split.opening or Span(0, 0)
-    if not reading.broken:
-        found += _key_problems(kind, data, top, start)
-        found += _skill_problems(data, top, path) if kind == "skill" else ()
-    if kind == "dotprompt":
-        found += template_problems(text, split.body.start)
-    return PromptDocument(
-        SourceText(text, path),
-        dialect_reason=TITLES[kind],
-        front_matter=split.front,
-        body=split.body,
-        data=data,
-        entries=reading.entries,
-        name=text_of(data.get("name")),
-        description=text_of(data.get("description")),
-        problems=tuple(sorted(dict.fromkeys(found), key=lambda each: each.span)),
-        agent_file=kind,
+    return AgentFileParts(
+        reading.value if isinstance(reading.value, Mapping) else {},
+        reading.entries,
+        split.front,
+        split.body,
+        tuple(found),
+        reading.broken,
+        split.opening or Span(0, 0),
     )
+
+
+_TOML_KEY = re.compile(r"(?m)^[ \t]*(?P<key>[\w-]+)[ \t]*=[ \t]*(?P<value>[^\n]*)")
+_TOML_LINE = re.compile(r"\(at line (\d+), column (\d+)\)")
+
+
+def _read_toml(text: str) -> AgentFileParts:
+    whole, end = Span(0, len(text)), Span(len(text), len(text))
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        place = _TOML_LINE.search(str(error))
+        line, column = (int(place[1]), int(place[2])) if place else (1, 1)
+        starts = [0, *(found.end() for found in re.finditer("\n", text))]
+        at = min(starts[min(line, len(starts)) - 1] + column - 1, len(text))
+        message = f"The TOML cannot be read: {str(error).partition(' (at')[0]}."
+        problem = Problem("agent-file-toml", Severity.ERROR, message, Span(at, at))
+        return AgentFileParts({}, (), whole, end, (problem,), broken=True)
+    entries = {
+        found["key"]: FrontMatterEntry(
+            (found["key"],), Span(*found.span("key")), Span(*found.span("value"))
+        )
+        for found in reversed([*_TOML_KEY.finditer(text)])
+        if found["key"] in data
+    }
+    return AgentFileParts(data, tuple(entries.values()), whole, end)
 
 
 def _key_problems(
     kind: AgentFileKind, data: JsonObject, entries: tuple[FrontMatterEntry, ...], start: Span
 ) -> Iterator[Problem]:
-    rules, title = KEYS[kind], TITLES[kind]
-    if kind == "agents" or (kind == "claude-agent" and not entries):
+    rules, title = KEYS[kind], KINDS[kind].title
+    if not rules or (kind == "claude-agent" and not entries):
         return  # plain Markdown: its readers look for no key
     for entry in entries:
         key = str(entry.path[0])
         rule = rules.get(key)
         if rule is None:
-            if kind != "dotprompt" or "." not in key:  # a namespace of another program
+            # A namespace of another program; options that OpenCode hands to the provider.
+            if kind != "opencode-agent" and (kind != "dotprompt" or "." not in key):
                 yield _unknown(kind, key, entry)
             continue
         yield from _value_problems(key, rule, data.get(key), entry)
@@ -284,7 +364,7 @@ def _unknown(kind: AgentFileKind, key: str, entry: FrontMatterEntry) -> Problem:
     fixes = (Fix(f"Change to {near!r}", (TextEdit(entry.key, near),)),) if near else ()
     # Agents leave such a key out without a word (945 keys in 150 skills of one repository);
     # only the standard's own `skills-ref validate` refuses it.
-    message = f"The key {key!r} means nothing in a file of this kind ({TITLES[kind]})."
+    message = f"The key {key!r} means nothing in a file of this kind ({KINDS[kind].title})."
     return Problem("agent-file-key", Severity.WARNING, message, entry.key, fixes)
 
 

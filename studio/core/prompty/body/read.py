@@ -75,7 +75,7 @@ def _completed_lines(
 ) -> Iterator[Problem]:
     """Report the lines that only become a marker by a value in them (`{{who}}:`)."""
     for at, segment in masked.placed():
-        if segment.kind != "value":
+        if segment.kind != "value" or _is_own_text(document, segment.span):
             continue
         if len(reported) >= _MOST or (segment.span, segment.input) in reported:
             continue
@@ -92,6 +92,12 @@ def _completed_lines(
         if sections.read_marker(line, document.dialect):
             reported.add((segment.span, segment.input))
             yield _problem(document, segment.span, segment.input, line)
+
+
+def _is_own_text(document: PromptDocument, span: Span | None) -> bool:
+    """Return whether a value is a text in quotes, by which a prompt writes a line of letters."""
+    words = document.source.slice(span).strip("{}- ") if span is not None else ""
+    return words[:1] in ("'", '"') and words.find(words[0], 1) == len(words) - 1
 
 
 def _problem(document: PromptDocument, span: Span | None, name: str | None, line: str) -> Problem:

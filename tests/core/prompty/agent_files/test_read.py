@@ -35,6 +35,15 @@ def found(name: str, text: str) -> list[tuple[str, int]]:
         (".claude/commands/git/commit.md", "claude-command"),
         (".claude/notes.md", None),
         ("agents/review.md", None),
+        (".opencode/agent/review.md", "opencode-agent"),
+        (".opencode/commands/git/commit.md", "opencode-command"),
+        (".gemini/commands/git/commit.toml", "gemini-command"),
+        (".gemini/settings.toml", None),
+        ("greet.prompt.yml", "github-models"),
+        (".github/copilot-instructions.md", "instructions"),
+        ("copilot-instructions.md", None),
+        ("python.instructions.md", "instructions"),
+        ("docs/CLAUDE.md", "memory"),
         ("AGENTS.md", "agents"),
         ("agents.md", None),
         ("greet.prompt", "dotprompt"),
@@ -210,3 +219,22 @@ def test_what_dotprompt_refuses_in_a_template(template: str, code: str) -> None:
 )
 def test_what_dotprompt_reads_has_no_problem(template: str) -> None:
     assert found("a.prompt", f"---\nmodel: a/b\n---\n{template}\n") == []
+
+
+def test_the_keys_of_a_toml_command_have_their_places() -> None:
+    name = ".gemini/commands/a.toml"
+    assert found(name, 'description = "d"\nprompt = "p"\n') == []
+    assert found(name, 'description = "d"\n') == [("agent-file-missing", 1)]
+    assert found(name, 'prompt = "p"\npromt = 1\n') == [("agent-file-key", 2)]
+    assert found(name, 'prompt = "p"\nx = \n') == [("agent-file-toml", 2)]
+
+
+def test_the_keys_of_a_github_prompt() -> None:
+    text = "messages:\n- role: user\n  content: a\nresponseFormat: xml\n"
+    assert found("a.prompt.yml", text) == [("agent-file-value", 4)]
+
+
+def test_opencode_hands_unknown_keys_to_the_provider() -> None:
+    assert (
+        found(".opencode/agent/a.md", "---\nmode: primary\nreasoningEffort: high\n---\nA\n") == []
+    )

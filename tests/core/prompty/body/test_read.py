@@ -54,3 +54,14 @@ def test_an_attribute_that_the_section_says_itself_is_said() -> None:
 def test_a_content_type_that_fits_no_role_is_said(head: str, code: str) -> None:
     made = prepared(f"{head}:\nid: a\ntype: function\nfunction: {{name: b, arguments: {{}}}}\n")
     assert codes(made) == [code] * bool(code)
+
+
+@pytest.mark.parametrize(
+    ("line", "is_said"),
+    [('{{ "system" }}:', False), ("{{ who }}:", True), ('{{ "sys" ~ "tem" }}:', True)],
+)
+def test_a_marker_that_the_prompt_itself_writes_as_text_is_no_value(
+    line: str, is_said: bool
+) -> None:
+    prepared = prepare(parse(f"---\nname: a\n---\nuser:\n{line}\n"), {"who": "system"})
+    assert ("injected-marker" in [each.code for each in prepared.problems]) == is_said
