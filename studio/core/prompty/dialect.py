@@ -1,4 +1,4 @@
-"""Decide which rule set a file follows, and say why (docs/design/file-format.md)."""
+"""Decide the dialect of a file, with the reason (docs/design/file-format.md)."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -16,17 +16,19 @@ _IN_TEXT = {
     "media with attributes": re.compile(r"!\[[^\]\[\n=]*=[^\]\[\n]*\]\("),
     "${params:…}": re.compile(r"\$\{params:"),
 }
-"""Constructs of the section dialect that are no markers, by their words."""
+"""Constructs of the section dialect other than markers, by name."""
 
 _IMAGE = re.compile(r"!\[[^\]\[\n]*\]\(")
 
 
 LIST_BELOW = re.compile(r"\s*(?:-\s|\[)")
-"""A YAML list right after the marker `tools:`; without one the line is an ordinary heading."""
+"""Matches a YAML list right after the marker `tools:`; without one the line is an ordinary
+heading.
+"""
 
 
 def decide_dialect(data: JsonObject, front: str, body: str) -> tuple[Dialect, str]:
-    """Return the dialect and the reason, as a user reads it.
+    """Return the dialect and the reason for the user.
 
     Args:
         data: The front matter as values.
@@ -54,13 +56,13 @@ def decide_dialect(data: JsonObject, front: str, body: str) -> tuple[Dialect, st
 
 
 def parser_kind(data: JsonObject) -> str:
-    """Return `template.parser.kind`, or `template.parser` if that is a word; empty if absent."""
+    """Return `template.parser.kind`, or `template.parser` if it is a word; empty if missing."""
     parser = value_at(data, ("template", "parser"))
     return text_of(parser.get("kind") if isinstance(parser, Mapping) else parser)
 
 
 def prompty_key(data: JsonObject) -> str | None:
-    """Return the first key that only Prompty 2 knows."""
+    """Return the first key that only Prompty 2 has."""
     model = data.get("model")
     if isinstance(model, Mapping):
         for key in _PROMPTY_MODEL_KEYS:
@@ -79,7 +81,7 @@ def prompty_key(data: JsonObject) -> str | None:
 
 
 def section_construct(front: str, body: str) -> str | None:
-    """Return the first construct of the section dialect in a body, in words."""
+    """Return the name of the first construct of the section dialect in a body."""
     found = next(section_constructs(body), None)
     if found is not None:
         return found[0]
@@ -87,7 +89,7 @@ def section_construct(front: str, body: str) -> str | None:
 
 
 def section_markers(body: str) -> Iterator[tuple[str, Span]]:
-    """Yield each marker that only the section dialect knows: its role, or "" for its `type=`."""
+    """Yield each marker that only the section dialect has: its role, or "" for its `type=`."""
     for marker in find_markers(body, "section"):
         if marker.role == "tools" and not LIST_BELOW.match(body, marker.span.end):
             continue
@@ -98,7 +100,7 @@ def section_markers(body: str) -> Iterator[tuple[str, Span]]:
 
 
 def section_constructs(body: str) -> Iterator[tuple[str, Span]]:
-    """Yield each construct of the section dialect in a body, as words and place, by kind."""
+    """Yield each construct of the section dialect in a body with its name and span, by kind."""
     for role, place in section_markers(body):
         yield f"a {role}: section" if role else "the attribute type=", place
     for words, pattern in _IN_TEXT.items():
@@ -106,7 +108,7 @@ def section_constructs(body: str) -> Iterator[tuple[str, Span]]:
 
 
 def _legacy_key(data: JsonObject) -> str | None:
-    """Return the first key that only Prompty 1 knows."""
+    """Return the first key that only Prompty 1 has."""
     model = data.get("model")
     if isinstance(model, Mapping):
         for key in _LEGACY_MODEL_KEYS:

@@ -1,4 +1,4 @@
-"""A parsed prompt file: its values with their places, its messages and its tools."""
+"""A parsed prompt file: its values with their spans, its messages and its tools."""
 
 from __future__ import annotations
 
@@ -16,73 +16,74 @@ from studio.core.text.values import Json, JsonObject, KeyPath
 # The description of a tool, for the model and the user.
 
 ToolKind: TypeAlias = Literal["function", "mcp", "openapi", "custom"]
-"""Kind of a tool's declaration."""
+"""Kind of tool declaration."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolId:
-    """Which tool this is: its source, and its name there. Two sources may use the same name."""
+    """The id of a tool: its source, and its name there. Two sources may use the same name."""
 
     source: str = ""
-    """Key of the source that runs it ("mcp:weather"); empty where nothing does."""
+    """Key of the source that runs it ("mcp:weather"); empty if none does."""
 
     name: str = ""
-    """Its name at that source, which providers may refuse."""
+    """Name at that source, which providers may reject."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """A tool as the model is informed of it."""
+    """A tool as described to the model."""
 
     name: str
-    """The name by which the model calls it; unique in a run."""
+    """Name by which the model calls it; unique in a run."""
 
     description: str = ""
     """Description of the tool, for the model."""
 
     parameters: JsonObject = field(default_factory=lambda: {"type": "object", "properties": {}})
-    """JSON schema of the arguments, always an object schema, bound parameters left out."""
+    """JSON schema of the arguments, always of an object, without bound parameters."""
 
     kind: ToolKind = "function"
     """Kind of the declaration."""
 
     source: str = "document"
-    """Source of the tool, for people: "document", "tools.py", "mcp: weather"."""
+    """Source of the tool, for the user: "document", "tools.py", "mcp: weather"."""
 
     strict: bool = False
     """Whether the provider is asked to enforce the schema."""
 
     bindings: Mapping[str, str] = field(default_factory=dict)
-    """Parameter name → name of the input whose value is put in at the call."""
+    """Name of the input whose value is inserted at the call, by parameter name."""
 
     has_effects: bool = False
-    """Whether calling it changes something outside; such calls are never repeated unasked."""
+    """Whether calling it has external effects; such calls are never repeated automatically."""
 
     reads_only: bool = False
-    """Whether its author declares that calling it changes nothing. A tool without a declaration
-    is unknown, and asks the first time."""
+    """Whether its author declares that it has no effects. A tool without a declaration is unknown,
+    and needs approval the first time.
+    """
 
     dynamic: bool = False
-    """Whether an input's value went into the declaration; such a tool asks for approval."""
+    """Whether an input's value is part of the declaration; such a tool needs approval."""
 
     options: JsonObject = field(default_factory=dict)
-    """Settings for the program that runs it, as in the document; not sent to a model."""
+    """Settings from the document for the program that runs it; not sent to a model."""
 
     returns: JsonObject = field(default_factory=dict)
-    """JSON schema of the answer, where its source says one; empty otherwise."""
+    """JSON schema of the result, if its source has one; else empty."""
 
     instructions: str = ""
-    """Instructions of its server for all its tools, for `server_instructions` of a template."""
+    """Instructions of its server for all its tools, for the template's `server_instructions`."""
 
     span: Span | None = None
-    """Place of the declaration in the document."""
+    """Span of the declaration in the document."""
 
     id: ToolId = ToolId()
-    """Which tool of which source it is; empty for a declaration that nothing runs."""
+    """Id of the tool; empty for a declaration that nothing runs."""
 
 
 MOST_EXAMPLES = 8
-"""Tools that get an example; more would crowd out the prompt."""
+"""Maximum number of tools with an example; more would dominate the prompt."""
 
 _DEEPEST = 4
 _BY_TYPE: JsonObject = {
@@ -95,7 +96,7 @@ _BY_TYPE: JsonObject = {
 
 
 def example_actions(tools: Sequence[ToolSpec]) -> str:
-    """Return one fenced JSON action for each tool; empty where there are none."""
+    """Return one fenced JSON action for each tool; empty without tools."""
     if not tools:
         return ""
     blocks = ["## Examples of actions"]
@@ -106,7 +107,7 @@ def example_actions(tools: Sequence[ToolSpec]) -> str:
 
 
 def example_of(schema: Json, depth: int = 0) -> Json:
-    """Return a value that fits a JSON schema: its own example or default, else one of its type."""
+    """Return a value that fits a JSON schema: its example or default, else one of its type."""
     if not isinstance(schema, Mapping) or depth > _DEEPEST:
         return None
     listed: Json
@@ -136,7 +137,7 @@ def example_of(schema: Json, depth: int = 0) -> Json:
 
 
 def _object(schema: JsonObject, properties: Json, depth: int) -> Json:
-    """Return the required properties; where none is, the first one, so that the form is seen."""
+    """Return the required properties; without any, the first property as an example."""
     if not isinstance(properties, Mapping):
         return {}
     required = schema.get("required")
@@ -145,7 +146,7 @@ def _object(schema: JsonObject, properties: Json, depth: int) -> Json:
 
 
 Dialect: TypeAlias = Literal["prompty", "section", "legacy"]
-"""Rule set of the file (docs/design/file-format.md)."""
+"""Dialect of the file (docs/design/file-format.md)."""
 
 TemplateFormat: TypeAlias = Literal["jinja2", "mustache", "fstring"]
 """Template language of the body."""
@@ -163,30 +164,30 @@ InputKind: TypeAlias = Literal[
     "file",
     "audio",
 ]
-"""Kinds of Prompty 2 §2.4; legacy `number` reads as `float`."""
+"""Kinds of Prompty 2 §2.4; legacy `number` means `float`."""
 
 TEXT_KINDS = ("string", "image", "file", "audio")
-"""Kinds whose values are texts; values of the others are JSON."""
+"""Kinds whose values are texts; values of other kinds are JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class InputDeclaration:
-    """One declared input, or a property of one."""
+    """A declared input, or a property of one."""
 
     name: str
-    """Name as the template uses it."""
+    """Name used by the template."""
 
     kind: str = "string"
-    """An `InputKind`; any other word is kept as written and reported."""
+    """Kind, an `InputKind`; any other word is kept as written and reported."""
 
     description: str = ""
-    """For people."""
+    """Description for the user."""
 
     required: bool = False
-    """Whether a run without a value is an error."""
+    """Whether a value is required."""
 
     default: Json = None
-    """Value used if none is given (`has_default` tells null from absent)."""
+    """Value if none is given (`has_default` distinguishes null from none)."""
 
     has_default: bool = False
     """Whether a default is declared."""
@@ -198,90 +199,90 @@ class InputDeclaration:
     """Whether a sample is declared."""
 
     enum: tuple[Json, ...] = ()
-    """The values allowed, where limited."""
+    """Allowed values; empty for any."""
 
     properties: tuple[InputDeclaration, ...] = ()
     """Properties of an object."""
 
     items: InputDeclaration | None = None
-    """The item of an array."""
+    """Declaration of an array's items."""
 
     variants: tuple[InputDeclaration, ...] = ()
-    """The `oneOf` or `anyOf` of a union."""
+    """Variants of a union, from `oneOf` or `anyOf`."""
 
     nullable: bool = False
-    """Whether null is a value."""
+    """Whether null is allowed."""
 
     span: Span | None = None
-    """The whole declaration."""
+    """Span of the whole declaration."""
 
     name_span: Span | None = None
-    """The name itself; F2 renames it."""
+    """Span of the name, which F2 renames."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelDeclaration:
-    """The `model:` block, references unresolved."""
+    """The `model:` block, with unresolved references."""
 
     id: str = ""
     """Model id."""
 
     provider: str = ""
-    """Provider: `openai`, `azure`, `anthropic`, …; empty if absent."""
+    """Provider: `openai`, `azure`, `anthropic`, …; empty if missing."""
 
     api_type: str = "chat"
-    """`chat`, `responses`, `embedding`, `image`."""
+    """API: `chat`, `responses`, `embedding`, `image`."""
 
     connection: JsonObject = field(default_factory=dict)
     """The connection block as written."""
 
     options: JsonObject = field(default_factory=dict)
-    """Sampling options in Prompty 2 names."""
+    """Sampling options under Prompty 2's names."""
 
     span: Span | None = None
-    """The block."""
+    """Span of the block."""
 
     type: str = ""
-    """Prompty 1's connection type as the file has it; empty in Prompty 2."""
+    """Prompty 1's connection type as written; empty in Prompty 2."""
 
     @property
     def written(self) -> str:
-        """Return the provider in the file's own word."""
+        """The provider as written in the file."""
         return self.type or self.provider
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateDeclaration:
-    """Which template language and which rule set the body follows."""
+    """The template language and the parser of the body."""
 
     format: TemplateFormat = "jinja2"
     """Template language."""
 
     parser: str = ""
-    """Value of `template.parser.kind` as written; empty if absent."""
+    """Value of `template.parser.kind` as written; empty if missing."""
 
     strict: bool = True
-    """True: a role marker counts only where it is literal template text."""
+    """Whether a role marker counts only if it is literal text of the template."""
 
     span: Span | None = None
-    """The block."""
+    """Span of the block."""
 
 
 @dataclass(frozen=True, slots=True)
 class BodySection:
-    """A section of the body before rendering, for the outline, folding and highlighting."""
+    """A section of the unrendered body, for outline, folding and highlighting."""
 
     role: str
-    """The word of the marker (`system`, `tools`, `thread`, …); empty for text before the first."""
+    """Word of the marker (`system`, `tools`, `thread`, …); empty for text before the first."""
 
     marker: Span | None
-    """The marker line without its line end."""
+    """Span of the marker line, without line break."""
 
     span: Span
-    """Marker and content."""
+    """Span of marker and content."""
 
     content: Span
-    """Content only."""
+    """Span of the content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,147 +293,148 @@ class Variable:
     """Root name (`user` in `{{ user.name }}`)."""
 
     span: Span
-    """The root name itself."""
+    """Span of the root name."""
 
     expression: Span
-    """The whole `{{ … }}` or `{% … %}`."""
+    """Span of the whole `{{ … }}` or `{% … %}`."""
 
     certain: bool = True
-    """False where the name may belong to the items of a mustache section instead of an input."""
+    """False if the name may belong to the items of a mustache section instead of an input."""
 
 
 EACH = "*"
-"""In the path of a field: each item of a list."""
+"""In the path of a field: any item of a list."""
 
 LOOP = "for loop"
-"""In the path of a field, as its root: `loop` inside a `for`."""
+"""Root of a field's path: `loop` inside a `for`."""
 
 
 MOST_PARTS = 32
-"""Parts of a path that checks follow; a template may go deeper and is rendered all the same."""
+"""Maximum length of paths that checks follow; deeper templates are still rendered."""
 
 
 @dataclass(frozen=True, slots=True)
 class FieldUse:
-    """A field that a template reads of a value: `sku` in `{{ item.sku }}`."""
+    """A use of a field in a template: `sku` in `{{ item.sku }}`."""
 
     path: tuple[str, ...]
-    """From the root name to the field, through loops: `("items", "*", "sku")`."""
+    """Path from the root name to the field, through loops: `("items", "*", "sku")`."""
 
     span: Span
-    """The field's name as it is written."""
+    """Span of the field's name."""
 
     expression: Span
-    """The whole `{{ … }}` or `{% … %}`."""
+    """Span of the whole `{{ … }}` or `{% … %}`."""
 
     is_guarded: bool = False
-    """Whether the template says what happens without it: a condition, `default`, `is defined`."""
+    """Whether the template handles a missing field: a condition, `default`, `is defined`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A name that `${params:name}` takes (seed: "Replacement Constructs").
+    """A name used in `${params:name}` (seed: "Replacement Constructs").
 
-    An input of the same name is the same value.
+    An input with the same name is the same value.
     """
 
     name: str
-    """The name, without blanks around it."""
+    """Name, stripped."""
 
     kind: str = "string"
-    """Kind of the declared input of that name; else what the key wants whose value it is."""
+    """Kind of the declared input with that name; else the kind that its key needs."""
 
     uses: tuple[Span, ...] = ()
-    """The whole references, in source order."""
+    """Spans of the whole references, in source order."""
 
     names: tuple[Span, ...] = ()
-    """The name inside each of them; F2 renames it."""
+    """Spans of the names in them, which F2 renames."""
 
 
 @dataclass(frozen=True, slots=True)
 class FrontMatterEntry:
-    """A front-matter key with its place: a node of the outline and of hover."""
+    """A front-matter key with its span: a node of the outline and of hover."""
 
     path: KeyPath
-    """Keys from the root (`("inputs", "city", "kind")`); list items by index."""
+    """Keys from the root (`("inputs", "city", "kind")`); indices of list items."""
 
     key: Span
-    """The key itself (for a list item, its first character)."""
+    """Span of the key (for a list item, its first character)."""
 
     value: Span
-    """The value as written; empty at the key's end for an empty value."""
+    """Span of the value as written; empty at the key's end for an empty value."""
 
 
 @dataclass(frozen=True)
 class PromptDocument:
-    """Everything a prompt file says. Made by `studio.core.prompty.parse.parse`, for any text."""
+    """The content of a prompt file. `studio.core.prompty.parse.parse` creates it for any text."""
 
     source: SourceText
-    """The text, whole."""
+    """The whole text."""
 
     dialect: Dialect = "section"
-    """Rule set."""
+    """Dialect of the file."""
 
     dialect_reason: str = ""
-    """Reason why this one, for the status bar."""
+    """Reason for the dialect, for the status bar."""
 
     front_matter: Span | None = None
-    """The YAML between the delimiters; None where there is none."""
+    """Span of the YAML between the delimiters; None without front matter."""
 
     body: Span = field(default=Span(0, 0))
-    """The body."""
+    """Span of the body."""
 
     data: JsonObject = field(default_factory=dict)
-    """The front matter as plain values, unresolved, unknown keys kept; empty when unreadable."""
+    """The front matter as plain values with references unresolved and unknown keys kept; empty if
+    it is unreadable.
+    """
 
     entries: tuple[FrontMatterEntry, ...] = ()
-    """Every key with its place, in source order."""
+    """Every key with its span, in source order."""
 
     name: str = ""
-    """`name`."""
+    """Value of `name`."""
 
     description: str = ""
-    """`description`."""
+    """Value of `description`."""
 
     model: ModelDeclaration = field(default_factory=ModelDeclaration)
-    """`model`."""
+    """The `model` block."""
 
     inputs: tuple[InputDeclaration, ...] = ()
-    """`inputs`, in order."""
+    """Declarations of `inputs`, in order."""
 
     outputs: tuple[InputDeclaration, ...] = ()
-    """`outputs`, in order."""
+    """Declarations of `outputs`, in order."""
 
     tools: tuple[ToolSpec, ...] = ()
-    """Front-matter tools that could be read."""
+    """Readable tools of the front matter."""
 
     template: TemplateDeclaration = field(default_factory=TemplateDeclaration)
-    """`template`."""
+    """The `template` block."""
 
     metadata: JsonObject = field(default_factory=dict)
-    """`metadata`."""
+    """Value of `metadata`."""
 
     sections: tuple[BodySection, ...] = ()
-    """The body's sections before rendering."""
+    """Sections of the unrendered body."""
 
     variables: tuple[Variable, ...] = ()
-    """Every use of a variable that the template itself does not define, in source order."""
+    """Uses of variables that the template does not define itself, in source order."""
 
     fields: tuple[FieldUse, ...] = ()
-    """Every use of a field of an input, or of what a run supplies, in source order."""
+    """Uses of fields of inputs and of a run's variables, in source order."""
 
     parameters: tuple[Parameter, ...] = ()
-    """Every name that a `${params:…}` takes, in order of the first use; declared inputs among
-    them."""
+    """Names in `${params:…}`, in order of their first use, including declared inputs."""
 
     problems: tuple[Problem, ...] = ()
     """Problems, in source order."""
 
     is_experiment: bool = False
-    """Whether the file is an experiment, whose entries and problems are here."""
+    """Whether the file is an experiment, whose entries and problems are stored here."""
 
     agent_file: str = ""
-    """Which file of coding agents it is (`AgentFileKind`); empty for a prompt."""
+    """Kind of agent file (`AgentFileKind`); empty for a prompt."""
 
     @property
     def is_prompt(self) -> bool:
@@ -442,35 +444,35 @@ class PromptDocument:
 
     @property
     def is_data_file(self) -> bool:
-        """Whether it is a file of values, as `${file:}` names them, by its ending."""
+        """Whether its suffix is that of a data file, as referenced by `${file:}`."""
         path = self.source.path
         is_data = path is not None and path.suffix.lower() in _DATA_SUFFIXES
         return is_data and self.front_matter is None
 
     @property
     def is_tool_file(self) -> bool:
-        """Whether it is not a prompt but a Python file, whose functions are tools."""
+        """Whether it is a Python file, whose functions are tools."""
         return self.source.path is not None and self.source.path.suffix == ".py"
 
     def input(self, name: str) -> InputDeclaration | None:
-        """Return the declared input of that name."""
+        """Return the declared input with that name; None if there is none."""
         return next((item for item in self.inputs if item.name == name), None)
 
     def parameter(self, name: str) -> Parameter | None:
-        """Return the parameter of that name."""
+        """Return the parameter with that name; None if there is none."""
         return next((item for item in self.parameters if item.name == name), None)
 
     def entry(self, *path: str | int) -> FrontMatterEntry | None:
-        """Return the front-matter entry at a path of keys."""
+        """Return the front-matter entry at a path of keys; None if there is none."""
         return next((item for item in self.entries if item.path == path), None)
 
 
 ResolvedInputs: TypeAlias = JsonObject
-"""Values by input name, defaults filled in."""
+"""Values by input name, including defaults."""
 
 
 _DATA_SUFFIXES = frozenset((".csv", ".json", ".jsonl", ".toml", ".tsv", ".yaml", ".yml"))
-"""Endings of files that are prompts only if they have front matter."""
+"""Suffixes of files that are prompts only if they have front matter."""
 
 _OF_READING = (
     "yaml-",
@@ -481,52 +483,53 @@ _OF_READING = (
     "being-tried",
     *FAILURES,
 )
-"""Beginnings of the codes of problems that the readers of YAML, front matter and files report."""
+"""Prefixes of the codes of problems from the readers of YAML, front matter and files."""
 
 
 def hides_text(problem: Problem) -> bool:
-    """Return whether a part of the file was not read, so that its author's meaning is unknown."""
+    """Return whether a part of the file was not read, so that its meaning is unknown."""
     return problem.severity is Severity.ERROR and problem.code.startswith(_OF_READING)
 
 
 def first_unreadable(document: PromptDocument) -> Problem | None:
-    """Return the first problem that hides a part of a file; None for a file that was read whole."""
+    """Return the first problem of an unread part; None for a file that was read completely."""
     return next(filter(hides_text, document.problems), None)
 
 
-# Messages as values: what a template rendered to, piece by piece, each with where it came from.
+# Messages as values: the rendered template in segments, each with its origin.
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A run of rendered text with one origin."""
+    """A piece of rendered text with one origin."""
 
     kind: Literal["literal", "value", "rich"]
-    """`literal`: the author's own text. `value`: put in by an expression. `rich`: a whole thread,
-    image, file or audio input, whose text here is only a placeholder."""
+    """`literal`: the author's text. `value`: inserted by an expression. `rich`: a whole thread,
+    image, file or audio input, with a placeholder as text.
+    """
 
     text: str
     """The rendered text."""
 
     span: Span | None
-    """The template source that made it: the literal text itself, or the whole `{{ … }}`."""
+    """Span of the template source: the literal text, or the whole `{{ … }}`."""
 
     input: str | None = None
-    """For a value: the root name of the input that it came from, where one can be named."""
+    """For a value: root name of the input that it came from, if it has one."""
 
     value: Json = None
-    """Value of a reference if it is no text; `text` is then its JSON."""
+    """Value of a reference that is no text; `text` is its JSON."""
 
 
 @dataclass(frozen=True)
 class Rendering:
-    """A rendered template: `text` is the segments' texts joined."""
+    """A rendered template: `text` joins the texts of the segments."""
 
     segments: tuple[Segment, ...]
-    """In order. Literal segments may be split anywhere; empty ones are left out."""
+    """Segments in order. Literal ones may be split anywhere; empty ones are omitted."""
 
     problems: tuple[Problem, ...] = ()
-    """Problems of rendering (syntax, bounds); segments then hold the rendered part."""
+    """Problems of rendering (syntax, limits); the segments then contain the rendered part."""
 
     @cached_property
     def text(self) -> str:
@@ -535,67 +538,67 @@ class Rendering:
 
 
 Role: TypeAlias = Literal["system", "developer", "user", "assistant", "tool"]
-"""Role of a message. The markers `function:` and `tool:` both give `tool`."""
+"""Role of a message. The markers `function:` and `tool:` both mean `tool`."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """Text, with the segments it is made of."""
+    """A text with its segments."""
 
     text: str
-    """As the model gets it."""
+    """Text for the model."""
 
     segments: tuple[Segment, ...] = ()
-    """The pieces, whose texts joined are `text`; empty where the text has no template."""
+    """Segments that make up `text`; empty if it comes from no template."""
 
     span: Span | None = None
-    """Place in the source."""
+    """Span in the source."""
 
 
 @dataclass(frozen=True, slots=True)
 class MediaPart:
-    """An image, file, recording or video, by reference until a request is made."""
+    """An image, file, recording or video, which is resolved when a request is built."""
 
     kind: Literal["image", "file", "audio", "video"]
-    """Kind of the medium."""
+    """Kind of media."""
 
     source: str
-    """URL, data URI, or a path as the author wrote it (relative to the prompt's folder)."""
+    """URL, data URI, or path as written (relative to the prompt's folder)."""
 
     attributes: Mapping[str, Json] = field(default_factory=dict)
-    """Any further attributes (`quality`, `detail`, `mediaType`, …)."""
+    """Further attributes (`quality`, `detail`, `mediaType`, …)."""
 
     alt: str = ""
-    """Alternative text, where the brackets held some."""
+    """Alternative text; may be empty."""
 
     span: Span | None = None
-    """Place in the source."""
+    """Span in the source."""
 
     word: str = ""
-    """Unknown word of the author for its type (`type="hologram"`)."""
+    """The author's unknown word for its type (`type="hologram"`)."""
 
     input: str = ""
-    """The input whose value it is; empty for the author's own, or a thread's."""
+    """Input whose value it is; empty for media of the author or a thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCallPart:
-    """A call that the assistant asked for."""
+    """A call that the assistant requested."""
 
     id: str
-    """Identifier that the result answers to."""
+    """Id, which the result repeats."""
 
     name: str
-    """The tool."""
+    """Name of the tool."""
 
     arguments: str
-    """The arguments, as JSON text exactly as they will be sent."""
+    """JSON text of the arguments, exactly as sent."""
 
     raw: JsonObject | None = None
-    """The author's own mapping, where the call was written in the prompt (section dialect)."""
+    """The author's mapping if the call was written in the prompt (section dialect)."""
 
     span: Span | None = None
-    """Place in the source."""
+    """Span in the source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -603,17 +606,17 @@ class ToolResultPart:
     """The result of a tool; the message's `tool_call_id` attribute names the call."""
 
     text: str
-    """The observation, as the model gets it."""
+    """Observation for the model."""
 
     segments: tuple[Segment, ...] = ()
-    """The pieces of it, as in `TextPart`."""
+    """Segments of the text, as in `TextPart`."""
 
     span: Span | None = None
-    """Place in the source."""
+    """Span in the source."""
 
 
 Part: TypeAlias = TextPart | MediaPart | ToolCallPart | ToolResultPart
-"""Closed: consumers `match` and `assert_never`."""
+"""All parts, a closed union: consumers use `match` and `assert_never`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -621,17 +624,18 @@ class MessageOrigin:
     """The origin of a message."""
 
     source: Literal["template", "thread", "run", "implicit"]
-    """`template`: a section of the body. `thread`: an item of the thread input. `run`: put in by
-    the agent loop. `implicit`: text with no marker before it."""
+    """`template`: a section of the body. `thread`: an item of the thread input. `run`: added by the
+    agent loop. `implicit`: text without a marker before it.
+    """
 
     span: Span | None = None
-    """The whole section in the source, marker included."""
+    """Span of the whole section in the source, including its marker."""
 
     marker: Span | None = None
-    """The role marker line itself."""
+    """Span of the role marker's line."""
 
     input: str = ""
-    """Input that holds the thread, for an item of a thread."""
+    """Input with the thread, for an item of a thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -645,18 +649,17 @@ class Message:
     """Content in order; empty for an empty section."""
 
     attributes: Mapping[str, Json] = field(default_factory=dict)
-    """Everything beside role and content (`name`, `tool_call_id`, any author's key)."""
+    """Further keys besides role and content (`name`, `tool_call_id`, any key of the author)."""
 
     origin: MessageOrigin = field(default=MessageOrigin("run"))
     """Origin of the message."""
 
     carried: tuple[JsonObject, ...] = ()
-    """Data that the provider of a reply wants back with it: signed thinking, encrypted
-    reasoning."""
+    """Data that the provider of a reply requires back: signed thinking, encrypted reasoning."""
 
     @property
     def text(self) -> str:
-        """The texts of all its text and result parts, joined."""
+        """The joined texts of its text and result parts."""
         return "".join(
             part.text for part in self.parts if isinstance(part, TextPart | ToolResultPart)
         )
@@ -664,45 +667,45 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class HoistedTool:
-    """A tool of the body's `tools:` section, after its values were rendered."""
+    """A tool of the body's `tools:` section, with rendered values."""
 
     id: str
-    """The author's identifier."""
+    """Id written by the author."""
 
     type: str
-    """The author's type (`function`, `bing`, …)."""
+    """Type written by the author (`function`, `bing`, …)."""
 
     options: JsonObject
-    """Options with their values rendered."""
+    """Options with rendered values."""
 
     span: Span | None = None
-    """Place of its list item in the source."""
+    """Span of its list item in the source."""
 
     dynamic_inputs: tuple[str, ...] = ()
-    """Inputs whose values went into it; such a tool asks for approval."""
+    """Inputs whose values are part of it; such a tool needs approval."""
 
     reference: str = ""
-    """The options where they are one reference (`${file:…}`) that has no value here."""
+    """Reference (`${file:…}`) that stands for the options and has no value here."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenThread:
-    """A place of a conversation that no value fills yet: the program that runs the prompt does.
+    """A place for a thread that has no value yet: the program that runs the prompt provides it.
 
     The seed calls it a thread item in the messages collection ("Prompt section", "Thread").
     """
 
     index: int
-    """Messages before it."""
+    """Number of messages before it."""
 
     input: str
-    """Input that fills the place."""
+    """Input for the place."""
 
     attributes: Mapping[str, Json] = field(default_factory=dict)
     """Attributes of its marker."""
 
     span: Span | None = None
-    """Place in the source."""
+    """Span in the source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -710,19 +713,19 @@ class PromptMessages:
     """The messages of one rendering."""
 
     messages: tuple[Message, ...]
-    """In order, threads expanded."""
+    """Messages in order, with threads expanded."""
 
     tools: tuple[HoistedTool, ...] = ()
     """Tools of the body's `tools:` section."""
 
     problems: tuple[Problem, ...] = ()
-    """Problems of reading, injected markers among them."""
+    """Problems of reading, including injected markers."""
 
     threads: tuple[OpenThread, ...] = ()
-    """Conversations without a value, in order of their places among the messages."""
+    """Threads without a value, ordered by their places among the messages."""
 
     def items(self) -> Iterator[Message | OpenThread]:
-        """Return the messages with the open threads at their places."""
+        """Yield the messages with the open threads at their places."""
         waiting = list(self.threads)
         for index, message in enumerate(self.messages):
             while waiting and waiting[0].index <= index:
@@ -732,7 +735,7 @@ class PromptMessages:
 
 
 def named_messages(document: PromptDocument) -> Iterator[tuple[str, BodySection]]:
-    """Yield the sections with a role of their own, in order, each with its name."""
+    """Yield the sections with a role, in order, each with its name."""
     counts: Counter[str] = Counter()
     for section in document.sections:
         if section.marker is not None and section.role in get_args(Role):

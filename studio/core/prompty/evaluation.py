@@ -1,7 +1,7 @@
-"""Limits for reading one file, beyond the bounds of templates.
+"""Limits for reading one file, in addition to the limits of templates.
 
-Those bounds weigh a text before it is made. What they overlook ends here, as a finding of the file
-that costs too much, so that other files keep theirs.
+The template limits estimate a text before it is created. If they miss something, these limits end
+the reading with a problem of that file only.
 """
 
 import gc
@@ -24,24 +24,24 @@ from studio.core.text.files import open_regular
 from studio.core.text.source import Problem, Severity, Span
 
 MOST_MEMORY = 1_000_000_000
-"""Bytes that reading a file may add to the address space of the process."""
+"""Maximum memory added to the process's address space by reading a file, in bytes."""
 
 MOST_SECONDS = 20.0
-"""Processor time that reading a file may take, in seconds."""
+"""Maximum processor time for reading a file, in seconds."""
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 FAILURES = ("too-much-memory", "too-long", "crash")
-"""Codes of `failure`."""
+"""Codes of the problems from `failure`."""
 
 
 class TooLongError(Exception):
-    """Reading a file took more processor time than it may."""
+    """Raised when reading a file takes too much processor time."""
 
 
 def failure(error: Exception) -> Problem:
-    """Return the finding of a file that cannot be read to its end."""
+    """Return the problem of a file that cannot be read completely."""
     match error:
         case MemoryError():
             code, message = "too-much-memory", f"It takes more than {size(MOST_MEMORY)} to read."
@@ -58,18 +58,18 @@ def failure(error: Exception) -> Problem:
 
 @contextmanager
 def evaluation_limits(seconds: float = MOST_SECONDS, memory: int = MOST_MEMORY) -> Iterator[None]:
-    """Limit the processor time of the block, and on Linux in the main thread its memory.
+    """Limit the block's processor time and, on Linux in the main thread, its memory.
 
-    Other threads have no bound of memory: it would be one of the process, and the programs that
-    another thread starts meanwhile would inherit it.
+    Other threads have no memory limit: it would apply to the whole process, and child processes
+    started meanwhile would inherit it.
 
     Args:
-        seconds: processor time of this thread, where the system tells it, else time that passes.
-        memory: bytes added to the address space.
+        seconds: processor time of this thread if the system measures it, else elapsed time.
+        memory: maximum bytes added to the address space.
 
     Raises:
-        TooLongError: it took longer.
-        MemoryError: it took more.
+        TooLongError: the time limit is exceeded.
+        MemoryError: the memory limit is exceeded.
     """
     is_main = threading.current_thread() is threading.main_thread()
     by_signal = is_main and sys.platform != "win32"
@@ -80,14 +80,14 @@ def evaluation_limits(seconds: float = MOST_SECONDS, memory: int = MOST_MEMORY) 
 
 @contextmanager
 def _limited_by_signal(seconds: float) -> Iterator[None]:
-    """Limit the main thread; one that watches it instead costs 0.3 ms for each file."""
+    """Limit the main thread by a signal; a watching thread would cost 0.3 ms for each file."""
     end = time.thread_time() + seconds
 
     def look(_number: int, _frame: FrameType | None) -> None:
         left = end - time.thread_time()
         if left <= 0:
             raise TooLongError
-        # The timer counts what other threads worked, too.
+        # The timer also counts the work of other threads.
         signal.setitimer(signal.ITIMER_PROF, max(left, 0.001))
 
     handler = signal.signal(signal.SIGPROF, look)
@@ -113,7 +113,7 @@ def _limited_by_thread(seconds: float) -> Iterator[None]:
         while (left := end - spent()) > 0:
             if over.wait(left):
                 return
-        import ctypes  # only where something takes too long
+        import ctypes  # imported only when something takes too long
 
         ctypes.pythonapi.PyThreadState_SetAsyncExc(
             ctypes.c_ulong(thread), ctypes.py_object(TooLongError)
@@ -130,7 +130,7 @@ def _limited_by_thread(seconds: float) -> Iterator[None]:
 
 @cache
 def _sizes(_process: int) -> int:
-    """Return a handle on the sizes of this process: to open them twice was 6 % of an edit."""
+    """Return an open file with the process's sizes; opening it twice took 6 % of an edit."""
     with open_regular(Path("/proc/self/statm")) as sizes:
         return os.dup(sizes.fileno())
 
@@ -158,16 +158,16 @@ def in_worker(
     work: Callable[[_Item], _Result],
     failed: Callable[[_Item, Problem], _Result],
 ) -> Iterator[_Result]:
-    """Work on items in a child process; one that ends the child fails alone.
+    """Process items in a child process; an item that ends the child fails alone.
 
-    It ends what `evaluation_limits` cannot: a crash of the interpreter, the system's refusal of
-    memory, and C code that takes more than twice the processor time. A process with threads cannot
-    be forked, and Windows has no fork: there the work is done in this process.
+    This covers what `evaluation_limits` cannot: a crash of the interpreter, the end by the system
+    for lack of memory, and C code that takes more than twice the processor time. A process with
+    threads cannot be forked, and Windows has no fork: there the work is done in this process.
 
     Args:
-        items: what is worked on, in order.
-        work: gives the result of an item, which can be pickled.
-        failed: gives the result of an item that ended the child.
+        items: the items, in order.
+        work: returns the result of an item, which must be picklable.
+        failed: returns the result of an item that ended the child.
     """
     if sys.platform == "win32" or threading.active_count() > 1:
         yield from map(work, items)
@@ -195,14 +195,14 @@ def in_worker(
 def forking(
     work: Callable[[_Item], _Result], failed: Callable[[_Item, Problem], _Result]
 ) -> Callable[[Sequence[_Item]], list[_Result | None]]:
-    """Start a process that works on items in children of its own, as `in_worker` does.
+    """Start a process that handles items in its own children, as `in_worker` does.
 
-    It is forked before the first thread, so that it can fork at any time; it ends with this one.
-    Not for Windows, which has no fork.
+    It is forked before the first thread, so that it can fork at any time; it ends with this
+    process. Not available on Windows, which has no fork.
 
     Returns:
-        Gives the results of items, which one child works on, to any thread; None for each once
-        somebody has ended the process.
+        A function for any thread that returns the results of items, handled by one child; None for
+            each after the process has ended.
     """
     here, there = socket.socketpair()
     if os.fork() == 0:
@@ -216,15 +216,15 @@ def forking(
 def beside(
     command: Sequence[str],
 ) -> tuple[Callable[[Sequence[_Item]], list[_Result | None]], Callable[[], object]]:
-    """Start a command that serves as `forking` does, from a process that has threads.
+    """Start a command that serves like `forking`, from a process that has threads.
 
     Args:
-        command: it calls `serve` with the socket at its standard input.
+        command: the command, which calls `serve` with the socket on its stdin.
 
     Returns:
-        What `forking` returns, and what ends the process.
+        The function as from `forking`, and one that ends the process.
     """
-    import subprocess  # only the window starts it so
+    import subprocess  # only the window starts it this way
 
     here, there = socket.socketpair()
     with there:
@@ -248,7 +248,7 @@ def _asked(channel: socket.socket, items: Sequence[_Item]) -> list[_Result | Non
                 pipe.flush()
                 results: list[_Result | None] = pickle.load(pipe)
                 return results
-    except (OSError, EOFError, pickle.UnpicklingError):  # somebody ended it
+    except (OSError, EOFError, pickle.UnpicklingError):  # the process was ended
         return [None for _ in items]
 
 
@@ -257,12 +257,12 @@ def serve(
     work: Callable[[_Item], _Result],
     failed: Callable[[_Item, Problem], _Result],
 ) -> None:
-    """Work on the items that are sent, each time in a child, until the other end closes.
+    """Handle received items, each time in a child, until the other end closes.
 
-    The process leads a group of its own, which ends with it: no child outlives the other end.
+    The process leads its own process group, which ends with it: no child outlives the other end.
     """
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(2, 1)  # a server speaks over its output
+    os.dup2(2, 1)  # a server uses its stdout for messages
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # its children are not waited for
     try:
         while answers := socket.recv_fds(channel, 1, 1)[1]:
@@ -292,10 +292,10 @@ def _work_in_child(
     failed: Callable[[_Item, Problem], _Result],
     results: BinaryIO,
 ) -> NoReturn:
-    """Work on the items and write their results; leave without what the parent does at its end."""
+    """Handle the items and write their results; exit without the parent's cleanup."""
     import resource
 
-    gc.freeze()  # what the parent made stays: looking at it again would copy its pages
+    gc.freeze()  # the parent's objects stay: a collection would copy their pages
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     try:
         for item in items:
@@ -316,14 +316,14 @@ def _work_in_child(
 
 
 def _ending(status: int) -> Problem:
-    """Return the finding of a file whose reading ended the child."""
+    """Return the problem of a file that ended the child."""
     number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
     match number:
         case signal.SIGINT:
             raise KeyboardInterrupt
         case signal.SIGXCPU:
             return failure(TooLongError())
-        case signal.SIGKILL:  # by the system, which has no memory left
+        case signal.SIGKILL:  # from the system, when memory runs out
             return failure(MemoryError())
         case _:
             return failure(ChildProcessError(f"the process ended by signal {number}"))

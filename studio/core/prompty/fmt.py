@@ -1,4 +1,4 @@
-"""Tidy a prompt file without changing what it says."""
+"""Format a prompt file without changing its meaning."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ from studio.core.text.values import KeyPath
 _TRAILING = re.compile(r"(?<![ \t])[ \t]+(?=\r?\n|\Z)")
 
 Tidy = Callable[[PromptDocument], Iterator[TextEdit]]
-"""One kind of tidying."""
+"""Function that yields the edits of one kind of formatting."""
 
 
 def tidy_edits(document: PromptDocument) -> tuple[TextEdit, ...]:
@@ -29,7 +29,7 @@ def tidy_edits(document: PromptDocument) -> tuple[TextEdit, ...]:
 
 
 def _front_matter_blanks(document: PromptDocument) -> Iterator[TextEdit]:
-    """Yield edits for blanks at front matter line ends, outside values that span lines."""
+    """Yield edits that remove trailing blanks in front matter, except inside multiline values."""
     front = document.front_matter
     if front is None:
         return
@@ -53,7 +53,7 @@ def _has_children(document: PromptDocument, path: KeyPath) -> bool:
 
 
 def _markers(document: PromptDocument) -> Iterator[TextEdit]:
-    """Yield edits that give role markers their usual form, without blanks after them."""
+    """Yield edits that give role markers their standard form, without blanks after them."""
     text = document.source.text
     for section in document.sections:
         if section.marker is None:
@@ -68,7 +68,7 @@ def _markers(document: PromptDocument) -> Iterator[TextEdit]:
 
 
 def _blank_lines_between_sections(document: PromptDocument) -> Iterator[TextEdit]:
-    """Yield edits to at most one empty line before a marker; lines with blanks stay."""
+    """Yield edits that leave at most one empty line before a marker; lines with blanks stay."""
     text = document.source.text
     for section in document.sections:
         if section.marker is None:
@@ -84,7 +84,7 @@ def _blank_lines_between_sections(document: PromptDocument) -> Iterator[TextEdit
 
 
 def _last_line(document: PromptDocument) -> Iterator[TextEdit]:
-    """Yield an edit to exactly one line end at the end of the file."""
+    """Yield an edit that leaves exactly one line break at the end of the file."""
     text = document.source.text
     if not text.strip("\ufeff\r\n"):
         return
@@ -100,4 +100,4 @@ TIDIES: tuple[Tidy, ...] = (
     _blank_lines_between_sections,
     _last_line,
 )
-"""Every tidying."""
+"""All kinds of formatting."""

@@ -1,4 +1,4 @@
-"""Cut a file into front matter and body, and recognize prompt formats that cannot be read.
+"""Split a file into front matter and body, and recognize unsupported prompt formats.
 
 Sources: learn.microsoft.com (Semantic Kernel, YAML schema of prompts), docs.boundaryml.com (BAML),
 microsoft.github.io/poml.
@@ -11,7 +11,7 @@ from pathlib import Path
 from studio.core.prompty.body.sections import plain_newlines
 from studio.core.text.source import Problem, Severity, Span
 
-# Cut a prompt file into front matter and body.
+# Splits a prompt file into front matter and body.
 
 _OPENING = re.compile(r"\ufeff?[ \t\r\n\f\v]*(---|\+\+\+)[ \t]*(?:\r\n|\n|\r|\Z)")
 _CLOSING = {
@@ -26,26 +26,26 @@ _FIRST_ROLE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """The two halves of a file."""
+    """The two parts of a file."""
 
     front: Span | None
-    """The YAML between the delimiters; None where there is none."""
+    """Span of the YAML between the delimiters; None without front matter."""
 
     body: Span
-    """Everything after the closing delimiter's line."""
+    """Span after the closing delimiter's line."""
 
     opening: Span | None = None
-    """The opening delimiter."""
+    """Span of the opening delimiter."""
 
     unclosed: bool = False
     """Whether the closing delimiter is missing; the front matter is then a guess."""
 
 
 def split_front_matter(text: str) -> Split:
-    """Split at delimiter lines (Prompty spec §2.2, made line-exact: docs/design/file-format.md).
+    """Split at delimiter lines (Prompty spec §2.2, but whole lines: docs/design/file-format.md).
 
-    The closing delimiter is the first line that is exactly the opening one; where there is none,
-    the first line that is exactly the other one (the specification lets them differ).
+    The closing delimiter is the first line equal to the opening one; without it, the first line
+    equal to the other delimiter (the specification allows them to differ).
     """
     text = plain_newlines(text)
     opening = _OPENING.match(text)
@@ -65,31 +65,31 @@ def split_front_matter(text: str) -> Split:
 def in_front_matter(text: str, caret: int) -> bool:
     """Return whether the caret is between the delimiters of the front matter."""
     split = split_front_matter(text)
-    front = split.front  # at its end one still writes in it
+    front = split.front  # at its end one is still typing in it
     return front is not None and front.start <= caret < front.end + split.unclosed
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignFormat:
-    """A format that is named and refused, and never sent as text."""
+    """A prompt format that is recognized and refused, and never sent as text."""
 
     name: str
     """The format, for people: "BAML file"."""
 
     endings: tuple[str, ...]
-    """Endings of file names that only this format has."""
+    """Suffixes of file names that only this format has."""
 
     mark: re.Pattern[str]
     """Matches the key or word that only this format has."""
 
     beside: re.Pattern[str]
-    """Matches what the text must hold too; an empty pattern where the mark is enough."""
+    """Matches text that is required too; an empty pattern if the mark is enough."""
 
     advice: str
     """Advice to the user."""
 
     in_markdown: bool = False
-    """Whether a Markdown file can be one, too: how the text begins tells, not a line of it."""
+    """Whether a Markdown file can have this format too; then only the start of the text counts."""
 
 
 FOREIGN_FORMATS = (
@@ -126,15 +126,15 @@ FOREIGN_FORMATS = (
         in_markdown=True,
     ),
 )
-"""By format; a row is all that the studio knows of it."""
+"""All formats; a row is all that the studio knows of one."""
 
 
 def foreign_problem(text: str, path: Path | None) -> Problem | None:
-    """Return the problem of a file that is a prompt of another program; None for any other.
+    """Return the problem of a file that is another program's prompt; None for other files.
 
     Args:
         text: the file's text.
-        path: the file; None for a pasted text.
+        path: path of the file; None for a pasted text.
     """
     name = path.name.lower() if path is not None else ""
     split = split_front_matter(text)

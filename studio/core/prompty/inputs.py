@@ -1,4 +1,4 @@
-"""The values of a prompt's inputs: what the user gave, and what each input gets from it."""
+"""The values of a prompt's inputs: given by the user, and resolved for each input."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from studio.core.text.source import Problem, Severity, Span
 from studio.core.text.values import Json, JsonDict, JsonObject
 
 RESERVED_SAMPLES: JsonObject = json.loads(resource_text("words", "reserved.json"))
-"""Names that a run supplies, with what a preview shows for them (docs/design/file-format.md)."""
+"""Variables of a run, with the values that a preview shows (docs/design/file-format.md)."""
 
 PERSONAL = frozenset({"question", "input"})
 """Reserved names whose value only the user can give."""
@@ -28,18 +28,18 @@ _TOOLS_AS_TEXT = '- "calculator": Work out an arithmetic expression. Input: expr
 
 
 InputOrigin: TypeAlias = Literal["given", "default", "sample", "reserved", "missing"]
-"""Origin of a value; a run uses none that is a `sample` or `reserved`."""
+"""Origin of a value; a run uses no `sample` or `reserved` values."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GivenInputs(JsonObject):
-    """The inputs that the user gave: a read-only mapping of names to values.
+    """The user's values: a read-only mapping by name.
 
-    A value stays under its name while no input has that name, and comes back with the input.
+    A value is kept even if no input has its name, and returns with the input.
     """
 
     by_name: JsonObject = field(default_factory=dict)
-    """Each value by input name; null is a value."""
+    """Values by input name; null is a value."""
 
     def __getitem__(self, name: str) -> Json:
         return self.by_name[name]
@@ -51,20 +51,20 @@ class GivenInputs(JsonObject):
         return len(self.by_name)
 
     def with_values(self, values: JsonObject) -> GivenInputs:
-        """Return the same with these values added."""
+        """Return a copy with these values added."""
         return GivenInputs({**self.by_name, **values})
 
     def without(self, name: str) -> GivenInputs:
-        """Return the same without the value of one input."""
+        """Return a copy without the value of one input."""
         return GivenInputs({key: each for key, each in self.by_name.items() if key != name})
 
     def renamed(self, pairs: Iterable[tuple[str, str]], names: Collection[str]) -> GivenInputs:
-        """Return the same with values moved to the new names of their inputs.
+        """Return a copy with values moved to the new names of their inputs.
 
         Args:
-            pairs: names that one input has had, in either order; a pair works both ways, so that
-                undoing a rename moves the value back.
-            names: the inputs that the prompt has now.
+            pairs: pairs of names of one input, in either order, so that undoing a rename moves the
+                value back.
+            names: the current inputs of the prompt.
         """
         return GivenInputs(renamed_keys(self.by_name, pairs, names))
 
@@ -75,7 +75,7 @@ _Value = TypeVar("_Value")
 def renamed_keys(
     values: Mapping[str, _Value], pairs: Iterable[tuple[str, str]], names: Collection[str]
 ) -> dict[str, _Value]:
-    """Return values by the names that their inputs have now (`GivenInputs.renamed`)."""
+    """Return values under the current names of their inputs (`GivenInputs.renamed`)."""
     for pair in pairs:
         for old, new in (pair, pair[::-1]):
             if old in values and old not in names and new in names:
@@ -88,23 +88,23 @@ def renamed_keys(
 
 @dataclass(frozen=True, slots=True)
 class InputResolution:
-    """The value of each input, and where it comes from: what a run takes, and what is shown."""
+    """The value of each input with its origin, for runs and for display."""
 
     shown: ResolvedInputs
-    """All values by name: given, else default, else sample, else a reserved sample."""
+    """All values by name: given, else default, else sample, else reserved sample."""
 
     origins: Mapping[str, InputOrigin]
-    """Origin of each of `shown`, and `missing` for a declared input that is not in it."""
+    """Origin of each value in `shown`; `missing` for a declared input without one."""
 
     missing: tuple[InputDeclaration, ...] = ()
-    """The required inputs that have neither a given value nor a default, in their order."""
+    """Required inputs without a given value or a default, in order."""
 
     problems: tuple[Problem, ...] = ()
     """A `missing-input` problem for each of them."""
 
     @property
     def sent(self) -> JsonDict:
-        """The values that a run takes (Prompty 2 §2.9, §12.2): given ones and defaults."""
+        """The values for a run (Prompty 2 §2.9, §12.2): given ones and defaults."""
         return {
             name: value
             for name, value in self.shown.items()
@@ -113,7 +113,7 @@ class InputResolution:
 
     @property
     def samples(self) -> frozenset[str]:
-        """Names whose value is only shown: a run has another one, or none."""
+        """Names whose value is only for display: a run has another one, or none."""
         return frozenset(
             name
             for name, value in self.shown.items()
@@ -123,13 +123,13 @@ class InputResolution:
 
 
 def resolve_inputs(document: PromptDocument, given: JsonObject) -> InputResolution:
-    """Return the value of every input: the one rule, for whatever shows or sends one.
+    """Return the value of every input; this is the only rule, for display and runs.
 
-    A value that is given counts, null too, and extra ones pass; then the default, unless it is
-    null; then what only a preview shows: the sample, and what a run supplies.
+    A given value comes first, even null or for an unknown name; then the default, unless it is
+    null; then, only for previews, the sample or the reserved sample.
 
     Args:
-        document: the prompt; its references are resolved where their values should count.
+        document: the prompt, with the references resolved whose values are needed.
         given: the user's values by name, as a `GivenInputs` or any mapping.
     """
     shown: JsonDict = {}
@@ -186,15 +186,15 @@ def _wanted(document: PromptDocument) -> list[str]:
     """Return reserved names that the template uses or an input declares without a value."""
     used = {variable.name for variable in document.variables}
     used |= {item.name for item in document.inputs} | {undeclared_question(document)}
-    used -= {item.name for item in document.inputs if item.kind == "thread"}  # the run fills it
+    used -= {item.name for item in document.inputs if item.kind == "thread"}  # the run sets it
     return [name for name in RESERVED_SAMPLES if name in used]
 
 
 def value_kind(document: PromptDocument, name: str) -> str:
-    """Return the kind of a value: the declared one, or what the template uses it as.
+    """Return the kind of a value: the declared one, or that of its use in the template.
 
-    A reserved name that is a list (`thread`, `history`) is one; a format string has no lists:
-    there only the conversation is one.
+    Reserved lists (`thread`, `history`) are lists, but in a format string, which has no lists, only
+    the conversation is.
     """
     if declared := document.input(name) or document.parameter(name):
         return declared.kind
@@ -216,7 +216,7 @@ def _reserved_sample(document: PromptDocument, name: str) -> Json:
 
 
 def _own_tools(document: PromptDocument, name: str) -> Json:
-    """Return the file's own tools, as a run would show them."""
+    """Return the file's tools as a run would show them."""
     if name == "tool_names":
         return ", ".join(f'"{tool.name}"' for tool in document.tools)
     items: list[Json] = []

@@ -16,29 +16,29 @@ _NAME = re.compile(r"[A-Za-z_][\w-]*")
 _MOST_FIELDS = 30
 """Maximum number of undeclared fields of an object; with more it is a table by key."""
 _SHAPES = frozenset(("string", "integer", "float", "boolean", "object"))
-"""Kinds of items that have fields of their own in a form."""
+"""Kinds of items that have their own fields in a form."""
 _MOST_ITEMS = 200
-"""Of a list that are looked at: they look alike."""
+"""Maximum number of items of a list that are read, since they are usually similar."""
 _OPEN = (("history", EACH, "arguments"), ("thread", EACH))
-"""Of what a run supplies, objects with fields that differ from run to run."""
+"""Objects of a run whose fields differ from run to run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The known facts about the values at one place."""
+    """The known facts about the values at a path."""
 
     declared: tuple[InputDeclaration, ...] = ()
-    """Declarations of that place."""
+    """Declarations for the path."""
 
     values: tuple[Json, ...] = ()
-    """Values of the place in defaults, samples and entered inputs."""
+    """Values at the path in defaults, samples and entered inputs."""
 
     is_supplied: bool = False
-    """Whether a run supplies it."""
+    """Whether a run sets the value."""
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """Names of the fields that an object there has, declared ones first."""
+        """Names of the fields of an object at the path, declared ones first."""
         names = [each.name for declared in self.declared for each in declared.properties]
         for value in self.values:
             if isinstance(value, Mapping):
@@ -47,12 +47,12 @@ class Known:
 
     @property
     def is_object(self) -> bool:
-        """Whether all that is known there are objects."""
+        """Whether all known values are objects."""
         given = [value for value in self.values if value is not None]
         return bool(self.fields) and all(isinstance(value, Mapping) for value in given)
 
     def at(self, name: str) -> Known:
-        """Return the known facts one step further: of a field, or of each item (`EACH`)."""
+        """Return the known facts about a field, or about each item (`EACH`)."""
         if name == EACH:
             items = (each.items for each in self.declared)
             lists = (value for value in self.values if isinstance(value, list | tuple))
@@ -72,12 +72,12 @@ class Known:
 def known_at(
     document: PromptDocument, path: tuple[str, ...], given: Iterable[JsonObject] = ()
 ) -> Known:
-    """Return the known facts about the values at a path of a template.
+    """Return the known facts about the values at a path in a template.
 
     Args:
         document: the prompt, with its declarations, defaults and samples.
         path: a root name and the fields below it, `EACH` for each item.
-        given: further values by input: what was entered, input sets, rows of a dataset.
+        given: further values by input: entered ones, input sets, rows of a dataset.
     """
     root, *rest = path
     declared = document.input(root)
@@ -98,11 +98,11 @@ def known_at(
 
 
 def shaped(declared: InputDeclaration, values: Iterable[Json] = ()) -> InputDeclaration:
-    """Return a declaration with the fields that its values have, where it declares none itself.
+    """Return a declaration with the fields of its values, if it declares none itself.
 
     Args:
         declared: an input, or a part of one.
-        values: values that it has besides its own default and sample.
+        values: further values besides its default and sample.
     """
     known = [value for value in values if value is not None]
     known += [declared.default] if declared.has_default and declared.default is not None else []
@@ -134,14 +134,14 @@ def shaped(declared: InputDeclaration, values: Iterable[Json] = ()) -> InputDecl
 
 
 def kind_of_values(values: Iterable[Json]) -> str:
-    """Return the kind that all values have; `union` where they differ or there are none."""
+    """Return the common kind of all values; `union` if they differ or there are none."""
     kinds = {kind_of_value(value) for value in values if value is not None}
     if kinds == {"integer", "float"}:
         return "float"
     return kinds.pop() if len(kinds) == 1 else "union"
 
 
-# What kind of value a template takes a variable for, as far as its uses tell.
+# The kind of value that a template expects of a variable, judging by its uses.
 
 UsedKind = Literal["string", "object", "array"]
 
@@ -152,11 +152,11 @@ _LIST_FILTER = re.compile(r"\s*\|\s*join\b")
 
 
 _NEAR = 200
-"""Characters beside a use that are looked at: an expression may be as long as the file."""
+"""Number of characters around a use that are searched, since an expression may be very long."""
 
 
 def used_kinds(document: PromptDocument) -> dict[str, UsedKind]:
-    """Return each undeclared variable's kind: an object if a member is used, and so on."""
+    """Return the expected kind of each undeclared variable: an object if a member is used, etc."""
     declared = {item.name for item in document.inputs}
     found: dict[str, UsedKind] = {}
     for use in document.variables:

@@ -1,4 +1,4 @@
-"""Whether a prompt teaches an agent format in its text, and where the user's question goes."""
+"""Whether a prompt describes an agent format in its text, and its input for the question."""
 
 import re
 from typing import Literal, TypeAlias, get_args
@@ -7,25 +7,25 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.text.values import JsonObject, object_of
 
 TextFormat: TypeAlias = Literal["react", "json_action"]
-"""Format of actions that the prompt's own text describes."""
+"""Format of actions that the prompt's text describes."""
 
 QUESTION_NAMES = ("question", "input", "query", "prompt", "message")
-"""Inputs that hold the user's question, by what they are usually called."""
+"""Usual names of the input with the user's question."""
 
 _RESERVED = ("question", "input")
-"""Those that a template may use without declaring them."""
+"""Names among them that a template may use without declaring them."""
 
 
 def agent_settings(document: PromptDocument) -> JsonObject:
-    """Return `metadata.agent`, empty where there is none."""
+    """Return `metadata.agent`; empty without one."""
     return object_of(document.metadata.get("agent"))
 
 
 def parallel_calls(document: PromptDocument) -> bool | None:
-    """Return whether the calls of one reply may run at once; None where the prompt does not say.
+    """Return whether the calls of one reply may run in parallel; None if not set.
 
-    `metadata.agent.parallel_tool_calls` says it of the run, and where it is missing the option
-    `allowMultipleToolCalls`, which says it of the model.
+    The run's setting is `metadata.agent.parallel_tool_calls`; without it, the model option
+    `allowMultipleToolCalls` is used.
     """
     for named in (
         agent_settings(document).get("parallel_tool_calls"),
@@ -37,7 +37,7 @@ def parallel_calls(document: PromptDocument) -> bool | None:
 
 
 def sent_options(document: PromptDocument, options: JsonObject) -> JsonObject:
-    """Return the options with the agent settings for model calls, unless they have them."""
+    """Return the options, with the agent settings for model calls as defaults."""
     allowed = parallel_calls(document)
     if allowed is None or "allowMultipleToolCalls" in options:
         return options
@@ -45,7 +45,7 @@ def sent_options(document: PromptDocument, options: JsonObject) -> JsonObject:
 
 
 def text_format(document: PromptDocument) -> tuple[TextFormat | None, str]:
-    """Return the format of actions that a body teaches, and why; None where it teaches none."""
+    """Return the format of actions that a body describes, and why; None if it describes none."""
     body = document.source.slice(document.body)
     names = {variable.name for variable in document.variables}
     if "action_input" in body or '"action"' in body:
@@ -62,7 +62,7 @@ def text_format(document: PromptDocument) -> tuple[TextFormat | None, str]:
 
 
 def drives_loop(document: PromptDocument) -> bool:
-    """Return whether a run renders the prompt again at each step."""
+    """Return whether a run renders the prompt again in each step."""
     named = agent_settings(document).get("protocol")
     if named == "native":
         return False
@@ -72,8 +72,8 @@ def drives_loop(document: PromptDocument) -> bool:
 def question_input(document: PromptDocument) -> str:
     """Return the input for the user's question, which a run requires; empty for none.
 
-    A declared one counts where the prompt drives a loop; of other prompts the declaration says
-    whether it is required.
+    A declared input counts only in a loop prompt; in other prompts its declaration says whether it
+    is required.
     """
     if drives_loop(document):
         declared = {item.name for item in document.inputs}
@@ -84,10 +84,10 @@ def question_input(document: PromptDocument) -> str:
 
 
 def undeclared_question(document: PromptDocument) -> str:
-    """Return the reserved name that the user's question comes by without a declaration, or empty.
+    """Return the reserved name for the user's question that is not declared; empty for none.
 
-    A template that shows the conversation (`chat_history`) shows the question in it: the run puts
-    it there (published JSON-action prompt).
+    A template with the conversation (`chat_history`) shows the question there, since the run adds
+    it (published JSON-action prompt).
     """
     declared = {item.name for item in document.inputs}
     used = {variable.name for variable in document.variables} - declared

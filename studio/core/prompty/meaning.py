@@ -1,4 +1,4 @@
-"""Compare the meaning of messages and tools, without their places."""
+"""Compare the meaning of messages and tools, ignoring their spans."""
 
 import json
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ def first_difference(expected: Sequence[Message], got: Sequence[Message]) -> str
 
 
 def tool_difference(expected: Sequence[ToolSpec], got: Sequence[ToolSpec]) -> str:
-    """Return the difference of two lists of tools, as a sentence; empty where there is none."""
+    """Return the difference of two lists of tools as a sentence; empty for none."""
     if tool_meaning(expected) == tool_meaning(got):
         return ""
     names = {tool.name for tool in expected} ^ {tool.name for tool in got}
@@ -35,7 +35,7 @@ def tool_difference(expected: Sequence[ToolSpec], got: Sequence[ToolSpec]) -> st
 
 
 def meaning(messages: Sequence[Message]) -> list[object]:
-    """Return the meaning of messages, without their places."""
+    """Return the meaning of messages, without spans."""
     return [
         (message.role, _json(message.attributes), [_part(part) for part in message.parts])
         for message in messages
@@ -43,7 +43,7 @@ def meaning(messages: Sequence[Message]) -> list[object]:
 
 
 def tool_meaning(tools: Sequence[ToolSpec]) -> list[object]:
-    """Return the meaning of tools, without their places."""
+    """Return the meaning of tools, without spans."""
     return [
         (
             tool.name,
@@ -97,7 +97,7 @@ _KINDS = {"text": "a text", "call": "a tool call", "result": "a tool's result"}
 
 
 def _around(before: object, after: object) -> tuple[str, str]:
-    """Return both parts, cut to where they first differ."""
+    """Return both parts, cut to their first difference."""
     one, other = (
         str(part[1] if isinstance(part, tuple) and len(part) > 1 else part)
         for part in (before, after)

@@ -1,8 +1,7 @@
-"""Parameters: the names that `${params:…}` takes from whoever runs the prompt.
+"""Parameters: the names in `${params:…}`, whose values come with a run.
 
-Source: seed, "Replacement Constructs". Parameters and inputs are one set of values: `${params:who}`
-and `{{who}}` of one prompt never differ, and an input that is declared gives kind, default and
-sample.
+Source: seed, "Replacement Constructs". Parameters and inputs share their values: `${params:who}`
+and `{{who}}` of one prompt never differ, and a declared input provides kind, default and sample.
 """
 
 import re
@@ -31,12 +30,12 @@ _KINDS: Mapping[str, str] = {
     "list": "array",
     "mapping": "object",
 }
-"""The kind of a value by what a key of the front matter takes; a key that takes text says none."""
+"""Kind of a value by the type of its front matter key; a key for text has no entry."""
 
 
 @dataclass(slots=True)
 class _Found:
-    """One parameter while it is being collected."""
+    """A parameter while it is being collected."""
 
     kind: str = ""
     uses: list[Span] = field(default_factory=list)
@@ -44,10 +43,10 @@ class _Found:
 
 
 def find_parameters(document: PromptDocument) -> tuple[Parameter, ...]:
-    """Find every parameter of a document, in order of the first use.
+    """Return the parameters of a document, in order of their first use.
 
-    References count where they are resolved: in values of the front matter, in a body that is one
-    reference, and in the section dialect anywhere in the body.
+    References count only where they are resolved: in values of the front matter, in a body that is
+    a single reference, and in the section dialect anywhere in the body.
     """
     if "${" not in document.source.text:
         return ()
@@ -72,7 +71,7 @@ def parameter_values(
 ) -> ReferenceContext:
     """Return the context with a run's values as parameters; existing ones take precedence.
 
-    An optional input without a value is null, and null is nothing in a text.
+    An optional input without a value is null, which is empty in a text.
     """
     given: JsonDict = {}
     for item in document.parameters:
@@ -85,9 +84,9 @@ def parameter_values(
 
 
 def missing_parameters(document: PromptDocument, values: JsonObject) -> tuple[Problem, ...]:
-    """Return an error for each parameter without a value, at its first use; declared inputs aside.
+    """Return an error for each parameter without a value, except declared inputs.
 
-    A declared input says itself whether it may be left out, and has its own finding.
+    A declared input itself says whether it is required, and has its own problem.
     """
     return tuple(
         Problem("param-not-given", Severity.ERROR, missing_parameter(item.name), item.uses[0])
@@ -96,7 +95,7 @@ def missing_parameters(document: PromptDocument, values: JsonObject) -> tuple[Pr
 
 
 def lacking_parameters(document: PromptDocument, values: JsonObject) -> tuple[Parameter, ...]:
-    """Return the parameters without a value, declared inputs aside."""
+    """Return the parameters without a value, except declared inputs."""
     if isinstance(document.data.get("inputs"), str):
         return ()  # declared in another file, which is read when the prompt is prepared
     return tuple(
@@ -107,7 +106,7 @@ def lacking_parameters(document: PromptDocument, values: JsonObject) -> tuple[Pa
 
 
 def as_variable(name: str, form: TemplateFormat) -> str | None:
-    """Return the template expression for a parameter; None for a name no template has."""
+    """Return the template expression for a parameter; None for a name that templates cannot use."""
     if not _IDENTIFIER.fullmatch(name):
         return None
     match form:
@@ -122,7 +121,7 @@ def as_variable(name: str, form: TemplateFormat) -> str | None:
 
 
 def parameters_as_variables(text: str, form: TemplateFormat) -> Iterator[tuple[Span, str]]:
-    """Yield each parameter that can be a template expression, with that expression."""
+    """Yield each parameter that can be a template expression, with the expression."""
     for reference in find_references(text):
         if reference.protocol == "params":
             expression = as_variable(reference.argument, form)
@@ -172,6 +171,6 @@ def _name_span(document: PromptDocument, reference: Reference) -> Span:
 
 
 def _kind_at(path: KeyPath) -> str:
-    """Return the kind of value that a front matter key accepts first; empty for text."""
+    """Return the first kind of value that a front matter key accepts; empty for text."""
     key = key_at(path)
     return _KINDS.get(key.types[0], "") if key is not None else ""

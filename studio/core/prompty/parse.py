@@ -1,4 +1,4 @@
-"""Text → document: total, pure, and with a place for everything."""
+"""Parse a prompt file into a document: for any text, and with a span for everything."""
 
 import re
 from collections.abc import Mapping
@@ -20,23 +20,23 @@ from studio.core.text.source import Fix, Problem, Severity, SourceText, Span, Te
 from studio.core.text.values import JsonObject
 
 MAX_TEXT = 5_000_000
-"""Code points that are read; a longer file is shown, and not understood."""
+"""Maximum number of code points; a longer file is shown but not parsed."""
 
 _NEAR_END = re.compile(
     r"^(?P<line>[-–—]{1,2}|-{4,80}|[–—]{3,}|[ \t]{1,20}---)[ \t]*$", re.MULTILINE
 )
-"""A line that is meant to end the front matter: dashes, but not three of them."""
+"""Matches a line that is meant to end the front matter but is not three dashes."""
 _MUSTACHE = re.compile(r"\{\{\{?[ ]*[#^/>&][ ]*[\w.]+[ ]*\}\}|\{\{\{[ ]*[\w.]+[ ]*\}\}\}")
 _TAG = re.compile(r"\{%-?[ ]*(?:if|for|set|endif|endfor|else|elif|macro)\b")
 _NOT_NEWLINE = re.compile(r"[^\r\n]")
 
 
 def parse(text: str, path: Path | None = None) -> PromptDocument:
-    """Read a prompt file. Any text gives a document; what is wrong is in its `problems`.
+    """Parse a prompt file. Never raises; errors are in the document's `problems`.
 
     Args:
-        text: The file's text, newlines and byte order mark as they are.
-        path: The file, for references and local media beside it.
+        text: The file's text with its line breaks and byte order mark.
+        path: Path of the file, for references and local media beside it.
     """
     source = SourceText(text, path)
     if len(text) > MAX_TEXT:
@@ -89,16 +89,16 @@ def parse(text: str, path: Path | None = None) -> PromptDocument:
 
 
 def _reads_as_mustache(body: str) -> bool:
-    """Return whether a body that is no Jinja2 is valid mustache with sections or three braces."""
+    """Return whether a body that is no Jinja2 is valid mustache with sections or triple braces."""
     if _TAG.search(body) is not None:
-        return False  # Jinja with a construct of Mustache in it
+        return False  # Jinja with a Mustache construct in it
     return _MUSTACHE.search(body) is not None and not any(
         problem.severity is Severity.ERROR for problem in find_variables(body, "mustache")[1]
     )
 
 
 def _as_mustache(document: PromptDocument, problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
-    """Return the problems of a mustache template that is read as Jinja2: one, with the fix."""
+    """Return the problems of a mustache template read as Jinja2: only one, with the fix."""
     body = document.source.slice(document.body)
     found = _MUSTACHE.search(body)
     if document.template.format != "jinja2" or found is None or not _reads_as_mustache(body):
@@ -131,7 +131,7 @@ def _sections(
 
 
 def _blank_comments(body: str) -> str:
-    """Return the body with template comments as spaces: a marker in one begins nothing."""
+    """Return the body with template comments replaced by blanks, since they contain no markers."""
     pieces: list[str] = []
     done = 0
     while (start := body.find("{#", done)) >= 0:

@@ -1,4 +1,4 @@
-"""The whole way from a document and values to messages."""
+"""Prepare a prompt: from a document and values to messages."""
 
 import mimetypes
 import re
@@ -34,20 +34,20 @@ from studio.core.prompty.templates.writer import SYNTAX, VALUE, UnreadText
 from studio.core.text.source import Problem, Severity, Span
 from studio.core.text.values import JsonDict, JsonObject
 
-# Local media of messages: whether the file is there, inside the folder, and of a usable size.
+# Local media of messages: whether the file exists, is inside the folder, and not too large.
 
 MAX_MEDIA_BYTES = 20_000_000
-"""Size up to which a file is sent."""
+"""Maximum size of a file to send, in bytes."""
 
 MOST_FILES = 100
-"""Files that are looked at in one preview; each costs a look at the disk."""
+"""Maximum number of files checked in one preview; each needs a disk access."""
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 _LONGEST_PATH = 1000
 
 
 def is_local(part: MediaPart) -> bool:
-    """Return whether a part names a file beside the prompt, not an address or the data itself."""
+    """Return whether a part names a file beside the prompt instead of an address or data."""
     if "mediaType" in part.attributes or len(part.source) > _LONGEST_PATH:
         return False
     return bool(part.source) and _SCHEME.match(part.source) is None
@@ -56,13 +56,13 @@ def is_local(part: MediaPart) -> bool:
 def check_media(
     messages: tuple[Message, ...], context: ReferenceContext, start: int, *, preview: bool = False
 ) -> Iterator[Problem]:
-    """Report the problems of the local files that messages refer to.
+    """Report the problems of the local files in messages.
 
     Args:
-        messages: As they were read.
+        messages: The messages.
         context: The prompt's folder and granted roots.
-        start: Place for problems of parts that have none.
-        preview: Nothing is sent: that trust keeps a file from being read is only a hint.
+        start: Offset for problems of parts without a span.
+        preview: Whether nothing is sent, so that an untrusted file is only a hint.
     """
     unread = Severity.HINT if preview or context.shown else Severity.ERROR
     seen: set[tuple[str, str]] = set()
@@ -109,22 +109,22 @@ def _check_file(part: MediaPart, context: ReferenceContext, span: Span) -> Itera
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A prompt with values in it."""
+    """A prompt with values inserted."""
 
     document: PromptDocument
-    """The document, references resolved where they were asked for."""
+    """The document, with references resolved as requested."""
 
     inputs: ResolvedInputs
     """The values that were used."""
 
     rendering: Rendering
-    """The body, rendered."""
+    """Rendering of the body."""
 
     messages: PromptMessages
     """Messages of the rendering."""
 
     problems: tuple[Problem, ...] = ()
-    """Everything found on the way, in source order; the document's own problems are not in it."""
+    """Problems found on the way, in source order, without the document's own."""
 
     samples: frozenset[str] = frozenset()
     """Names of inputs whose value is only a sample (previews only)."""
@@ -141,18 +141,18 @@ def prepare(
     """Render a document and read its messages. Never raises: a failure is one of the problems.
 
     Args:
-        document: As `parse` gave it.
-        inputs: Values by name; what is missing is filled from defaults, in a preview from samples.
-        references: Where `${…}` references find their values; without it they stay as written.
-        preview: Fill with samples, and never look a secret up.
-        samples: Whether a preview takes samples; without them it has a run's values.
+        document: The document from `parse`.
+        inputs: Values by name; missing ones come from defaults, in a preview also from samples.
+        references: Resolver of `${…}` references; None leaves them as written.
+        preview: Whether to use samples and never look up a secret.
+        samples: Whether a preview uses samples; without them it has a run's values.
     """
     try:
         problems: list[Problem] = []
         values, shown, missing = _values(document, inputs, preview=preview and samples)
         if references is not None:
             if not preview:
-                references = replace(references, opened=None)  # what is only shown is not sent
+                references = replace(references, opened=None)  # shown content is not sent
             given = parameter_values(document, values, references)
             wanted = None if preview else inputs
             document, found = resolve_document(document, given, preview=preview, given=wanted)
@@ -196,8 +196,8 @@ def _with_fixes(document: PromptDocument, rendering: Rendering) -> Rendering:
 def _without_echoes(document: PromptDocument, rendering: Rendering, given: JsonObject) -> Rendering:
     """Remove problems of the rendering that follow from those of the document.
 
-    A template that cannot be read has one mistake. What cannot be worked out follows from the
-    name in it that nobody declares and nobody gives a value. A run keeps it all: an error stops it.
+    An unreadable template has one error, and an expression fails because of an undeclared name
+    without a value. A run keeps all problems, since an error stops it.
     """
     known = {(problem.code, problem.span) for problem in document.problems}
     is_broken = any(problem.code == SYNTAX for problem in document.problems)
@@ -219,14 +219,14 @@ def _without_echoes(document: PromptDocument, rendering: Rendering, given: JsonO
 def settled_document(
     document: PromptDocument, inputs: JsonObject, references: ReferenceContext
 ) -> PromptDocument:
-    """Return the document as a run takes it: the files and parameters of its settings are put in.
+    """Return the document for a run: with the files and parameters of its settings resolved.
 
-    Variables stay references, since a run's journal keeps its settings and holds no secret.
+    Variables stay references, since a run's journal contains its settings but no secret.
 
     Args:
-        document: As `parse` gave it.
+        document: The document from `parse`.
         inputs: The values of the run.
-        references: Where the run's references find their values.
+        references: Resolver of the run's references.
     """
     context = parameter_values(document, resolve_inputs(document, inputs).sent, references)
     return resolve_document(document, context, only=_SETTLED)[0]
@@ -238,7 +238,7 @@ _SETTLED: tuple[Protocol, ...] = ("file", "params")
 def _values(
     document: PromptDocument, inputs: JsonObject, *, preview: bool
 ) -> tuple[ResolvedInputs, frozenset[str], tuple[Problem, ...]]:
-    """Return the values of the inputs, which of them are samples, and what is missing."""
+    """Return the values of the inputs, the names of samples, and the problems of missing ones."""
     resolution = resolve_inputs(document, inputs)
     if preview:
         return resolution.shown, resolution.samples, ()
@@ -246,7 +246,7 @@ def _values(
 
 
 def _unread(values: JsonObject, given: JsonObject) -> JsonDict:
-    """Return the declared values that are still files: a template must not take them for texts."""
+    """Return the declared values that are still unread files, marked for the template."""
     return {
         name: UnreadText(value)
         for name, value in values.items()
@@ -258,7 +258,7 @@ def _unread(values: JsonObject, given: JsonObject) -> JsonDict:
 
 
 def render_body(document: PromptDocument, values: JsonObject) -> Rendering:
-    """Render a document's body with values that are already resolved."""
+    """Render a document's body with resolved values."""
     rich = frozenset(item.name for item in document.inputs if item.kind in RICH_KINDS)
     return render_template(
         document.source.text[document.body.start : document.body.end],
@@ -270,7 +270,7 @@ def render_body(document: PromptDocument, values: JsonObject) -> Rendering:
 
 
 def _included_body(document: PromptDocument, references: ReferenceContext) -> str | None:
-    """Return the text of the file that the whole body is (`${file:…}`): it is the template then.
+    """Return the text of the file that replaces the whole body (`${file:…}`); else None.
 
     Prompty 2 §4.3 resolves the body like any other value, before it is rendered.
     """
@@ -285,7 +285,7 @@ def _included_body(document: PromptDocument, references: ReferenceContext) -> st
 
 
 def _render_included(document: PromptDocument, template: str, values: JsonObject) -> Rendering:
-    """Render a template from another file; all of its spans are the reference's."""
+    """Render a template from another file; all its spans are the reference's."""
     rich = frozenset(item.name for item in document.inputs if item.kind in RICH_KINDS)
     rendering = render_template(template, values, format=document.template.format, rich=rich)
     body = document.source.slice(document.body)

@@ -27,50 +27,50 @@ if TYPE_CHECKING:
 
 
 MAX_FILE_BYTES = 5_000_000
-"""Size up to which a referenced file is read."""
+"""Maximum size of a referenced file, in bytes."""
 
 MAX_LOOK_BYTES = 500_000
-"""Size up to which a file is shown before its folder is trusted."""
+"""Maximum size of a file that is shown before its folder is trusted, in bytes."""
 
 NOT_TRUSTED = "reference-not-trusted"
-"""Code of the problem that a reference is not read because its folder is not trusted."""
+"""Code of the problem of a reference in an untrusted folder."""
 
 _REFERENCE = re.compile(r"\$\{(env|file|params):([^{}\n]*)\}", re.IGNORECASE)
 _DOTENV = re.compile(r"^[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*(.*?)[ \t]*$")
 
 Protocol = Literal["env", "file", "params"]
-"""The word before the first colon."""
+"""Protocol of a reference, before the first colon."""
 
 PROTOCOLS: tuple[Protocol, ...] = ("env", "file", "params")
-"""Every protocol that is resolved; `${other:…}` is text."""
+"""All supported protocols; `${other:…}` is text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """One `${protocol:argument}` in a text."""
+    """A `${protocol:argument}` in a text."""
 
     protocol: Protocol
-    """Which kind."""
+    """Protocol."""
 
     argument: str
     """Variable, path or parameter name."""
 
     default: str | None
-    """After the second colon, for `env`; None where none is written."""
+    """Default value of `env`, after the second colon; None without one."""
 
     span: Span
-    """The whole construct, in the text it was found in."""
+    """Span of the whole reference in its text."""
 
 
 @dataclass(frozen=True)
 class ReferenceContext:
-    """The sources of references."""
+    """The sources of references' values."""
 
     folder: Path | None = None
-    """The prompt's own folder; without it no file is read."""
+    """The prompt's folder; without it no file is read."""
 
     roots: tuple[Path, ...] = ()
-    """Further folders that files may be read from."""
+    """Further folders whose files may be read."""
 
     environment: Mapping[str, str] | None = None
     """Environment variables; None means the process's own."""
@@ -79,21 +79,23 @@ class ReferenceContext:
     """The run's parameters."""
 
     trusted: bool = True
-    """False: the folder is not trusted, so no environment variable and no file is read at all."""
+    """Whether the folder is trusted; otherwise no environment variable and no file is read."""
 
     opened: Path | None = None
     """The folder that the user opened; before trust, a preview shows text files below it. A run
-    never has it: nothing that is read so is sent."""
+    never has it, since such content must not be sent.
+    """
 
     shown: bool = False
-    """True: what is made is shown and not sent; a reference that trust keeps from being read is
-    then a hint and no error."""
+    """Whether the result is only shown, not sent; an untrusted reference is then a hint, not an
+    error.
+    """
 
     masker: Masker | None = field(default=None, compare=False, repr=False)
-    """Masker of each variable that is read."""
+    """Masker, which receives each variable that is read."""
 
     def variable(self, name: str) -> str | None:
-        """Return the value of an environment variable; None where it is not set."""
+        """Return the value of an environment variable; None if it is not set."""
         if not self.trusted:
             return None
         value = (os.environ if self.environment is None else self.environment).get(name)
@@ -103,7 +105,7 @@ class ReferenceContext:
 
 
 class UnresolvedReference(Exception):  # noqa: N818 - it is no failure of the program
-    """A reference that gives no value; `code` is the problem's code."""
+    """Raised for a reference without a value; `code` is the problem's code."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -111,7 +113,7 @@ class UnresolvedReference(Exception):  # noqa: N818 - it is no failure of the pr
 
 
 def find_references(text: str) -> Iterator[Reference]:
-    """Yield every reference in a text; other protocols are left alone."""
+    """Yield every reference in a text, except other protocols."""
     if "${" not in text or isinstance(text, NoReference):
         return
     for found in _REFERENCE.finditer(text):
@@ -126,7 +128,7 @@ def find_references(text: str) -> Iterator[Reference]:
 
 
 def whole_reference(text: str) -> Reference | None:
-    """Return the reference that a text is, and nothing else."""
+    """Return the reference that makes up a whole text; None if it contains anything else."""
     if not (text.startswith("${") and text.endswith("}")):
         return None
     reference = next(find_references(text), None)
@@ -134,10 +136,10 @@ def whole_reference(text: str) -> Reference | None:
 
 
 def resolve_reference(reference: Reference, context: ReferenceContext) -> Json:
-    """Return the value of one reference.
+    """Return the value of a reference.
 
     Raises:
-        UnresolvedReference: it has none; the text says what to do.
+        UnresolvedReference: it has no value; the text says what to do.
     """
     match reference.protocol:
         case "env" if not reference.argument:
@@ -181,7 +183,7 @@ def missing_parameter(name: str) -> str:
 
 
 def _unread_file(path: str, context: ReferenceContext) -> UnresolvedReference:
-    """Describe why a file of an untrusted folder is not read; a missing file is reported, too."""
+    """Return why a file of an untrusted folder is not read; a missing file is reported too."""
     try:
         is_there = confined_path(path, context).is_file()
     except UnresolvedReference as error:
@@ -202,8 +204,8 @@ def _place(context: ReferenceContext) -> str:
 def may_be_shown(path: str, context: ReferenceContext) -> bool:
     """Return whether a preview may show a file of a folder that is not trusted yet.
 
-    A file below the opened folder, in which nothing hides: no link out, no name with a dot in
-    front (`.env`, `.git`), no device, no picture, and of a bounded size.
+    It must be a text file of limited size below the opened folder, without a link to the outside or
+    a name that begins with a dot (`.env`, `.git`).
     """
     if context.opened is None:
         return False
@@ -220,12 +222,12 @@ def may_be_shown(path: str, context: ReferenceContext) -> bool:
 
 
 def confined_path(path: str, context: ReferenceContext) -> Path:
-    """Return the file that a relative path means, inside the prompt's folder or a granted root.
+    """Return the path of a file inside the prompt's folder or a granted one.
 
-    Links are followed first, so that none leads out (GHSA-7pfc-5v9r-j299).
+    Links are resolved first, so that none leads outside (GHSA-7pfc-5v9r-j299).
 
     Raises:
-        UnresolvedReference: it leads outside, or there is no folder.
+        UnresolvedReference: the path leads outside, or there is no folder.
     """
     if context.folder is None:
         raise UnresolvedReference(
@@ -248,10 +250,10 @@ def confined_path(path: str, context: ReferenceContext) -> Path:
 
 
 def read_reference_file(path: str, context: ReferenceContext) -> Json:
-    """Read the content of a referenced file: JSON and YAML as values, anything else as text.
+    """Read a referenced file: JSON and YAML as values, anything else as text.
 
     Raises:
-        UnresolvedReference: it is missing, outside, too large, or broken.
+        UnresolvedReference: the file is missing, outside, too large, or invalid.
     """
     target = confined_path(path, context)
     try:
@@ -284,9 +286,9 @@ def read_reference_file(path: str, context: ReferenceContext) -> Json:
 
 
 def read_dotenv(folder: Path) -> dict[str, str]:
-    """Read the variables of a `.env` file beside a prompt; empty where there is none.
+    """Read the variables of a `.env` file beside a prompt; empty without one.
 
-    The caller puts them under the environment, never over it.
+    The environment takes precedence over them.
     """
     try:
         text = read_text(folder / ".env", encoding="utf-8-sig")
@@ -314,14 +316,14 @@ def references_beside(
     masker: Masker | None = None,
     opened: Path | None = None,
 ) -> ReferenceContext:
-    """Return the resolver of a prompt's references: the one rule for window and scripts.
+    """Return the resolver of a prompt's references; the only rule, for window and scripts.
 
     Args:
-        path: the prompt's file; None for a text that was never saved.
-        trusted: whether the user trusts its folder. Of another no variable, no `.env` and no file
-            is read.
-        masked: what is made is shown or exported: a variable that is set stays as it is written.
-        masker: is told each variable that is read, and the secrets of the `.env` file.
+        path: path of the prompt; None for a text that was never saved.
+        trusted: whether the user trusts its folder; otherwise no variable, `.env` or file is read.
+        masked: whether the result is shown or exported, so that a variable that is set stays as
+            written.
+        masker: receives each variable that is read, and the secrets of the `.env` file.
         opened: the folder that the user opened, for a preview.
     """
     folder = path.parent if path is not None else None
@@ -336,37 +338,37 @@ def references_beside(
 
 
 def environment_for(folder: Path | None) -> Mapping[str, str]:
-    """Return the process's environment over the `.env` file beside a prompt."""
+    """Return the variables of a prompt's `.env` file, overridden by the process's environment."""
     beside = read_dotenv(folder) if folder is not None else {}
     return {**beside, **os.environ}
 
 
-# Finds the values of `${…}` references for a preview or a run, and says why there is none.
+# Resolves `${…}` references for a preview or a run, and reports why one has no value.
 
 MOST_INCLUDES = 8
-"""Files that may refer to one another before the next one stays a reference."""
+"""Maximum number of files that may refer to one another."""
 
 
 @dataclass(frozen=True, slots=True)
 class LookUp:
-    """Finds the values of references, for a preview or for a run."""
+    """A resolver of references for a preview or a run."""
 
     context: ReferenceContext
     """Sources of the values."""
 
     preview: bool = False
-    """Leave `env` as written, and wait for parameters that are not given yet."""
+    """Whether to leave `env` as written, and not to require parameters."""
 
     def find(
         self, reference: Reference, span: Span, problems: list[Problem], user: str = "The text"
     ) -> tuple[Json, bool]:
-        """Return the value, and whether there is one; why not is added to the problems.
+        """Return the value, and whether there is one; if not, add the reason to the problems.
 
         Args:
-            reference: what is looked up.
+            reference: the reference.
             span: place of the problem.
             problems: gets the problem.
-            user: what needs the value, as the subject of a sentence.
+            user: the user of the value, as the subject of a sentence.
         """
         context, preview = self.context, self.preview
         if preview and reference.protocol == "env" and reference.argument:
@@ -383,7 +385,7 @@ class LookUp:
             return value, True
         except UnresolvedReference as error:
             is_hint = error.code == NOT_TRUSTED and (preview or context.shown)
-            # A parameter comes with a run; until then it is no fault that there is none.
+            # A parameter comes with a run; before it, a missing value is no error.
             is_awaited = preview and reference.protocol == "params" and reference.argument != ""
             severity = Severity.HINT if is_hint or is_awaited else Severity.ERROR
             needs = "" if reference.protocol == "params" else f" {user} needs it."
@@ -391,7 +393,7 @@ class LookUp:
             return None, False
 
     def find_all(self, value: Json, span: Span, problems: list[Problem], includes: int = 0) -> Json:
-        """Return a value from a file, with the references in its own texts resolved as well."""
+        """Return a value from a file, with the references in its texts resolved as well."""
         if includes >= MOST_INCLUDES:
             return value
         if isinstance(value, Mapping):
@@ -408,19 +410,19 @@ class LookUp:
 
 
 def source_name(reference: Reference) -> str:
-    """Return the display name of a value's source; a parameter is an input, too."""
+    """Return the name of a value's source for the user; a parameter is an input, too."""
     if reference.protocol == "params":
         return reference.argument
     return f"{reference.protocol}:{reference.argument}"
 
 
 def is_input(source: str) -> bool:
-    """Return whether a segment's source is an input, and not a file or a variable."""
+    """Return whether a segment's source is an input instead of a file or a variable."""
     return not source.startswith(("env:", "file:"))
 
 
 def as_text(value: Json) -> str:
-    """Return a value as text: JSON for anything but a string; nothing for null."""
+    """Return a value as text: a string unchanged, null as an empty text, others as JSON."""
     if isinstance(value, str):
         return value
     return "" if value is None else json.dumps(value, ensure_ascii=False)

@@ -1,7 +1,7 @@
-"""Put the values of `${…}` references into a document and into a rendered body.
+"""Insert the values of `${…}` references into a document and into a rendered body.
 
-Preview never looks a secret up: an `env` reference stays as written there, and only whether the
-variable is set is told (docs/design/file-format.md).
+A preview never looks up a secret: an `env` reference stays as written, and only a missing variable
+is reported (docs/design/file-format.md).
 """
 
 from collections.abc import Collection, Mapping
@@ -23,18 +23,18 @@ def resolve_document(
     only: Collection[reference_values.Protocol] = reference_values.PROTOCOLS,
     given: Collection[str] | None = None,
 ) -> tuple[PromptDocument, tuple[Problem, ...]]:
-    """Return the document with references resolved, in front matter and a whole-value body.
+    """Return the document with references resolved in front matter and a single-reference body.
 
     Args:
-        document: As `parse` gave it.
-        context: Where values come from.
-        preview: Leave `env` as written; only say where a variable is not set.
+        document: The document from `parse`.
+        context: The sources of the values.
+        preview: Whether to leave `env` as written and only report missing variables.
         only: The protocols to resolve; references of others stay as written.
-        given: Names of the inputs that a run has values for: a problem is then reported only where
-            the run's messages need the value. None reports every one.
+        given: Names of the inputs that a run has values for: problems are then reported only for
+            values that its messages need. None reports all problems.
     """
     if not preview:
-        context = replace(context, opened=None)  # what is only shown is not sent
+        context = replace(context, opened=None)  # content for display only is not sent
     written = _with_sample_file(document)
     if not has_reference(written):
         return document, ()
@@ -47,12 +47,12 @@ def resolve_document(
 
 
 def has_references(document: PromptDocument) -> bool:
-    """Return whether values of the front matter are in files, variables or parameters."""
+    """Return whether values of the front matter come from files, variables or parameters."""
     return has_reference(_with_sample_file(document))
 
 
 def has_reference(value: Json) -> bool:
-    """Return whether a value's text may hold a reference: a quick test that most end at."""
+    """Return whether a value's text may contain a reference: a fast check."""
     if isinstance(value, str):
         return "${" in value
     if isinstance(value, Mapping):
@@ -61,14 +61,14 @@ def has_reference(value: Json) -> bool:
 
 
 def sample_file(document: PromptDocument) -> str | None:
-    """Return the path of the file that holds all samples by name, as it is written."""
+    """Return the path of the file with all samples by name, as written; None without one."""
     sample = _with_sample_file(document).get("sample")
     reference = reference_values.whole_reference(sample) if isinstance(sample, str) else None
     return reference.argument if reference is not None and reference.protocol == "file" else None
 
 
 def _with_sample_file(document: PromptDocument) -> JsonObject:
-    """Return the front matter; Prompty 1's `sample` path names a file as `${file:…}` does."""
+    """Return the front matter, with the path in Prompty 1's `sample` as a `${file:…}`."""
     sample = document.data.get("sample")
     if document.dialect != "legacy" or not isinstance(sample, str) or not sample.endswith(".json"):
         return document.data
@@ -78,10 +78,10 @@ def _with_sample_file(document: PromptDocument) -> JsonObject:
 def resolve_rendering(
     document: PromptDocument, rendering: Rendering, look_up: reference_values.LookUp
 ) -> tuple[Rendering, tuple[Problem, ...]]:
-    """Return the references in the author's own text of a rendered body, put in as values.
+    """Return the rendering with references in the author's text replaced by values.
 
-    In the section dialect anywhere; elsewhere only where the whole body is one reference
-    (Prompty 2 §4.3: the body is a value too). What comes in is a value: it makes no structure.
+    In the section dialect anywhere; otherwise only if the whole body is one reference (Prompty 2
+    §4.3: the body is a value too). Inserted values never define structure.
     """
     body = document.source.slice(document.body)
     if "${" not in body:
@@ -101,7 +101,7 @@ def resolve_rendering(
 
 @dataclass(slots=True)
 class _Resolver:
-    """Walks the front matter's values."""
+    """Walks through the front matter's values."""
 
     document: PromptDocument
     look_up: reference_values.LookUp
@@ -123,7 +123,7 @@ class _Resolver:
         return value
 
     def _resolve_text(self, text: str, path: KeyPath, includes: int) -> Json:
-        """Return a text's value: a whole reference; in the section dialect also those inside."""
+        """Return a text's value: a single reference; in the section dialect also ones inside it."""
         whole = reference_values.whole_reference(text)
         if whole is not None:
             value, found = self._value(whole, path)
@@ -148,7 +148,7 @@ class _Resolver:
         return "".join((*pieces, text[done:])) if pieces else text
 
     def _value(self, reference: reference_values.Reference, path: KeyPath) -> tuple[Json, bool]:
-        """Return the value, and whether there is one to put in."""
+        """Return the value, and whether there is one."""
         if reference.protocol not in self.only:
             return None, False
         span = self.places.value(*path) or self.places.nearest(*path)
@@ -158,8 +158,8 @@ class _Resolver:
     def _is_needed(self, reference: reference_values.Reference, path: KeyPath) -> bool:
         """Return whether a run's messages need a front matter value.
 
-        A connection is looked up by the model that is opened, and of other settings the variables
-        by what sends them (`RunSecrets.option`, the sources of tools).
+        Connections are resolved when the model is opened, and variables in other settings when they
+        are sent (`RunSecrets.option`, the sources of tools).
         """
         match path:
             case _ if self.given is None:
@@ -180,7 +180,7 @@ class _Resolver:
                 return reference.protocol != "env"
 
     def _user_of(self, path: KeyPath) -> str:
-        """Return the part of the front matter that needs a value, as the subject of a sentence."""
+        """Return the user of a value in the front matter, as the subject of a sentence."""
         match path:
             case ("inputs", _, *_):
                 return f"The input {self._input_name(path)!r}"
@@ -192,7 +192,7 @@ class _Resolver:
                 return repr(".".join(map(str, path)))
 
     def _input_name(self, path: KeyPath) -> object:
-        """Return the name of the input at or around a place, in both notations of `inputs`."""
+        """Return the name of the input at or around a path, in both notations of `inputs`."""
         inputs, key = self.document.data["inputs"], path[1]
         if isinstance(inputs, list) and isinstance(key, int) and isinstance(inputs[key], Mapping):
             return inputs[key].get("name", "")
@@ -200,7 +200,7 @@ class _Resolver:
 
 
 def _with_data(document: PromptDocument, data: JsonObject, places: Places) -> PromptDocument:
-    """Return the document read again from resolved values; spans stay those of the source."""
+    """Return the document read again from resolved values; spans refer to the source."""
     fields = read_front_matter(data, places, document.dialect)
     return replace(
         document,
@@ -219,7 +219,7 @@ def _with_data(document: PromptDocument, data: JsonObject, places: Places) -> Pr
 def _resolve_segment(
     segment: Segment, look_up: reference_values.LookUp, problems: list[Problem]
 ) -> list[Segment]:
-    """Return a literal segment with the values of its references as segments of their own."""
+    """Return a literal segment with the values of its references as separate segments."""
     found: list[Segment] = []
     done = 0
     start = segment.span.start if segment.span else 0

@@ -1,7 +1,7 @@
 """Messages as JSON, for the command line and for other programs.
 
-Section dialect: role, attributes and a list of parts, as chat APIs have them. Prompty 2: the shape
-of its vectors.
+Section dialect: role, attributes and a list of parts, as in chat APIs. Prompty 2: the form of its
+test vectors.
 """
 
 from typing import assert_never
@@ -22,7 +22,7 @@ from studio.core.text.values import Json, JsonDict, JsonObject
 
 
 def part_text(part: Part) -> str:
-    """Return a part as a user reads it: media as Markdown, a call as `name(arguments)`."""
+    """Return a part as text for the user: media as Markdown, a call as `name(arguments)`."""
     match part:
         case TextPart(text) | ToolResultPart(text):
             return text
@@ -35,12 +35,12 @@ def part_text(part: Part) -> str:
 
 
 def message_text(message: Message) -> str:
-    """Return all that a message says, media and calls too, a line or more for each part."""
+    """Return the whole content of a message as text, one or more lines per part."""
     return "\n".join(part_text(part) for part in message.parts)
 
 
 def messages_to_json(messages: PromptMessages, dialect: Dialect) -> list[Json]:
-    """Return the messages in the shape of their dialect."""
+    """Return the messages in the form of their dialect."""
     if dialect == "prompty":
         return [_prompty_message(message) for message in messages.messages]
     return [
@@ -52,7 +52,7 @@ def messages_to_json(messages: PromptMessages, dialect: Dialect) -> list[Json]:
 
 
 def tools_to_json(tools: tuple[HoistedTool, ...]) -> list[Json]:
-    """Return the tools of the body's `tools:` section, in the section dialect's shape."""
+    """Return the tools of the body's `tools:` section in the section dialect's form."""
     return [
         {"id": tool.id, "type": tool.type, "options": tool.reference or tool.options}
         for tool in tools
@@ -121,7 +121,7 @@ def _section_part(part: Part) -> JsonObject:
 
 
 def _call(part: ToolCallPart) -> JsonObject:
-    """Return a call in the shape of chat completions."""
+    """Return a call in chat completions' form."""
     return {
         "id": part.id,
         "type": "function",

@@ -1,4 +1,4 @@
-"""Messages that come from outside the prompt: items of a conversation, as plain values."""
+"""Messages from outside the prompt: items of a conversation as plain values."""
 
 import json
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ _OWN_KEYS = frozenset({"role", "content", "parts", "tool_calls", "metadata"})
 
 
 def thread_calls(message: Message) -> JsonDict:
-    """Return a message's tool calls in the form of a thread item; empty without any."""
+    """Return a message's tool calls in the form of a thread item; empty without calls."""
     calls = [part for part in message.parts if isinstance(part, ToolCallPart)]
     if not calls:
         return {}
@@ -55,12 +55,12 @@ def read_thread(
 
     Args:
         value: A list of messages, or `{"messages": […]}`.
-        attributes: Attributes of the `thread[…]` marker; a message's own win.
-        span: Where the thread stands in the template.
-        name: The input that holds it.
+        attributes: Attributes of the `thread[…]` marker; a message's own take precedence.
+        span: Span of the thread in the template.
+        name: Name of the input.
 
     Returns:
-        The messages; None where `value` is not a list.
+        The messages; None if `value` is not a list.
     """
     if isinstance(value, Mapping):
         value = value.get("messages")
@@ -101,7 +101,7 @@ _MEDIA: Mapping[str, Literal["image", "file", "audio", "video"]] = {
 }
 _MEDIA_KEYS = {"image": "image_url", "audio": "input_audio", "file": "file", "video": "video_url"}
 PART_KINDS = frozenset((*_TEXTS, *_MEDIA, "tool_result", "tool_call"))
-"""Kinds of parts that are read; another one becomes its JSON as text."""
+"""Supported kinds of parts; others become their JSON as text."""
 
 
 def _read_part(item: Json, role: Role) -> Part:
@@ -124,7 +124,7 @@ def _read_part(item: Json, role: Role) -> Part:
 
 
 def part_kind(item: JsonObject) -> str:
-    """Return the kind of a part; one that is not known where its content is not found.
+    """Return the kind of a part; an unknown one if its content is not found.
 
     A part without a kind is a text.
     """
@@ -140,7 +140,7 @@ def part_kind(item: JsonObject) -> str:
 def read_call(call: JsonObject, span: Span | None) -> ToolCallPart:
     """Read a tool call as a mapping (`{id, type, function: {name, arguments}}`, or flat).
 
-    The input of OpenAI's custom tools, a text, is the argument `input`.
+    The text input of OpenAI's custom tools becomes the argument `input`.
     """
     function = call["function"] if "function" in call else call.get("custom")
     inner = function if isinstance(function, Mapping) else call
@@ -160,7 +160,7 @@ def read_call(call: JsonObject, span: Span | None) -> ToolCallPart:
 
 
 def _media(kind: Literal["image", "file", "audio", "video"], item: JsonObject) -> MediaPart:
-    """Return a media part of either form: `{kind, source, …}` or a provider's own block."""
+    """Return a media part of either form: `{kind, source, …}` or a provider's block."""
     wire_key = _MEDIA_KEYS[kind]
     block = object_of(item.get(wire_key, item.get("source")))
     known = {"kind", "type", "source", "value", "url", "data", "file_data", "file_id", wire_key}
@@ -173,7 +173,7 @@ def _media(kind: Literal["image", "file", "audio", "video"], item: JsonObject) -
 
 
 def _address(kind: Literal["image", "file", "audio", "video"], item: JsonObject) -> str | None:
-    """Return the source of a media part; empty for an input without a value, None without any."""
+    """Return the source of a media part; empty for an input without a value, else None."""
     inner = item.get(_MEDIA_KEYS[kind], item.get("source"))  # Anthropic's has media_type and data
     found = (
         _first_text(item, "source", "value", "url", "data"),

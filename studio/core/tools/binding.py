@@ -1,9 +1,8 @@
-"""Match declarations and implementations of tools.
+"""Match the declarations of tools with their implementations.
 
-What the document declares decides what the model is told. The first function of a tool file, or
-tool of a server, with the same name as a declared tool is its implementation. Where the document
-declares no function tools, all functions of its tool files are offered; otherwise undeclared ones
-are listed, switched off.
+The model gets the document's declaration. A declared tool is implemented by the first function of a
+tool file, or tool of a server, with the same name. If the document declares no function tools, all
+functions of its tool files are offered; otherwise undeclared ones are listed but disabled.
 """
 
 import re
@@ -27,10 +26,10 @@ from studio.core.tools.registry import (
 from studio.core.tools.toolbox import with_constraints, without_properties
 from studio.core.tools.trust.store import Approval, stricter
 
-# The names by which models call tools: of what providers take, and each of one tool only.
+# The names by which models call tools: valid for providers, and unique.
 
 LONGEST_NAME = 64
-"""Characters: OpenAI's and Anthropic's limit."""
+"""Maximum length in characters, for OpenAI and Anthropic."""
 
 _LONGEST_PREFIX = 24
 _OTHER = re.compile(r"[^A-Za-z0-9_-]+")
@@ -41,12 +40,12 @@ def model_names(
 ) -> dict[ToolId, str]:
     """Return a name for each tool of several sources.
 
-    A name that several sources of a group use, or that is taken already, gets the prefix of its
-    source, each time: which of two servers answers `read_file` is then no question of their order.
+    A name used by several sources of a group, or used already, gets the prefix of each source:
+    which of two servers answers `read_file` then does not depend on their order.
 
     Args:
-        groups: names by the key of their source; those of an earlier group keep theirs.
-        taken: names that the document gives to tools that it declares.
+        groups: names by the key of their source; earlier groups keep their names.
+        taken: names of the tools that the document declares.
     """
     found: dict[ToolId, str] = {}
     used = set(taken)
@@ -62,7 +61,7 @@ def model_names(
             for tool, name in safe.items()
             if count[name] > 1 or name in used
         }
-        mimics = set(shared.values())  # no other tool can have such a name
+        mimics = set(shared.values())  # names that no other tool may have
         plain = {tool: name for tool, name in safe.items() if tool not in shared}
         found |= {tool: name for tool, name in plain.items() if name not in mimics}
         used.update(name for name in plain.values() if name not in mimics)
@@ -74,9 +73,9 @@ def model_names(
 
 
 def safe_names(names: Iterable[str]) -> dict[str, str]:
-    """Return a name for each name, by the name as the source has it; no two are the same.
+    """Return a valid name for each name of a source; all are different.
 
-    Letters, digits, `_` and `-`, at most 64: names that are so stay as they are.
+    Valid names have up to 64 letters, digits, `_` and `-`, and stay unchanged.
     """
     names = tuple(dict.fromkeys(names))
     found = {name: name for name in names if _safe(name) == name}
@@ -89,7 +88,7 @@ def safe_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def free_model_name(name: str, taken: set[str]) -> str:
-    """Return the name, cut to its limit, with a number where it is taken."""
+    """Return the name, truncated to the limit, with a number if it exists already."""
     return free_name(name, taken.__contains__, "_{}", LONGEST_NAME)
 
 
@@ -98,7 +97,7 @@ def prefixed_name(tool: ToolId, name: str = "") -> str:
 
     Args:
         tool: the tool.
-        name: its name without one; its source's own by default.
+        name: its name without a prefix; by default the source's name.
     """
     kind, _, source = tool.source.partition(":")
     prefix = _safe(PurePath(source).stem if kind == "python" else source)[:_LONGEST_PREFIX]
@@ -125,15 +124,15 @@ def build_registry(
     effects: frozenset[str] = frozenset(),
     offers: Mapping[str, bool] = _NO_OFFERS,
 ) -> ToolRegistry:
-    """Bring declarations and implementations together.
+    """Build the registry from declarations and implementations.
 
     Args:
-        declared: the document's tools, hoisted ones included.
-        offered: what each source has; the first that has a declared tool runs it.
-        sources: how the sources fare.
-        before: the registry so far; what the user set (approval, mock) is kept.
-        effects: names of the tools that the document says change something.
-        offers: whether the document offers the model a tool, where that is not as usual.
+        declared: the document's tools, including hoisted ones.
+        offered: the tools of each source; the first source with a declared tool runs it.
+        sources: states of the sources.
+        before: the previous registry, whose user settings (approval, mock) are kept.
+        effects: names of the tools with effects according to the document.
+        offers: whether a tool is offered to the model, if the document says so.
     """
     own: dict[str, ToolSpec] = {}
     for spec in declared:
@@ -153,7 +152,7 @@ def build_registry(
             if tool in bound:
                 continue
             bound.add(tool)
-            # What the document says of effects can only ask for more care.
+            # The document can only add effects, which need approval.
             has_effects = spec.has_effects or not effects.isdisjoint((spec.name, names[tool]))
             told = replace(spec, name=names[tool], id=tool, has_effects=has_effects)
             is_chosen = not source.allowed or spec.name in source.allowed
@@ -167,7 +166,7 @@ def build_registry(
 def _names(
     offered: Iterable[SourceTools], bound: AbstractSet[ToolId], declared: Iterable[str]
 ) -> dict[ToolId, str]:
-    """Return the names of undeclared tools; servers beside the prompt take what is left."""
+    """Return the names of undeclared tools; servers beside the prompt get the remaining names."""
     groups: tuple[dict[str, list[str]], ...] = ({}, {})
     for source in offered:
         groups[source.further][source.key] = [
@@ -177,7 +176,7 @@ def _names(
 
 
 def _by_name(source: SourceTools) -> dict[str, ToolSpec]:
-    """Return a source's tools by the names of declarations; the tool's own name comes first."""
+    """Return a source's tools by the names for declarations; the tool's own name comes first."""
     own = {spec.name: spec for spec in reversed(source.specs)}
     others = {python: own[name] for python, name in source.python_names.items()}
     return others | {safe: own[name] for name, safe in safe_names(own).items()} | own
@@ -189,7 +188,7 @@ def _declared_entry(
     why_not: str,
     effects: frozenset[str],
 ) -> ToolEntry:
-    """Return a declared tool with its implementation; without one it says why, or what to do."""
+    """Return a declared tool with its implementation, or the reason why there is none."""
     for source, by_name in known:
         found = by_name.get(spec.name)
         if found is None:
@@ -224,8 +223,8 @@ def _bound_entry(spec: ToolSpec, found: ToolSpec, source: SourceTools) -> ToolEn
     """Return a tool that a source runs.
 
     Args:
-        spec: as the model gets it.
-        found: as the source lists it.
+        spec: the tool for the model.
+        found: the tool as listed by the source.
         source: the source.
     """
     method, route = source.routes.get(found.name, _NO_ROUTE)
@@ -245,7 +244,7 @@ def _bound_entry(spec: ToolSpec, found: ToolSpec, source: SourceTools) -> ToolEn
 
 
 def _approvals(spec: ToolSpec, source: SourceTools | None = None) -> dict[str, Any]:
-    """Return when a tool asks; a project's file can only make it ask more often."""
+    """Return the approval settings of a tool; a project's file can only make them stricter."""
     usual = _default_approval(spec)
     if source is not None:
         stated = source.approvals.get(spec.id.name, "allow")
@@ -254,7 +253,7 @@ def _approvals(spec: ToolSpec, source: SourceTools | None = None) -> dict[str, A
 
 
 def _default_approval(spec: ToolSpec) -> Approval:
-    """Return the approval: each time for tools made from values, once for effects, else none."""
+    """Return the default approval: always for tools built from values, once for effects."""
     if spec.dynamic:
         return "always"
     return "once" if spec.has_effects else "allow"
@@ -263,12 +262,12 @@ def _default_approval(spec: ToolSpec) -> Approval:
 def _as_before(
     entries: Iterable[ToolEntry], before: ToolRegistry | None, offers: Mapping[str, bool]
 ) -> Iterator[ToolEntry]:
-    """Yield the entries as the user left them; a declared one also where another source runs it.
+    """Yield the entries with the user's earlier settings.
 
     Args:
-        entries: as the document and the sources have them.
-        before: the registry so far.
-        offers: whether the document offers the model a tool, where that is not as usual.
+        entries: entries from the document and the sources.
+        before: the previous registry.
+        offers: whether a tool is offered to the model, if the document says so.
     """
     known = before.entries if before is not None else ()
     kept = {entry.id: entry for entry in known}

@@ -1,4 +1,4 @@
-"""Write tools into the document as text edits: a declaration, a choice of an API's operations."""
+"""Edit a document to declare tools, choose operations of an API, and offer tools."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -16,13 +16,13 @@ _KINDS = {"number": "float"}
 
 
 def declare_tool(document: PromptDocument, spec: ToolSpec) -> tuple[TextEdit, ...]:
-    """Return the edits that declare a function tool, in the form that the file's other tools have.
+    """Return the edits that declare a function tool, in the form of the file's other tools.
 
-    Prompty 2 properties cannot say all that a schema can (patterns, bounds, alternatives): what has
-    no word there stays with the implementation, and is added again when the two are bound.
+    Prompty 2 properties do not support all keywords of a schema (patterns, bounds, alternatives):
+    these are taken from the implementation when the tool is bound.
 
     Raises:
-        ValueError: the document declares a tool of that name already.
+        ValueError: the document already declares a tool with that name.
     """
     if any(tool.name == spec.name for tool in document.tools):
         raise ValueError(f"the document declares a tool {spec.name!r} already")
@@ -40,12 +40,12 @@ def declare_tool(document: PromptDocument, spec: ToolSpec) -> tuple[TextEdit, ..
 def declare_server(
     document: PromptDocument, name: str, allowed: Sequence[str]
 ) -> tuple[TextEdit, ...]:
-    """Return edits that declare an MCP server which a file of servers names.
+    """Return the edits that declare an MCP server from a file of servers.
 
     Args:
-        document: the prompt; where it declares the server, only its tools are written.
-        name: the server.
-        allowed: the tools that are wanted; empty for all.
+        document: the prompt; if it declares the server, only its tools are changed.
+        name: name of the server.
+        allowed: names of the tools to use; empty for all.
     """
     declared = next(
         (
@@ -68,7 +68,7 @@ def declare_server(
 
 
 def _declared(document: PromptDocument, name: str, block: JsonObject) -> tuple[TextEdit, ...]:
-    """Return edits that declare a tool, in the form that the file's other tools have."""
+    """Return the edits that declare a tool, in the form of the file's other tools."""
     if isinstance(document.data.get("tools"), Mapping):
         lines = [f"{edits.write_scalar(name)}:", *(f"  {line}" for line in _yaml(block))]
         flow = f"{edits.write_scalar(name)}: {json.dumps(block, ensure_ascii=False)}"
@@ -94,7 +94,7 @@ def _properties(schema: JsonObject) -> list[Json]:
 
 
 def _property(part: Json) -> JsonDict:
-    """Return a property in Prompty 2's words (§2.4)."""
+    """Return a property in Prompty 2's form (§2.4)."""
     schema, nullable = _plain(part if isinstance(part, Mapping) else {})
     kind = schema.get("type")
     if not isinstance(kind, str):
@@ -136,7 +136,7 @@ def _plain(schema: JsonObject) -> tuple[JsonObject, bool]:
 
 
 def _yaml(value: Json) -> list[str]:
-    """Return block YAML of mappings and lists; empty ones and scalars stay in a line."""
+    """Return block YAML of mappings and lists; empty ones and scalars stay on one line."""
     lines: list[str] = []
     if isinstance(value, Mapping):
         for key, item in value.items():
@@ -163,11 +163,11 @@ def _inline(value: Json) -> str:
 
 
 def choice_value(rows: Sequence[OperationRow], chosen: Collection[str]) -> Json:
-    """Return the value of `operations:` for a choice: nothing for all, tags, or ids.
+    """Return the value of `operations:` for a selection: None for all, tags, or ids.
 
     Args:
         rows: all operations.
-        chosen: the names of those that are wanted.
+        chosen: names of the selected operations.
     """
     wanted = [row for row in rows if row.name in chosen]
     if len(wanted) == len(rows):
@@ -184,8 +184,8 @@ def write_choice(document: PromptDocument, name: str, value: Json) -> tuple[Text
 
     Args:
         document: the prompt.
-        name: the declared tool.
-        value: what it says; None to take it away.
+        name: name of the declared tool.
+        value: the new value; None to remove it.
 
     Raises:
         LookupError: the document declares no such tool.
@@ -200,11 +200,11 @@ def write_choice(document: PromptDocument, name: str, value: Json) -> tuple[Text
 def write_offers(
     document: PromptDocument, offers: Mapping[str, bool | None]
 ) -> tuple[TextEdit, ...]:
-    """Return edits that write which tools the model is offered (`metadata.agent.offered`).
+    """Return the edits that write which tools are offered (`metadata.agent.offered`).
 
     Args:
         document: the prompt.
-        offers: whether each tool is offered, by its name; None where that is as usual.
+        offers: whether each tool is offered, by name; None for the default.
     """
     chosen = {**chosen_offers(document), **offers}
     wanted: JsonDict = {name: value for name, value in chosen.items() if value is not None}
@@ -226,5 +226,5 @@ def _place(document: PromptDocument, name: str) -> str | int:
 
 
 def _escaped(identifier: str) -> str:
-    """Return an identifier as a pattern that fits it alone."""
+    """Return an identifier as a pattern that matches only itself."""
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in identifier)

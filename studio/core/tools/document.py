@@ -1,24 +1,24 @@
-"""Read the tools of a document: its declarations, and the sources that it names.
+"""Read the tools that a document declares, and the sources that it names.
 
-A Python file that is open itself is a document too: it names itself, and declares nothing.
+An open Python file is a document too, which names itself as source and declares no tools.
 
 Keys under `metadata.agent`:
 
-* `tools`: paths of Python files, relative to the prompt. A function there with the name of a
-  declared tool runs it; where the document declares none, every function is offered.
+* `tools`: paths of Python files, relative to the prompt. A function with the name of a declared
+    tool runs it; if no tools are declared, every function is offered.
 * `mcp_servers`: names of servers of the workspace's `.mcp.json` or of the user's settings. A
   front-matter tool of kind `mcp` names one too, by its `connection` or `serverName`.
-* `effects`: names of tools that change something outside.
-* `read_only`: names of tools that change nothing.
-* `offered`: whether the model is offered a tool, by its name, where that is not as usual.
-* `env`: names of variables that its Python tools are given; the user is asked about each.
+* `effects`: names of tools with external effects.
+* `read_only`: names of tools without effects.
+* `offered`: whether a tool is offered to the model, by name, if not the default.
+* `env`: names of variables for its Python tools; the user must allow each.
 * `python`: the interpreter or environment that runs its Python files.
-* `tool_seconds`: the longest time of a call.
-* `tool_megabytes`: the most memory of a Python file's process.
-* `server_megabytes`: the most memory that an MCP server holds with all that it started.
-* `tool_answer_megabytes`: the longest answer of an MCP server.
-* `tool_output`: how much of a long answer the model gets.
-* `not_secret`: names of environment variables whose values are shown and kept as they are.
+* `tool_seconds`: maximum time of a call.
+* `tool_megabytes`: maximum memory of a Python file's process.
+* `server_megabytes`: maximum memory of an MCP server and its child processes.
+* `tool_answer_megabytes`: maximum size of an answer from an MCP server.
+* `tool_output`: the part of a long result that the model gets.
+* `not_secret`: names of environment variables whose values are not masked.
 """
 
 from collections.abc import Iterable, Mapping
@@ -46,13 +46,13 @@ class PythonFile:
     """A tool file that the document names."""
 
     path: Path
-    """Absolute, links not followed."""
+    """Absolute path, with links not resolved."""
 
     variables: tuple[str, ...] = ()
-    """Names of variables that its process is given beside the usual ones."""
+    """Names of further variables for its process."""
 
     python: str = ""
-    """The interpreter or environment that the document names for it; empty for none."""
+    """Interpreter or environment named in the document; empty for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,22 +60,22 @@ class McpServer:
     """An MCP server that the document names."""
 
     name: str
-    """Its name for people, and in `.mcp.json`."""
+    """Name for the user and in `.mcp.json`."""
 
     address: ServerAddress | None
     """Address of the server; None if none is given."""
 
     allowed: tuple[str, ...] = ()
-    """Tools that may be used; empty for all."""
+    """Names of the tools that may be used; empty for all."""
 
     approval: Json = None
-    """`approvalMode` as written."""
+    """Value of `approvalMode` as written."""
 
     origin: Path | None = None
-    """The file whose folder must be trusted; None where the user's settings name the server."""
+    """The file whose folder must be trusted; None if the server is in the user's settings."""
 
     further: bool = False
-    """Whether no prompt names it: it is started only when the user says so."""
+    """Whether no prompt names it: only the user can start it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,33 +83,33 @@ class OpenApi:
     """An OpenAPI description whose operations are tools."""
 
     name: str
-    """The declared tool's name."""
+    """Name of the declared tool."""
 
     place: Path | str
-    """The description: a file beside the prompt, or a URL."""
+    """Place of the description: a file beside the prompt, or a URL."""
 
     connection: JsonObject = field(default_factory=dict)
-    """Endpoint and key, references unresolved."""
+    """Endpoint and key, with references unresolved."""
 
     operations: Json = None
-    """Which operations are wanted (`operations:` as written); None for all."""
+    """Selected operations (`operations:` as written); None for all."""
 
 
 @dataclass(frozen=True, slots=True)
 class PluginTool:
-    """A declared tool of a kind that a plug-in runs (docs/extending.md)."""
+    """A declared tool of a kind that a plug-in provides (docs/extending.md)."""
 
     kind: str
-    """The kind as it is written, which is the plug-in's."""
+    """The plug-in's kind as written."""
 
     name: str
-    """The declared tool's name."""
+    """Name of the declared tool."""
 
     options: JsonObject
-    """The whole declaration, references unresolved."""
+    """The whole declaration, with references unresolved."""
 
     folder: Path
-    """The prompt's folder."""
+    """Folder of the prompt."""
 
 
 _LONGEST_SECONDS = 86_400
@@ -117,18 +117,18 @@ _LEAST_MEGABYTES = 256
 _MOST_MEGABYTES = 2**24
 _LEAST_ANSWER, _MOST_ANSWER = 0.001, 2048.0
 _TOLD = ("description", "bindings")
-"""Options of a tool in the body that are fields of its specification."""
+"""Options of a tool in the body that are separate fields of its specification."""
 
 _NO_SERVERS = WorkspaceServers()
 
 SourceDeclaration: TypeAlias = PythonFile | McpServer | OpenApi | PluginTool
-"""Closed: consumers `match` and `assert_never`."""
+"""All kinds of sources, a closed union: consumers use `match` and `assert_never`."""
 
 
 def declared_tools(
     document: PromptDocument, hoisted: Iterable[HoistedTool] = ()
 ) -> tuple[ToolSpec, ...]:
-    """Return the tools of the document that the model is offered."""
+    """Return the document's tools that are offered to the model."""
     chosen = chosen_offers(document)
     every = every_declared_tool(document, hoisted)
     return tuple(spec for spec in every if chosen.get(spec.name, True))
@@ -156,7 +156,7 @@ def every_declared_tool(
 
 
 def chosen_offers(document: PromptDocument) -> dict[str, bool]:
-    """Return the tools that are offered, or not, other than usual (`metadata.agent.offered`)."""
+    """Return which tools are offered if not the default (`metadata.agent.offered`)."""
     chosen = object_of(agent_settings(document).get("offered"))
     return {name: value for name, value in chosen.items() if isinstance(value, bool)}
 
@@ -167,27 +167,27 @@ def tools_with_effects(document: PromptDocument) -> frozenset[str]:
 
 
 def needs_reading(document: PromptDocument) -> bool:
-    """Return whether a run would read variables or files by `${env:…}`, `${file:…}`."""
+    """Return whether a run would read variables or files for `${env:…}` or `${file:…}`."""
     texts = referencing_texts(document)
     references = (item for text in texts for item in find_references(text))
     return any(item.protocol in ("env", "file") for item in references)
 
 
 def referencing_texts(document: PromptDocument) -> tuple[str, ...]:
-    """Return the parts of a document in which `${…}` is a reference and no text."""
+    """Return the parts of a document in which `${…}` is a reference instead of text."""
     if document.is_tool_file:
         return ()
     source = document.source
     texts = [source.slice(document.front_matter)] if document.front_matter is not None else []
     body = source.slice(document.body)
-    # docs/design/file-format.md: elsewhere a body is text, unless it is nothing but a reference.
+    # docs/design/file-format.md: elsewhere a body is text, unless it is a single reference.
     if document.dialect == "section" or whole_reference(body.strip()) is not None:
         texts.append(body)
     return tuple(texts)
 
 
 def tool_variables(document: PromptDocument) -> tuple[str, ...]:
-    """Return the names of the variables that the document's Python tools are to be given."""
+    """Return the names of the variables for the document's Python tools."""
     if document.is_tool_file:
         return ()
     names = dict.fromkeys(_names(agent_settings(document).get("env")))
@@ -195,7 +195,7 @@ def tool_variables(document: PromptDocument) -> tuple[str, ...]:
 
 
 def tool_limits(document: PromptDocument, base: ToolLimits) -> ToolLimits:
-    """Return the bounds of calls, with those of the document where it names usable ones."""
+    """Return the limits of calls, with those of the document if they are valid."""
     agent = agent_settings(document)
     memory = _number(agent.get("tool_megabytes"), _LEAST_MEGABYTES)
     resident = _number(agent.get("server_megabytes"), _LEAST_MEGABYTES)
@@ -211,19 +211,19 @@ def tool_limits(document: PromptDocument, base: ToolLimits) -> ToolLimits:
 
 
 def output_rule(document: PromptDocument) -> OutputRule:
-    """Return the document's rule for the length of a tool's answer."""
+    """Return the document's rule for the length of a tool's result."""
     return read_rule(agent_settings(document).get("tool_output"))
 
 
 def _number(value: Json, least: float, most: float = _MOST_MEGABYTES) -> float | None:
-    """Return a number within bounds; None for anything else."""
+    """Return a number within bounds; None for any other value."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if least <= value <= most else None
 
 
 def hoisted_spec(tool: HoistedTool) -> ToolSpec:
-    """Return a tool of the body's section as the model is informed of it (section dialect)."""
+    """Return a tool of the body's section as offered to the model (section dialect)."""
     options = tool.options
     description = options.get("description")
     bindings = read_bindings(options.get("bindings"))
@@ -251,11 +251,11 @@ def hoisted_spec(tool: HoistedTool) -> ToolSpec:
 def named_sources(
     document: PromptDocument, own: WorkspaceServers = _NO_SERVERS
 ) -> tuple[SourceDeclaration, ...]:
-    """Return every source that the document names; reads `.mcp.json`, runs nothing.
+    """Return every source that the document names; reads `.mcp.json`, but starts nothing.
 
     Args:
         document: the prompt.
-        own: the servers of the user's settings; those of the workspace come first.
+        own: the servers of the user's settings; those of the workspace take precedence.
     """
     path = document.source.path
     if path is not None and document.is_tool_file:
@@ -281,18 +281,18 @@ def named_sources(
             found.append(PluginTool(kind, name, item, folder))
     declared = {item.name for item in found if isinstance(item, McpServer)}
     for name in _names(agent_settings(document).get("mcp_servers")):
-        if name not in declared:  # there, its tools are chosen
+        if name not in declared:  # the declaration selects its tools
             found.append(_known_server(name, (workspace, own)))
     return tuple(found)
 
 
 def plugin_kinds() -> frozenset[str]:
-    """Return the kinds of tools that plug-ins run."""
+    """Return the kinds of tools that plug-ins provide."""
     return frozenset(str(getattr(each.value, "kind", "")) for each in installed("tool_sources"))
 
 
 def workspace_servers(document: PromptDocument) -> WorkspaceServers:
-    """Return the servers of the workspace that the document lies in."""
+    """Return the servers of the document's workspace."""
     path = document.source.path
     return find_workspace_servers(path.parent) if path is not None else WorkspaceServers()
 
@@ -342,13 +342,13 @@ def _server(
 
 
 def server_names(name: str, item: JsonObject) -> list[str]:
-    """Return the names under which a declared tool may name its MCP server, the first one first."""
+    """Return the possible names of a declared tool's MCP server, the preferred one first."""
     given = [object_of(item.get("connection")).get("name"), item.get("serverName"), name]
     return [word for word in given if isinstance(word, str) and word]
 
 
 def declared_items(tools: Json) -> list[tuple[str, JsonObject]]:
-    """Return (name, block) of each front-matter tool, of either form (list or mapping)."""
+    """Return (name, block) of each front-matter tool, from a list or a mapping."""
     if isinstance(tools, Mapping):
         return [(name, item) for name, item in tools.items() if isinstance(item, Mapping)]
     if isinstance(tools, list | tuple):
@@ -361,22 +361,22 @@ def declared_items(tools: Json) -> list[tuple[str, JsonObject]]:
 
 
 def public_variables(document: PromptDocument) -> tuple[str, ...]:
-    """Return the environment variables that a prompt says are no secrets."""
+    """Return the environment variables that a prompt declares as not secret."""
     return _names(agent_settings(document).get("not_secret"))
 
 
 def _python(document: PromptDocument, folder: Path) -> str:
-    """Return the interpreter or environment that a prompt names, relative to its folder."""
+    """Return the interpreter or environment named in a prompt, relative to its folder."""
     named = agent_settings(document).get("python")
     if not isinstance(named, str) or not named:
         return ""
     if "/" not in named and "\\" not in named and not (folder / named).exists():
-        return named  # a program, to be looked for where programs are
+        return named  # a program, to be searched in PATH
     return str(folder / Path(named).expanduser())
 
 
 def _names(value: Json) -> tuple[str, ...]:
-    """Return a list of texts, or one text; anything else is none."""
+    """Return a list of texts, or a single text; empty for other values."""
     if isinstance(value, str):
         return (value,) if value else ()
     if not isinstance(value, list | tuple):

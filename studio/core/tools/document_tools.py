@@ -1,4 +1,4 @@
-"""The tools of one document, alive: its sources, registry and calls; and those of a window."""
+"""The running tools of one document (sources, registry and calls), and those of a window."""
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -37,7 +37,7 @@ from studio.core.tools.trust.store import WHOLE_FOLDER, Approval, ToolChange, To
 
 
 class DocumentTools:
-    """Keeps a document's sources running while it is open, or while one of its runs exists."""
+    """The running sources and the registry of a document, while it is open or has runs."""
 
     def __init__(
         self,
@@ -52,19 +52,19 @@ class DocumentTools:
         tell: opening.TellReading = lambda key, progress: None,
         allowed: Collection[str] = (),
     ) -> None:
-        """Make the tools of a document; nothing is loaded yet.
+        """Create the tools of a document; nothing is loaded yet.
 
         Args:
             path: the document's file; None while it is not saved.
-            trust: which folders may run code.
-            limits: bounds of a call, where the document names none.
+            trust: the trusted folders.
+            limits: limits of a call, unless the document has its own.
             own_servers: the user's own MCP servers (`server_config.OWN_FILE`).
-            on_change: called when a server says that its lists changed.
-            find: finds the connections that tools name.
-            masker: knows the secrets that may turn up.
-            ask_input: asks the user for what an MCP server wants to know.
-            tell: is told how far the reading of a large description is, from any thread.
-            allowed: names of the tools that this command may call without a question.
+            on_change: called when a server reports changed lists.
+            find: returns the connection for a name.
+            masker: masks secrets.
+            ask_input: asks the user for input that an MCP server requests.
+            tell: receives the progress of reading a large description, from any thread.
+            allowed: names of the tools that this command may call without approval.
         """
         self._allowed = allowed
         self._tried: Toolbox | None = None
@@ -80,7 +80,7 @@ class DocumentTools:
         self.sources = opening.RunningSources(
             self._secrets, self._masker, on_change, find, ask_input, tell
         )
-        """Those that run."""
+        """The open sources."""
         self._declarations: dict[str, SourceDeclaration] = {}
         self._consent = consent.Consent()
         self._review = ToolReview(self._folder, trust)
@@ -91,30 +91,30 @@ class DocumentTools:
 
     @property
     def is_used(self) -> bool:
-        """Whether a run holds its tools."""
+        """Whether a run uses the tools."""
         return bool(self._boxes)
 
     @property
     def watched(self) -> tuple[Path, ...]:
-        """Files to load again when they are saved."""
+        """Files to reload when they are saved."""
         named = [opening.source_path(item) for item in self._declarations.values()]
         return tuple(dict.fromkeys(path for path in (*named, self._own_servers) if path))
 
     async def load(
         self, document: PromptDocument, hoisted: Iterable[HoistedTool], started: Collection[str]
     ) -> ToolRegistry:
-        """Bring sources and registry up to the document; sources that stay are not restarted.
+        """Update sources and registry for the document; unchanged sources are not restarted.
 
-        Nothing of an untrusted folder is started: its sources are listed as such.
+        Sources of an untrusted folder are not started, only listed.
 
         Args:
-            document: the document as it is now.
+            document: the current document.
             hoisted: the tools of its body's `tools:` section.
-            started: keys of the servers that the user started although the prompt names none.
+            started: keys of servers that the user started and the prompt does not name.
         """
         async with self._loading:
             if document.front_matter is not None and not document.data and self._declarations:
-                # Nothing of it can be read just now, in the middle of typing: keep what runs.
+                # The front matter is unreadable while it is being typed: keep the running sources.
                 return self.registry
             own = find_own_servers(self._own_servers) if self._own_servers else WorkspaceServers()
             further = {opening.source_key(item): item for item in further_servers(document, own)}
@@ -157,7 +157,7 @@ class DocumentTools:
             return self.registry
 
     def toolbox(self, inputs: JsonObject | None = None, ask: AskUser | None = None) -> Toolbox:
-        """Return the tools for one run; the user's switches take effect at its next call."""
+        """Return the tools for one run; the user's settings take effect at its next call."""
         box = self._make_box(lambda: self.registry, inputs, ask, self.allow_tools)
         self._boxes.add(box)
         return box
@@ -169,18 +169,18 @@ class DocumentTools:
         inputs: JsonObject | None = None,
         ask: AskUser | None = None,
     ) -> ToolOutcome:
-        """Call one tool because the user asked for it: enabled or not, and without approval."""
+        """Call one tool at the user's request: even if it is disabled, and without approval."""
         entry = self.registry.entry(tool)
         box = self._make_box(lambda: self.registry.change(tool, enabled=True), inputs, ask)
         self._tried = box
         return await timed(box.call(entry.name if entry else tool.name, arguments))
 
     async def read_live_output(self) -> str:
-        """Return the newest output of the tried call, without secrets."""
+        """Return the newest output of that call, without secrets."""
         return self._tried.live_output() if self._tried is not None else ""
 
     def change(self, tool: ToolId, **changes: object) -> ToolRegistry:
-        """Set `enabled`, `approval` or `mock` of a tool; an approval is kept with its folder."""
+        """Set `enabled`, `approval` or `mock` of a tool; an approval is stored for its folder."""
         self.registry = self.registry.change(tool, **changes)
         entry = self.registry.entry(tool)
         if "approval" in changes and self._folder is not None and entry is not None:
@@ -189,12 +189,12 @@ class DocumentTools:
         return self.registry
 
     def allow_own_tools(self) -> ToolRegistry:
-        """Allow the Python functions of the trusted folder: they no longer ask as new."""
+        """Allow the Python functions of the trusted folder, so that they need no first approval."""
         own = (e.id for e in self.registry.entries if e.id.source.startswith("python:"))
         return self.allow_tools(*own)
 
     def allow_tools(self, *tools: ToolId) -> ToolRegistry:
-        """Allow tools as they are now: they no longer ask because of their changes."""
+        """Allow tools in their current form, so that they need no approval for their changes."""
         changed: dict[str, list[ToolChange]] = {}
         for entry in self.registry.entries:
             if entry.change is not None and entry.id in tools:
@@ -210,16 +210,16 @@ class DocumentTools:
         return self.registry
 
     def allow_source(self, key: str) -> None:
-        """Allow a server, or a variable for the tools, as it is; takes effect at the next load."""
+        """Allow a server or a variable in its current form; takes effect at the next load."""
         want = self._consent.asked.get(key)
         if want is not None and want.folder is not None and self._trust.is_trusted(want.folder):
             self._trust.allow(want.folder, (want,))
 
     def approve_folder(self, approval: Approval | None) -> ToolRegistry:
-        """Set the approval of all tools of the folder that have none of their own; None: as usual.
+        """Set the approval of all tools of the folder without their own; None for the default.
 
         Returns:
-            The registry, in which it holds already.
+            The registry with the new approvals.
         """
         if self._folder is not None:
             self._trust.remember_approval(self._folder, WHOLE_FOLDER, approval)
@@ -229,7 +229,7 @@ class DocumentTools:
         return self.registry
 
     async def read_logs(self) -> ToolRegistry:
-        """Return the registry with what the servers wrote to their logs by now."""
+        """Return the registry with the servers' newest log output."""
         sources = tuple(
             status if (log := self.sources.log(status.key)) is None else replace(status, log=log)
             for status in self.registry.sources
@@ -239,10 +239,10 @@ class DocumentTools:
         return self.registry
 
     async def request_text(self, tool: ToolId, arguments: JsonObject, inputs: JsonObject) -> str:
-        """Return the request that a call of an OpenAPI tool would send, key masked; else empty.
+        """Return the request that a call of an OpenAPI tool would send, key masked, or "".
 
         Raises:
-            ToolSourceError: the request cannot be made.
+            ToolSourceError: the request cannot be built.
         """
         entry = self.registry.entry(tool)
         if entry is None or entry.mock is not None:
@@ -291,7 +291,7 @@ class DocumentTools:
         )
 
     def _with_chosen_approvals(self, registry: ToolRegistry) -> ToolRegistry:
-        """Return the registry with the user's approvals: the folder's, and this command's."""
+        """Return the registry with the approvals of the user, the folder and this command."""
         if self._folder is None:
             return registry
         trust = self._trust.current
@@ -305,7 +305,7 @@ class DocumentTools:
         return registry
 
     def _waiting_variables(self) -> Iterator[SourceStatus]:
-        """Yield what waits for variables that tools lack; in an untrusted folder nothing runs."""
+        """Yield the statuses of variables that need permission; none in an untrusted folder."""
         if self._folder is None or not self._trust.is_trusted(self._folder):
             return
         for key, doubt in self._consent.doubts.items():
@@ -321,22 +321,23 @@ class DocumentTools:
 def _given(
     declarations: Mapping[str, SourceDeclaration], variables: tuple[str, ...]
 ) -> dict[str, SourceDeclaration]:
-    """Return the sources, those of Python with the variables that they are given."""
+    """Return the sources, with the allowed variables for Python files."""
     return {
         key: replace(item, variables=variables) if isinstance(item, PythonFile) else item
         for key, item in declarations.items()
     }
 
 
-# The tools of a window: of the shown document, and of those with runs.
+# The tools of a window: of the current document, and of those with runs.
 
 _RESTING = 1
-"""Documents that keep their processes although another is shown: who looks at a tool's file and
-comes back finds all as it was."""
+"""Number of other documents whose processes are kept, so that returning from a tool's file finds
+them running.
+"""
 
 
 class ToolSession:
-    """Keeps the tools of each document apart: a run goes on with its own while another is shown."""
+    """The tools of several documents, kept apart: a run keeps its tools when another is shown."""
 
     def __init__(
         self,
@@ -350,48 +351,50 @@ class ToolSession:
         """Create a session.
 
         Args:
-            trust: which folders may run code.
-            limits: bounds of a call, where the document names none.
+            trust: the trusted folders.
+            limits: limits of a call, unless the document has its own.
             own_servers: the user's own MCP servers (`server_config.OWN_FILE`).
-            masker: knows the secrets that may turn up; told those that sources are given.
-            ask_input: asks the user for what an MCP server wants to know; without it none may ask.
-            allowed: names of the tools that this command may call without a question.
+            masker: masks secrets, including those that sources get.
+            ask_input: asks the user for input that an MCP server requests; None to refuse such
+                requests.
+            allowed: names of the tools that this command may call without approval.
         """
         self._allowed = allowed
         self._ask_input = ask_input
         self._masker = masker
         self.find_connection: FindConnection = no_connection
-        """Finds the connection that a tool names; called in the loop, at each call."""
+        """Function that returns the connection for a name; called in the loop at each call."""
         self._trust = trust
         self._limits = limits
         self._own_servers = own_servers
         self._started: set[str] = set()
         self._documents: dict[Path | None, DocumentTools] = {}
         self.current = self._make(None)
-        """The tools of the document that is shown."""
+        """The tools of the current document."""
         self.on_reading: Callable[[Path | None, str, ReadingProgress | None], None] = (
             lambda path, key, progress: None
         )
-        """Called from any thread with a document's file and the key of one of its sources: how far
-        the reading of its large description is; None at the end."""
+        """Callback from any thread with a document's file, the key of a source, and the progress of
+        reading its large description; None at the end.
+        """
         self.on_change: Callable[[], None] = lambda: None
-        """Called in the loop when a server says that its lists changed."""
+        """Callback in the loop when a server reports changed lists."""
 
     @property
     def registry(self) -> ToolRegistry:
-        """The newest registry of the document that is shown."""
+        """The newest registry of the current document."""
         return self.current.registry
 
     async def load(
         self, document: PromptDocument, hoisted: Iterable[HoistedTool] = ()
     ) -> ToolRegistry:
-        """Show a document's tools, brought up to it; what the user set for it before holds.
+        """Show a document's tools, updated and with the user's earlier settings.
 
-        Nothing of an untrusted folder is started: its sources are listed as such.
+        Sources of an untrusted folder are not started, only listed.
         """
         path = document.source.path
         tools = self._documents.pop(path, None) or self._make(path)
-        self._documents[path] = self.current = tools  # the last one is the newest
+        self._documents[path] = self.current = tools  # the newest is last
         registry = await tools.load(document, hoisted, self._started)
         others = [each for each in self._documents.values() if each is not self.current]
         for other in others[: len(others) - _RESTING]:
@@ -400,7 +403,7 @@ class ToolSession:
         return registry
 
     def leave(self) -> None:
-        """Forget the document: none is shown any more."""
+        """Show no document any more."""
         self.current = self._make(None)
 
     async def open_toolbox(
@@ -410,15 +413,15 @@ class ToolSession:
         inputs: JsonObject | None = None,
         ask: AskUser | None = None,
     ) -> Toolbox:
-        """Return the tools of a run, brought up to its document, whichever document is shown."""
+        """Return the tools of a run, updated for its document, whichever document is current."""
         path = document.source.path
         tools = self._documents.setdefault(path, self._make(path))
-        box = tools.toolbox(inputs, ask)  # first: from now on its sources are in use
+        box = tools.toolbox(inputs, ask)  # first: it marks the sources as used
         await tools.load(document, hoisted, self._started)
         return box
 
     def start_server(self, key: str) -> None:
-        """Let a server that no prompt names be started with the next load: it was seen."""
+        """Start a server that no prompt names with the next load, as the user has seen it."""
         self._started.add(key)
         self.current.allow_source(key)
 
@@ -429,16 +432,16 @@ class ToolSession:
         inputs: JsonObject | None = None,
         path: Path | None = None,
     ) -> str:
-        """Return the request that a call of an OpenAPI tool would send, key masked; else empty.
+        """Return the request that a call of an OpenAPI tool would send, key masked, or "".
 
         Args:
             tool: the tool.
-            arguments: as the model or the user gave them.
+            arguments: arguments from the model or the user.
             inputs: values for bound parameters.
-            path: the document whose tool it is; by default the one that is shown.
+            path: the document of the tool; by default the current one.
 
         Raises:
-            ToolSourceError: the request cannot be made.
+            ToolSourceError: the request cannot be built.
         """
         tools = self._documents.get(path, self.current) if path else self.current
         return await tools.request_text(tool, arguments, inputs or {})
@@ -463,7 +466,7 @@ class ToolSession:
         )
 
     def _find(self, name: str) -> NamedConnection | None:
-        return self.find_connection(name)  # as it is at that time
+        return self.find_connection(name)  # the current function, which may change
 
     def _tell_of_change(self) -> None:
         self.on_change()
@@ -471,4 +474,4 @@ class ToolSession:
     def _tell_of_reading(
         self, path: Path | None, key: str, progress: ReadingProgress | None
     ) -> None:
-        self.on_reading(path, key, progress)  # whoever hears it at that time
+        self.on_reading(path, key, progress)  # the current callback, which may change

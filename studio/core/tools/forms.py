@@ -1,7 +1,7 @@
-"""One tool in the form of each protocol: native function, ReAct list, JSON-action line.
+"""Return one tool in the form of each protocol: native function, ReAct list, JSON-action line.
 
-Pure functions; the loop's protocols fill the prompt's variables with them, the tools view shows
-them.
+The loop's protocols use these pure functions for the prompt's variables, the tools view for
+display.
 """
 
 import json
@@ -18,19 +18,19 @@ from studio.core.wire.request import Provider, to_request
 
 @dataclass(frozen=True, slots=True)
 class ToolForm:
-    """One way that a tool reaches a model."""
+    """A form in which a tool is sent to a model."""
 
     title: str
-    """Name of the protocol, for people."""
+    """Name of the protocol, for the user."""
 
     text: str
-    """Exactly what is seen."""
+    """Text exactly as sent."""
 
     language: str
     """`json` or `markdown`, for coloring."""
 
     remark: str = ""
-    """Reason why the tool has another form or none; empty if there is none."""
+    """Remark on a different or missing form; empty for none."""
 
 
 def tool_items(specs: Iterable[ToolSpec]) -> list[Json]:
@@ -47,7 +47,7 @@ def tool_items(specs: Iterable[ToolSpec]) -> list[Json]:
 
 
 def argument_items(schema: JsonObject) -> list[JsonObject]:
-    """Return a schema's arguments in its order: name, type, description, required."""
+    """Return a schema's arguments in order: name, type, description, required."""
     properties = schema.get("properties")
     if not isinstance(properties, Mapping):
         return []
@@ -72,12 +72,12 @@ def tools_text(specs: Iterable[ToolSpec], *, quoted: bool = True) -> str:
 
 
 def json_action_line(spec: ToolSpec) -> str:
-    """Return one line of `{tools}`: the name in quotes, what it does, what its input is."""
+    """Return one line of `{tools}`: quoted name, description, input."""
     return tools_text([spec])
 
 
 def react_lines(spec: ToolSpec) -> str:
-    """Return the tool as the list of the published ReAct prompt writes it."""
+    """Return the tool as in the list of the published ReAct prompt."""
     head = f"- **{spec.name}**: {_one_line(spec.description)}".rstrip()
     rows = [
         f'  - {"Required" if item["required"] else "Optional"}: `"{item["name"]}"`'
@@ -88,7 +88,7 @@ def react_lines(spec: ToolSpec) -> str:
 
 
 def native_function(spec: ToolSpec) -> JsonObject:
-    """Return the tool in the `tools` list of OpenAI chat completions (Prompty 2 §7.1.3)."""
+    """Return the tool for the `tools` list of OpenAI chat completions (Prompty 2 §7.1.3)."""
     return {"type": "function", "function": function_definition(spec)}
 
 
@@ -101,7 +101,7 @@ _NAMELESS = ModelDeclaration(id="model")
 
 
 def tool_forms(spec: ToolSpec) -> tuple[ToolForm, ...]:
-    """Return every form of one tool, for the tools view: by provider, then by text protocol."""
+    """Return all forms of a tool, for the tools view: by provider, then by text protocol."""
     return (
         *(_provider_form(spec, provider, title) for provider, title in _PROVIDERS),
         ToolForm("ReAct list line", react_lines(spec), "markdown"),
@@ -110,7 +110,7 @@ def tool_forms(spec: ToolSpec) -> tuple[ToolForm, ...]:
 
 
 def _provider_form(spec: ToolSpec, provider: Provider, title: str) -> ToolForm:
-    """Cut from a whole request, so that it cannot differ from what is sent."""
+    """Return the tool as cut from a whole request, so that it equals the sent form."""
     request = to_request((), (spec,), _NAMELESS, provider=provider)
     sent = request.body.get("tools")
     text = _json(sent[0]) if isinstance(sent, list | tuple) and sent else ""
@@ -120,7 +120,7 @@ def _provider_form(spec: ToolSpec, provider: Provider, title: str) -> ToolForm:
 
 
 def type_words(schema: JsonObject) -> str:
-    """Return a schema's type in a word or two: "string", "array of integer", "one of "a", "b""."""
+    """Return a schema's type in a few words: "string", "array of integer", "one of "a", "b""."""
     choices = schema.get("enum")
     if isinstance(choices, Sequence) and not isinstance(choices, str):
         return "one of " + ", ".join(json.dumps(item, ensure_ascii=False) for item in choices)

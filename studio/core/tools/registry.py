@@ -1,4 +1,4 @@
-"""Everything an agent can reach, as one value: each tool, where it is from, and its mock."""
+"""The registry: all tools of an agent as one value, each with its source and its mock."""
 
 from __future__ import annotations
 
@@ -22,63 +22,63 @@ from studio.core.tools.trust.store import Approval, Doubt, ToolChange, Want, str
 
 @dataclass(frozen=True, slots=True)
 class FixedMock:
-    """Always the same answer."""
+    """A mock that always returns the same answer."""
 
     value: Json
     """The answer."""
 
     is_error: bool = False
-    """Whether it is given as a failure."""
+    """Whether the answer is a failure."""
 
 
 @dataclass(frozen=True, slots=True)
 class SequenceMock:
-    """One answer after the other."""
+    """A mock that returns one answer after another."""
 
     values: tuple[Json, ...]
     """The answers, in order."""
 
     then: Literal["last", "again", "error"] = "last"
-    """After the last: that one again, from the first again, or a failure."""
+    """After the last: repeat it, start again, or fail."""
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateMock:
-    """A text with the call's arguments put in, as in "It is sunny in {city}"."""
+    """A mock that inserts the call's arguments into a text: "It is sunny in {city}"."""
 
     template: str
-    """Text of the answer; `{name}` and `{{ name }}` are arguments."""
+    """Text of the answer, with `{name}` and `{{ name }}` for arguments."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedAnswer:
-    """The answer of a tool in an earlier run."""
+    """The result of a tool in an earlier run."""
 
     arguments: JsonObject
-    """To which arguments."""
+    """Arguments of the call."""
 
     text: str
     """The observation."""
 
     is_error: bool = False
-    """Whether it was a failure."""
+    """Whether the result was a failure."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedMock:
-    """The answers of a former run, by arguments."""
+    """A mock that returns the results of an earlier run, by arguments."""
 
     answers: tuple[RecordedAnswer, ...]
-    """In the order they were given; equal calls get them one after the other."""
+    """Results in order; equal calls get them one after another."""
 
 
 @dataclass(frozen=True, slots=True)
 class AskMock:
-    """The user answers each call."""
+    """A mock for which the user answers each call."""
 
 
 Mock: TypeAlias = FixedMock | SequenceMock | TemplateMock | RecordedMock | AskMock
-"""Closed: consumers `match` and `assert_never`."""
+"""All mocks, a closed union: consumers use `match` and `assert_never`."""
 
 MOCK_TITLES: dict[type[Mock], str] = {
     FixedMock: "Fixed value",
@@ -87,13 +87,13 @@ MOCK_TITLES: dict[type[Mock], str] = {
     RecordedMock: "Recorded answers",
     AskMock: "Ask me",
 }
-"""Names for people."""
+"""Names for the user."""
 
 _PLACE = re.compile(r"\{\{\s*(\w+)\s*\}\}|\{(\w+)\}")
 
 
 class MockAnswers:
-    """Answers calls by mocks, and counts them: sequences and recordings continue in order."""
+    """Answers calls by mocks and counts them, so that sequences continue in order."""
 
     def __init__(self) -> None:
         self._earlier: Counter[str] = Counter()
@@ -112,10 +112,9 @@ def mock_answer(mock: Mock, arguments: JsonObject, earlier: int) -> ToolOutcome 
     """Return the mock's answer to a call; None if the user must answer.
 
     Args:
-        mock: the stand-in.
+        mock: the mock.
         arguments: the call's arguments.
-        earlier: how many calls it has answered before: all of them, for recorded answers those
-            with equal arguments.
+        earlier: number of earlier calls; for recorded results, of those with equal arguments.
     """
     match mock:
         case FixedMock(value, is_error):
@@ -155,72 +154,78 @@ def _outcome(value: Json, *, is_error: bool = False) -> ToolOutcome:
 
 
 ToolState: TypeAlias = Literal["declared", "bound", "mocked"]
-"""State of a tool. `declared`: it has no source. `bound`: a source runs it. `mocked`: a mock
-answers."""
+"""State of a tool. `declared`: without a source. `bound`: a source runs it. `mocked`: a mock
+answers.
+"""
 
 
 ToolFilter: TypeAlias = Literal["all", "offered", "declared", "unbound", "mocked", "effects"]
-"""Selection of tools: all, those that the model is offered, those that the prompt declares,
-those without a source, those with a mock, those that change something."""
+"""Selection of tools: all, those offered to the model, those declared in the prompt, those without
+a source, those with a mock, those with effects.
+"""
 
 VARIABLES_KEY = "env:"
-"""Key of the status that says that a prompt's `${env:}` references are not read; no source."""
+"""Key of the status, not of a source, that a prompt's `${env:}` references are not read."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolEntry:
-    """One tool of the registry."""
+    """A tool of the registry."""
 
     spec: ToolSpec
-    """Specification that the model gets."""
+    """Specification for the model."""
 
     declared: bool = True
     """Whether the document declares it."""
 
     runner_label: str = ""
-    """Name of the source that runs it, for people."""
+    """Name of the source that runs it, for the user."""
 
     schema: JsonObject | None = None
-    """The implementation's own schema, which whole calls (bindings included) must meet."""
+    """Schema of the implementation, which complete calls (including bindings) must match."""
 
     enabled: bool = True
-    """Whether the model is offered it."""
+    """Whether it is offered to the model."""
 
     usually_enabled: bool = True
-    """The same where the document does not choose (`metadata.agent.offered`)."""
+    """Whether it is offered by default, without the document's choice
+    (`metadata.agent.offered`).
+    """
 
     further: bool = False
     """Whether it comes from a server that the prompt does not name."""
 
     approval: Approval = "allow"
-    """When the user is asked before a call."""
+    """Whether the user must approve calls."""
 
     usual_approval: Approval = "allow"
-    """The same as the document, the server or the kind of tool asks for it."""
+    """Default approval from the document, the server or the kind of tool."""
 
     mock: Mock | None = None
-    """Mock that answers in place of the source."""
+    """Mock that answers instead of the source; None for none."""
 
     calls: int = 0
-    """Calls since the registry was loaded."""
+    """Number of calls since the registry was loaded."""
 
     last_used: float | None = None
-    """When it was last called, in seconds since the epoch."""
+    """Time of the last call, in seconds since 1970; None before it."""
 
     change: ToolChange | None = None
-    """That it is not the tool that was allowed, or was never allowed; such a tool asks."""
+    """Difference from the allowed tool, or that it was never allowed; such a tool needs
+    approval.
+    """
 
     marks: tuple[str, ...] = ()
-    """Warnings about its texts, a sentence each; such a tool asks each time."""
+    """Warnings about its texts, one sentence each; such a tool needs approval for each call."""
 
     problem: str = ""
-    """Reason why it cannot be called, in a sentence; empty if it can."""
+    """Reason why it cannot be called, one sentence; empty if it can."""
 
     path: Path | None = None
-    """The file that defines it, where that is not the document."""
+    """File that defines it; None for the document."""
 
     line: int = 0
-    """Line of its definition in `path`, from 1; 0 when unknown."""
+    """Line of its definition in `path`, from 1; 0 if unknown."""
 
     method: str = ""
     """HTTP method of an operation, in upper case; empty for other tools."""
@@ -230,30 +235,30 @@ class ToolEntry:
 
     @property
     def id(self) -> ToolId:
-        """Which tool it is; of a declaration that nothing runs, its name."""
+        """Id of the tool; for a declaration that nothing runs, its name."""
         return self.spec.id if self.spec.id.name else ToolId("", self.spec.name)
 
     @property
     def name(self) -> str:
-        """The name by which the model calls it."""
+        """Name by which the model calls it."""
         return self.spec.name
 
     @property
     def state(self) -> ToolState:
-        """Return the state of the tool."""
+        """State of the tool."""
         if self.mock is not None:
             return "mocked"
         return "bound" if self.id.source else "declared"
 
     @property
     def asks(self) -> Approval:
-        """When the user is asked: as the approval says, and once because of what the tool is."""
+        """When approval is needed: by its setting, and once because of its changes or warnings."""
         is_same = self.change is None or self.mock is not None
         return self.approval if is_same else stricter(self.approval, "once")
 
     @property
     def source(self) -> str:
-        """Return the name of the source, for people."""
+        """Name of the source, for the user."""
         return self.runner_label or self.spec.source
 
 
@@ -262,45 +267,46 @@ class SourceStatus:
     """The state of a source of tools."""
 
     key: str
-    """Identifier within the registry ("python:/…/tools.py")."""
+    """Id within the registry ("python:/…/tools.py")."""
 
     label: str
-    """Name for people."""
+    """Name for the user."""
 
     state: Literal["ready", "failed", "untrusted", "waiting", "available"]
     """`untrusted`: not started, because its folder is not trusted. `waiting`: not started, because
-    it is new in a trusted folder or has changed. `available`: a server that the prompt does not
-    name, and that the user has not started."""
+    it is new or changed in a trusted folder. `available`: a server that the prompt does not name
+    and the user has not started.
+    """
 
     message: str = ""
     """Problem and advice; empty if there is none."""
 
     path: Path | None = None
-    """Its file or folder."""
+    """File or folder of the source."""
 
     line: int = 0
-    """Line that is to blame, from 1; 0 when there is none."""
+    """Line of the error, from 1; 0 for none."""
 
     stopped: bool = False
-    """Whether it failed because the user stopped the reading of its description."""
+    """Whether it failed because the user stopped reading its description."""
 
     tools: int = 0
     """Number of its tools."""
 
     log: str = ""
-    """The newest of what it wrote on its error stream."""
+    """Newest output on its stderr."""
 
     facts: Mapping[str, str] = field(default_factory=dict)
     """Description by the server (version, capabilities, instructions)."""
 
     offers: tuple[ServerOffer, ...] = ()
-    """A server's prompts and resources."""
+    """Prompts and resources of a server."""
 
     folder: Path | None = None
-    """The folder that would have to be trusted, where that is what is missing."""
+    """Folder that must be trusted first; None for none."""
 
     doubt: Doubt | None = None
-    """Question to the user that the source waits for, if there is one."""
+    """Question to the user that the source waits for; None for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,43 +314,43 @@ class SourceTools:
     """The tools of one source."""
 
     key: str
-    """The source."""
+    """Key of the source."""
 
     label: str
-    """Its name for people."""
+    """Name of the source, for the user."""
 
     specs: tuple[ToolSpec, ...]
-    """Its tools, by the names that they have there."""
+    """Its tools, under the source's names."""
 
     stands_alone: bool = False
-    """Whether its tools are offered although the document declares others (servers)."""
+    """Whether its tools are offered even if the document declares others (servers)."""
 
     further: bool = False
-    """Whether no prompt names it, so that its tools are listed switched off."""
+    """Whether no prompt names it, so that its tools are disabled."""
 
     allowed: tuple[str, ...] = ()
-    """The tools that the document chooses of a server; empty for all."""
+    """Tools that the document selects from a server; empty for all."""
 
     approvals: Mapping[str, Approval] = field(default_factory=dict)
     """Approval rules of the document, by the source's tool name."""
 
     path: Path | None = None
-    """Its file."""
+    """File of the source; None for none."""
 
     lines: Mapping[str, int] = field(default_factory=dict)
     """Line of each tool's definition."""
 
     python_names: Mapping[str, str] = field(default_factory=dict)
-    """Tools by the names that their Python file has for them, where a library gave them others."""
+    """Names of tools by their names in the Python file, if a library gave them others."""
 
     changes: Mapping[str, ToolChange] = field(default_factory=dict)
-    """Tools that are not as they were allowed."""
+    """Tools that differ from their allowed form, by name."""
 
     marks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Warnings about the texts of its tools, by the source's tool name."""
+    """Warnings about its tools, by the source's tool name."""
 
     routes: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """Method and path template of each operation of a service."""
+    """Method and path template of each operation, by tool name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,28 +358,28 @@ class ToolRegistry:
     """All tools of one document and its workspace."""
 
     entries: tuple[ToolEntry, ...] = ()
-    """In order: declared ones as the document has them, then each source's."""
+    """Entries: declared ones in the document's order, then those of each source."""
 
     sources: tuple[SourceStatus, ...] = ()
-    """The sources, with what is wrong with them."""
+    """The sources, with their problems."""
 
     wants: tuple[Want, ...] = ()
-    """Things that trust in the document's folder allows."""
+    """Things that trust in the document's folder would allow."""
 
     def entry(self, tool: ToolId) -> ToolEntry | None:
-        """Return the entry of a tool."""
+        """Return the entry of a tool; None if there is none."""
         return next((entry for entry in self.entries if entry.id == tool), None)
 
     def named(self, name: str) -> ToolEntry | None:
-        """Return the tool that the model calls by a name; no other has it."""
+        """Return the tool that the model calls by that name; None if there is none."""
         return next((entry for entry in self.entries if entry.name == name), None)
 
     def find(self, name: str, source: str = "") -> ToolEntry | None:
-        """Find the tool that a user names: as the model does, or as its source does.
+        """Return the tool with a name given by the user: the model's name, or the source's.
 
         Args:
-            name: the name; one that several sources use names none of their tools.
-            source: key of the source whose tool is meant; empty for any.
+            name: the name; ambiguous if several sources use it.
+            source: key of the tool's source; empty for any.
         """
         among = [entry for entry in self.entries if source in ("", entry.id.source)]
         found = [entry for entry in among if entry.name == name] if not source else []
@@ -382,7 +388,7 @@ class ToolRegistry:
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
-        """Return the tools that the model is offered."""
+        """The tools that are offered to the model."""
         return tuple(entry.spec for entry in self.entries if entry.enabled)
 
     def change(self, tool: ToolId, **changes: object) -> ToolRegistry:
@@ -396,7 +402,7 @@ class ToolRegistry:
         )
 
     def with_names(self, names: Mapping[ToolId, str]) -> ToolRegistry:
-        """Return the registry with the tool names that a run has sent before."""
+        """Return the registry with the tool names that a run has already sent."""
         if all(names.get(entry.id, entry.name) == entry.name for entry in self.entries):
             return self
         taken = set(names.values())
@@ -408,16 +414,16 @@ class ToolRegistry:
         return replace(self, entries=tuple(entries))
 
     def with_usual_approvals(self) -> ToolRegistry:
-        """Return the registry without approvals chosen by the user."""
+        """Return the registry without the user's approvals."""
         entries = (replace(entry, approval=entry.usual_approval) for entry in self.entries)
         return replace(self, entries=tuple(entries))
 
     def search(self, text: str, only: ToolFilter = "all") -> tuple[ToolEntry, ...]:
-        """Return the entries in which every word of `text` occurs.
+        """Return the entries that contain every word of `text`.
 
         Args:
-            text: words, looked for in name, description, source, state, method and path.
-            only: which tools are looked at.
+            text: words to search in name, description, source, state, method and path.
+            only: selection of the tools to search.
         """
         words = text.lower().split()
         found = []

@@ -1,4 +1,4 @@
-"""The secrets of a document's tools: what a source was given, gets with a call, and says back."""
+"""The secrets of a document's tools: given to a source, sent with a call, masked in results."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -18,29 +18,29 @@ T = TypeVar("T")
 
 
 class ToolSecrets:
-    """The masks and values of secrets in the tools of one document."""
+    """Masks and reveals the secrets in the tools of one document."""
 
     def __init__(
         self, masker: Masker | None = None, environment: Mapping[str, str] | None = None
     ) -> None:
-        """Take what knows the secrets.
+        """Store the masker and the environment.
 
         Args:
-            masker: is told the values that sources are given.
-            environment: variables; the process's own by default.
+            masker: receives the values that sources get.
+            environment: variables; by default the process's own.
         """
         self.masker = masker if masker is not None else Masker()
-        """Without what the document says is no secret."""
+        """Masker, without values that the document declares as not secret."""
         self._environment = os.environ if environment is None else environment
         self._given: dict[str, set[str]] = {}
 
     def environment(self, key: str) -> Callable[[], Mapping[str, str]]:
-        """Return the variables for a source; what it looks up is noted."""
+        """Return the variables for a source; the ones that it looks up are registered."""
         given = self._given.setdefault(key, set())
         return lambda: self.masker.watch(self._environment, given.add)
 
     def note_written(self, declaration: SourceDeclaration) -> None:
-        """Note the secrets that a file of servers or a prompt writes out, without a reference."""
+        """Register the secrets that a file of servers or a prompt contains literally."""
         match declaration:
             case McpServer(address=StdioServer(command, arguments, given)):
                 self._note_words([command, *arguments])
@@ -68,11 +68,11 @@ class ToolSecrets:
             self.masker.note(key_reference(secret.name), secret.value)
 
     def masked(self, value: T) -> T:
-        """Return anything that a source says, without secrets."""
+        """Return a value from a source without secrets."""
         return masked(value, self.masker)
 
     def outcome(self, outcome: ToolOutcome) -> ToolOutcome:
-        """Return the outcome of a call without secrets, also one that the limit cut in two."""
+        """Return the outcome of a call without secrets, even if one was cut in the middle."""
         made = masked(outcome, self.masker)
         if made.truncated:
             text, mark, rest = made.text.rpartition("\n… cut: ")
@@ -83,10 +83,10 @@ class ToolSecrets:
     def revealed(
         self, arguments: JsonObject, released: AbstractSet[str], source: str
     ) -> JsonObject | None:
-        """Return the arguments with the values that a source may get; None where one has none.
+        """Return the arguments with the values that a source may get; None if one is missing.
 
-        A plain value that the source was started with (a folder, an address) is no news to it; a
-        key is: a model could have it sent on.
+        A plain value (a folder, an address) with which the source was started may be sent; a key
+        may not, because a model could have it sent elsewhere.
         """
         given = self._given.get(source, set())
         known = released | {each for each in given if not self.masker.is_key(each)}

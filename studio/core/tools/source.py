@@ -1,4 +1,4 @@
-"""The seam between the agent loop and the places where tools run; bounds, and their messages."""
+"""The interface between the agent loop and sources of tools; limits, and recorded messages."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from studio.core.text.values import Json, JsonObject
 
 @dataclass(frozen=True, slots=True)
 class ToolPicture:
-    """A picture, or a piece of audio, that a tool gave."""
+    """An image or audio from a tool."""
 
     kind: str
-    """Its media type ("image/png")."""
+    """Media type ("image/png")."""
 
     data: str
-    """Its bytes, in base64."""
+    """Bytes in base64."""
 
 
 MOST_PICTURES = 6_000_000
-"""Characters of base64 that one answer may add to a conversation, each request of which has it."""
+"""Maximum number of base64 characters from one answer, since each later request repeats them."""
 
 
 def bounded(pictures: Iterable[ToolPicture]) -> tuple[ToolPicture, ...]:
-    """Return the first pictures of an answer that a conversation has room for."""
+    """Return the first images of an answer, up to the limit."""
     kept: list[ToolPicture] = []
     left = MOST_PICTURES
     for each in pictures:
@@ -56,38 +56,38 @@ class ToolOutcome:
     """Status of the outcome."""
 
     duration: float = 0.0
-    """Seconds from asking the tool to its result; starting its process is no part of the call."""
+    """Seconds from calling the tool to its result, without starting its process."""
 
     stderr: str = ""
-    """Output of the tool's process on its error stream."""
+    """Output of the tool's process on stderr."""
 
     value: Json = None
-    """The result as a value, where there is one."""
+    """Result as a value; None if there is none."""
 
     truncated: bool = False
     """Whether the output limit cut the text."""
 
     whole: str = ""
-    """The whole answer, where `text` is a part of it that was cut for the model."""
+    """The whole result, if `text` is only a part of it for the model."""
 
     head: str = ""
-    """Of an answer by HTTP, its status and headers, in lines."""
+    """Status and headers of an HTTP response, one per line."""
 
     pictures: tuple[ToolPicture, ...] = ()
-    """Pictures, audio and documents of the result; `text` describes them, too."""
+    """Images, audio and documents of the result; `text` describes them too."""
 
     @property
     def is_error(self) -> bool:
-        """Return whether the model should be informed of a failure."""
+        """Whether the model should be informed of a failure."""
         return self.status != "ok"
 
 
 _ON_ASKED: ContextVar[Callable[[], None] | None] = ContextVar("on_asked", default=None)
-"""Callback of `timed`, set for the task of a call: toolboxes hand no clock through."""
+"""Callback of `timed` for the task of a call, since toolboxes pass no clock."""
 
 
 def tool_asked() -> None:
-    """Begin the time of the call: its process runs, and its tool is asked now."""
+    """Start the time of the call: its process runs, and its tool is called now."""
     begin = _ON_ASKED.get()
     if begin is not None:
         begin()
@@ -96,11 +96,11 @@ def tool_asked() -> None:
 async def timed(
     call: Awaitable[ToolOutcome], asked: Callable[[], None] | None = None
 ) -> ToolOutcome:
-    """Return the outcome of a call with the seconds from asking the tool to its result.
+    """Return the outcome of a call with the seconds from calling the tool to its result.
 
     Args:
-        call: the call; whatever starts a process for it says `tool_asked` when that is done.
-        asked: called when the tool is asked.
+        call: the call; a source that starts a process for it then calls `tool_asked`.
+        asked: called when the tool is called.
     """
     started = time.perf_counter()
 
@@ -120,27 +120,27 @@ async def timed(
 
 @dataclass(frozen=True, slots=True)
 class OfferArgument:
-    """An argument of a server's prompt, or a gap in a template of addresses."""
+    """An argument of a server's prompt or of an address template."""
 
     name: str
-    """Its name."""
+    """Name of the argument."""
 
     description: str = ""
     """Description by the server."""
 
     required: bool = False
-    """Whether it must be given."""
+    """Whether it is required."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerOffer:
-    """The prompts and resources of an MCP server."""
+    """A prompt or resource of an MCP server."""
 
     kind: Literal["prompt", "resource", "resource template"]
-    """Which kind."""
+    """Kind of offer."""
 
     name: str
-    """Its name; of a resource its URI."""
+    """Name; for a resource its URI."""
 
     description: str = ""
     """Description by the server."""
@@ -151,25 +151,27 @@ class ServerOffer:
 
 @dataclass(frozen=True, slots=True)
 class OfferContent:
-    """A prompt or resource of a server, opened."""
+    """The content of a server's prompt or resource."""
 
     parts: tuple[tuple[str, str], ...]
-    """(role, text) in order; the role is empty for a resource. What is not a text is described."""
+    """(role, text) in order; the role is empty for a resource. Content that is no text is
+    described.
+    """
 
     pictures: tuple[ToolPicture, ...] = ()
-    """The pictures in it."""
+    """Images in the content."""
 
 
 class ToolSource(Protocol):
-    """A place that tools come from and where they are called."""
+    """A source of tools, through which they are called."""
 
     @property
     def label(self) -> str:
-        """The source's name for people ("tools.py")."""
+        """Name of the source, for the user ("tools.py")."""
         ...
 
     async def list_tools(self) -> tuple[ToolSpec, ...]:
-        """List every tool of the source.
+        """Return every tool of the source.
 
         Raises:
             ToolSourceError: the source cannot be read or started; its text says what to do.
@@ -177,37 +179,37 @@ class ToolSource(Protocol):
         ...
 
     def place_of(self, name: str) -> str:
-        """Return the address of a listed tool: a file, a command line, a method and address.
+        """Return the place of a listed tool: a file, a command line, a method and address.
 
-        An approval of the tool holds there only.
+        An approval of the tool is only valid for that place.
         """
         ...
 
     async def call(self, name: str, arguments: JsonObject) -> ToolOutcome:
-        """Call one tool; cancelling the task stops the call for real."""
+        """Call one tool; canceling the task stops the call."""
         ...
 
     async def close(self) -> None:
-        """Stop whatever runs behind the source."""
+        """Stop the processes and connections of the source."""
         ...
 
 
 class ToolSourceKind(Protocol):
-    """The target of an entry point of `prompt_studio.tool_sources`."""
+    """The object of an entry point in `prompt_studio.tool_sources`."""
 
     @property
     def kind(self) -> str:
-        """The word in `kind:` of a declared tool."""
+        """Word in `kind:` of a declared tool."""
         ...
 
     def open(self, name: str, options: JsonObject, folder: Path) -> ToolSource:
-        """Make the source of one declared tool; nothing is started before its tools are asked for.
+        """Create the source of one declared tool; it starts nothing before its tools are listed.
 
         It is called for prompts in trusted folders only.
 
         Args:
-            name: the declared tool's name; the source offers a tool of that name.
-            options: the declaration as it is written.
+            name: name of the declared tool, which the source must offer.
+            options: the declaration as written.
             folder: the prompt's folder.
         """
         ...
@@ -219,19 +221,19 @@ Tell: TypeAlias = Callable[[str], None]
 
 @runtime_checkable
 class LiveSource(Protocol):
-    """A source whose calls say something while they run.
+    """A source whose calls report output or progress while they run.
 
-    One with a process to start first has `says_when_asked = True` and calls `tool_asked` when it is
-    started; the time of any other call begins at once.
+    A source that starts a process first has `says_when_asked = True` and calls `tool_asked` when it
+    has started; for others the time begins at once.
     """
 
     async def call_with_progress(self, name: str, arguments: JsonObject, tell: Tell) -> ToolOutcome:
-        """Call one tool, as `ToolSource.call` does, and pass on what it says meanwhile."""
+        """Call one tool like `ToolSource.call`, and pass on its output and progress."""
         ...
 
 
 class ToolSourceError(Exception):
-    """A source of tools that cannot be used; the text is meant for the user."""
+    """Raised when a source of tools cannot be used; the text is for the user."""
 
 
 # Limits of a tool's time and output.
@@ -239,52 +241,54 @@ class ToolSourceError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ToolLimits:
-    """Bounds of one call; exceeding one is a named outcome, never a hang."""
+    """The limits of one call; exceeding one is an error outcome, never a hang."""
 
     seconds: float = 30.0
-    """Longest time of a call, counted from the moment its process is ready."""
+    """Maximum time of a call in seconds, from the moment its process is ready."""
 
     start_seconds: float = 30.0
-    """Longest time for a process or server to become ready."""
+    """Maximum time for a process or server to become ready, in seconds."""
 
     characters: int = 1_000_000
-    """Longest answer that is kept; the rest is cut with a remark. The part that the model gets
-    is another rule (`output_rule`)."""
+    """Maximum stored length of a result in characters; the rest is cut with a remark. The part for
+    the model has another rule (`output_rule`).
+    """
 
     memory_megabytes: int = 8192
-    """Address space of a Python file's process and of each that it starts, where the system has
-    such a bound (Linux)."""
+    """Maximum address space of a Python file's process and each of its children in MB, if the
+    system has such a limit (Linux).
+    """
 
     resident_megabytes: int = 4096
-    """Memory that an MCP server may hold together with what it started."""
+    """Maximum resident memory of an MCP server including its child processes, in MB."""
 
     answer_megabytes: float = 32.0
-    """One answer of an MCP server, or one event of it, as it comes over the wire."""
+    """Maximum size of one answer or event of an MCP server, in MB."""
 
     at_once: int = 4
-    """Calls of one Python file that may run at the same time, each in a process of its own."""
+    """Maximum number of parallel calls of one Python file, each in its own process."""
 
 
 DEFAULT_LIMITS = ToolLimits()
 
 
-# How much of a tool's answer the model gets; the whole answer is kept beside it.
+# The part of a tool's result that the model gets; the whole result is stored beside it.
 
 Keep: TypeAlias = Literal["head", "tail", "both"]
-"""Which part of a long answer the model gets: its beginning, its end, or half of each."""
+"""Part of a long result for the model: its beginning, its end, or half of each."""
 
 _LEAST, _MOST = 100, 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class OutputRule:
-    """The rule for a long answer."""
+    """The rule for the model's part of a long result."""
 
     characters: int = 100_000
-    """Most characters that the model gets of one answer."""
+    """Maximum number of characters for the model."""
 
     keep: Keep = "head"
-    """Which of them."""
+    """Part of the result."""
 
 
 USUAL_RULE = OutputRule()
@@ -293,7 +297,7 @@ USUAL_RULE = OutputRule()
 def read_rule(value: Json) -> OutputRule:
     """Read the rule of a prompt's `metadata.agent.tool_output`: a number, or characters and keep.
 
-    What is no usable number or part is as usual.
+    Invalid values are replaced by defaults.
     """
     if not isinstance(value, Mapping):
         value = {"characters": value}
@@ -306,7 +310,7 @@ def read_rule(value: Json) -> OutputRule:
 
 
 def limited(outcome: ToolOutcome, rule: OutputRule) -> ToolOutcome:
-    """Return an outcome with what the model gets as its text, and the whole answer beside it."""
+    """Return an outcome with the model's part as its text, and the whole result beside it."""
     text, most = outcome.text, rule.characters
     if len(text) <= most:
         return outcome
@@ -322,59 +326,59 @@ def limited(outcome: ToolOutcome, rule: OutputRule) -> ToolOutcome:
     return replace(outcome, text=cut, truncated=True, whole=text)
 
 
-# Messages to and from a source of tools, newest last, within bounds.
+# Messages to and from a source of tools, newest last, within limits.
 
 MOST_MESSAGES = 300
 LONGEST_MESSAGE = 200_000
-"""Characters of one message that are kept."""
+"""Maximum stored length of one message, in characters."""
 
 MOST_CHARACTERS = 6_000_000
-"""Characters of all messages that are kept."""
+"""Maximum stored length of all messages, in characters."""
 
 _CUT = re.compile(r"\n… [\d,]+ characters in all\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class TrafficMessage:
-    """One message."""
+    """A recorded message."""
 
     number: int
-    """Its place, from 1."""
+    """Number of the message, from 1."""
 
     when: float
-    """Seconds since the epoch."""
+    """Time, in seconds since 1970."""
 
     direction: Literal["sent", "received"]
-    """Sent by the studio, or received by it."""
+    """Whether the studio sent or received it."""
 
     title: str
-    """Title in a few words: a method, a request line, a status."""
+    """Short title: a method, a request line, a status."""
 
     size: int
-    """Its size in bytes, as it is on the wire without headers of HTTP."""
+    """Size in bytes, without HTTP headers."""
 
     text: str
-    """The message; a long one is cut."""
+    """Text of the message; truncated if it is long."""
 
     seconds: float | None = None
-    """Of an answer, the time since its question."""
+    """Seconds since the request, for an answer; else None."""
 
     curl: str = ""
-    """Of a request by HTTP, the command that sends it again; keys masked."""
+    """Command that sends an HTTP request again, with masked keys; else empty."""
 
 
 def is_whole(text: str) -> bool:
-    """Return whether the text of a message was kept as it was, and not cut."""
+    """Return whether the text of a message was stored whole."""
     return _CUT.search(text, max(0, len(text) - 40)) is None
 
 
 def lines_of(messages: Iterable[TrafficMessage]) -> str:
-    """Return messages as a file has them, one a line; `tools serve` answers by such a file."""
+    """Return messages as lines of a file, which `tools serve` can use for its answers."""
     return "".join(f"{json.dumps(asdict(each), ensure_ascii=False)}\n" for each in messages)
 
 
 class TrafficLog:
-    """Of one source."""
+    """The recorded messages of one source."""
 
     def __init__(self) -> None:
         self._messages: deque[TrafficMessage] = deque()
@@ -384,19 +388,19 @@ class TrafficLog:
 
     @property
     def messages(self) -> tuple[TrafficMessage, ...]:
-        """The newest, in order."""
+        """The newest messages, in order."""
         return tuple(self._messages)
 
     def sent(
         self, title: str, text: str, size: int, question: object = None, curl: str = ""
     ) -> None:
-        """Note a message that is sent.
+        """Record a message that is sent.
 
         Args:
-            title: what it is.
+            title: title of the message.
             text: the message.
-            size: its bytes.
-            question: by which its answer will be known; None where there will be none.
+            size: size in bytes.
+            question: key that identifies the answer; None if there is none.
             curl: the command that sends it again.
         """
         if question is not None:
@@ -404,13 +408,13 @@ class TrafficLog:
         self._add("sent", title, text, size, None, curl)
 
     def received(self, title: str, text: str, size: int, question: object = None) -> None:
-        """Note a message that came.
+        """Record a message that was received.
 
         Args:
-            title: what it is; empty for the title of its question.
+            title: title of the message; empty for that of its request.
             text: the message.
-            size: its bytes.
-            question: which question it answers; None for none.
+            size: size in bytes.
+            question: key of the request that it answers; None for none.
         """
         asked, began = self._asked.pop(question, ("", None)) if question is not None else ("", None)
         seconds = time.monotonic() - began if began is not None else None
@@ -437,7 +441,7 @@ class TrafficLog:
 
 
 def curl_command(method: str, url: str, headers: Mapping[str, str], body: str) -> str:
-    """Return a request as a command of `curl`, for a POSIX shell."""
+    """Return a request as a `curl` command for a POSIX shell."""
     parts = ["curl", "-X", method, shlex.quote(url)]
     for name, value in headers.items():
         if name.lower() not in ("host", "content-length"):

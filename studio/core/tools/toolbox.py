@@ -1,7 +1,7 @@
-"""The tools of one run: those that are offered, and the way and arguments of each call.
+"""The tools of one run: which are offered, and how each call is made.
 
-A call is checked against the schema, gets its bound inputs, and goes to its mock or its source.
-Whether the user must be asked first is said here and done by the run (`needs_approval`).
+A call is checked against the schema, gets its bound inputs, and is sent to its mock or its source.
+`needs_approval` returns whether the run must ask the user first.
 """
 
 from __future__ import annotations
@@ -38,26 +38,28 @@ if TYPE_CHECKING:
 _SHOWN_PROBLEMS = 5
 _MOST_VALIDATORS = 256
 _VALIDATORS: dict[int, tuple[JsonObject, Validator]] = {}
-"""By the identity of the schema, which is held so that no other takes its place."""
+"""Validators by the `id()` of the schema, which is kept so that no other object gets the same
+id.
+"""
 
 
 def check_arguments(schema: JsonObject, arguments: JsonObject) -> tuple[str, ...]:
-    """Check arguments: a plain sentence for each problem; empty if they are valid.
+    """Return a sentence for each problem of the arguments; empty if they are valid.
 
-    A schema that is itself broken refuses nothing: the tool will say what it does not like.
+    An invalid schema accepts everything: the tool itself will report errors.
     """
     try:
         validator = _validator_of(schema)
         found = sorted(validator.iter_errors(arguments), key=lambda error: str(list(error.path)))
-    except _broken_schema():  # looked up only once there is an error
+    except _broken_schema():  # imported only if there is an error
         return ()
     return tuple(_sentence(error) for error in found[:_SHOWN_PROBLEMS])
 
 
 def inject_bindings(spec: ToolSpec, arguments: JsonObject, inputs: JsonObject) -> JsonObject:
-    """Return arguments with bound parameters set from the run's inputs, over the model's.
+    """Return arguments with bound parameters set from the run's inputs, replacing the model's.
 
-    Prompty 2 §2.9.1; a bound input that has no value leaves its parameter out.
+    Prompty 2 §2.9.1; a bound input without a value omits its parameter.
     """
     if not spec.bindings:
         return arguments
@@ -74,7 +76,7 @@ def _broken_schema() -> tuple[type[Exception], ...]:
 
 
 def _validator_of(schema: JsonObject) -> Validator:
-    """Return a schema's validator: writing a schema out per call takes longer than checking."""
+    """Return a schema's validator, cached because building it takes longer than checking."""
     known = _VALIDATORS.get(id(schema))
     if known is None or known[0] is not schema:
         if len(_VALIDATORS) >= _MOST_VALIDATORS:
@@ -92,7 +94,7 @@ def _validator(schema: str) -> Validator:
     loaded = cast("dict[str, Any]", json.loads(schema))
     Draft202012Validator.check_schema(loaded, FormatChecker(formats=()))  # `regex` asks `re`
     bounded = with_bounded_patterns(Draft202012Validator)
-    # An empty registry: a schema of a stranger must not make us fetch anything.
+    # An empty registry: a foreign schema must not cause a download.
     return cast("Validator", bounded(loaded, registry=Registry()))
 
 
@@ -102,10 +104,10 @@ def _sentence(error: ValidationError) -> str:
     return f"{path}: {message}" if path else message
 
 
-# Small operations on JSON schemas of arguments: what is required, combine, how large.
+# Operations on JSON schemas of arguments: required properties, merging, size.
 
 LARGE_TOOL = 20 * 1024
-"""Characters of a tool from which on it is marked."""
+"""Size from which a tool is marked as large, in characters."""
 
 _LETTERS_A_TOKEN = 4
 
@@ -118,9 +120,9 @@ _CONSTRAINTS = tuple(
 
 
 def with_constraints(declared: JsonObject, implementation: JsonObject) -> JsonObject:
-    """Return the declared schema, with the implementation's constraints where it has none.
+    """Return the declared schema, with constraints of the implementation where it has none.
 
-    A call is checked against the implementation anyway, so the model is told what would be refused.
+    A call is checked against the implementation anyway, so the model should know the constraints.
     """
     own, other = _properties(declared), _properties(implementation)
     if not own or not other:
@@ -169,22 +171,23 @@ def _properties(schema: JsonObject) -> dict[str, JsonObject]:
 
 
 def spec_size(spec: ToolSpec) -> int:
-    """Return the characters that a tool takes in each request."""
+    """Return the number of characters that a tool adds to each request."""
     return len(spec.name) + len(spec.description) + len(json.dumps(spec.parameters))
 
 
 def about_tokens(sizes: Iterable[int]) -> int:
-    """Return about how many tokens tools of these sizes take, each rounded by itself."""
+    """Return the approximate number of tokens of tools with these sizes."""
     return sum(size // _LETTERS_A_TOKEN for size in sizes)
 
 
 AskUser: TypeAlias = Callable[[str, JsonObject], Awaitable[ToolOutcome]]
-"""(tool, arguments) → the user's answer, for the mock "ask me"."""
+"""Function that returns the user's answer for a tool and arguments, for the mock "ask me"."""
 
 
 _LONGEST_OUTPUT = 20_000
-"""Characters of a running call's output that are shown; twice as many are kept, so that a secret
-that is cut in two is never among those that are shown."""
+"""Maximum number of shown characters of a running call's output; twice as many are kept, so that a
+secret cut in two is never shown.
+"""
 
 _NO_VALUE = (
     "The call was not made: a secret in its arguments has no value here. Set the variable that "
@@ -210,14 +213,14 @@ class Toolbox:
         """Create a toolbox.
 
         Args:
-            registry: gives the tools as they are now.
-            sources: what runs them, by their keys.
+            registry: returns the current tools.
+            sources: the sources, by key.
             inputs: the run's input values, for bindings.
-            ask: how the user is asked; without it the mock "ask me" is an error.
-            used: told the tool and time of each call.
-            secrets: puts values into what is sent, and takes them out of what comes back.
-            approved: told each tool that the user allowed.
-            rule: gives how much of an answer the model gets.
+            ask: asks the user; without it the mock "ask me" is an error.
+            used: called with the tool and time of each call.
+            secrets: reveals secrets in calls, and masks them in results.
+            approved: called with each tool that the user allowed.
+            rule: returns the rule for the model's part of a result.
         """
         self._rule = rule
         self._registry = registry
@@ -229,18 +232,18 @@ class Toolbox:
         self._on_approval = approved
         self._approved: set[ToolId] = set()
         self._names: dict[ToolId, str] = {}
-        """Names by which the run's requests have sent the tools so far."""
+        """Names under which the run has sent the tools so far."""
         self._seen = self._named = ToolRegistry()
         self._mocks = MockAnswers()
         self._said: dict[str, str] = {}
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
-        """Return the tools that the model is offered."""
+        """The tools that are offered to the model."""
         return self._tools().specs
 
     def _tools(self) -> ToolRegistry:
-        """Return the tools as they are now, by the names that they have had since the run began."""
+        """Return the current tools, under the names used since the run began."""
         now = self._registry()
         if now is not self._seen:
             self._seen, self._named = now, now.with_names(self._names)
@@ -253,7 +256,7 @@ class Toolbox:
         return "mock" if entry is not None and entry.mock is not None else "live"
 
     def needs_approval(self, name: str) -> bool:
-        """Return whether the user must be asked before the next call; a mock never asks."""
+        """Return whether the user must be asked before the next call; never for a mock."""
         entry = self._tools().named(name)
         if entry is None or entry.mock is not None:
             return False
@@ -264,16 +267,16 @@ class Toolbox:
         return entry.approval == "always"
 
     def why_approval(self, name: str) -> str:
-        """Return why the tool asks although its approval may not; empty if the approval says it."""
+        """Return why the tool needs approval regardless of its setting; empty if it does not."""
         entry = self._tools().named(name)
         if entry is None or entry.change is None or entry.mock is not None:
             return ""
         return change_text(entry.change)
 
     def approve(self, name: str) -> None:
-        """Note that the user allowed a call.
+        """Record that the user allowed a call.
 
-        "Ask once" is satisfied for this run, and the tool is allowed as it is.
+        It fulfills "ask once" for this run, and allows the tool in its current form.
         """
         entry = self._tools().named(name)
         if entry is None:
@@ -285,12 +288,12 @@ class Toolbox:
     def check(
         self, name: str, arguments: JsonObject, released: AbstractSet[str] = frozenset()
     ) -> tuple[str, ...]:
-        """Check a call before it is made: its name, and its arguments.
+        """Return the problems of a call before it is made: its name, and its arguments.
 
         Args:
-            name: as the model wrote it.
-            arguments: with the references of secrets.
-            released: those of them whose values the tool would get.
+            name: name written by the model.
+            arguments: arguments with the references of secrets.
+            released: references whose values the tool would get.
         """
         entry = self._tools().named(name)
         if entry is None or not entry.enabled:
@@ -308,9 +311,9 @@ class Toolbox:
         """Call a tool; a failure is an outcome, and cancelling the task stops the tool.
 
         Args:
-            name: as the model wrote it.
-            arguments: as the model gave them; bound ones are put in here.
-            call_id: the call's identifier, for sources that keep one.
+            name: name written by the model.
+            arguments: arguments from the model, without bound ones.
+            call_id: id of the call, for sources that use it.
             released: the references of secrets in the arguments whose values the tool gets.
         """
         entry = self._tools().named(name)
@@ -373,15 +376,15 @@ class Toolbox:
 
 @lru_cache(maxsize=64)
 def _is_live(kind: type[ToolSource]) -> bool:
-    """Return whether sources of a type report progress; Python 3.11 needs long to find out."""
+    """Return whether sources of a type report progress; cached, as Python 3.11 checks slowly."""
     return issubclass(kind, LiveSource)
 
 
 def _checked_schema(entry: ToolEntry) -> JsonObject:
-    """Return the schema of a whole call: the implementation's own, otherwise the declared one."""
+    """Return the schema of a complete call: the implementation's, otherwise the declared one."""
     if entry.mock is None and entry.schema is not None:
         return entry.schema
     if not entry.spec.bindings:
         return entry.spec.parameters
-    # The declaration leaves bound parameters out; the call has them.
+    # The declaration omits bound parameters; the call has them.
     return {**entry.spec.parameters, "additionalProperties": True}

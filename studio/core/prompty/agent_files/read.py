@@ -1,13 +1,10 @@
-"""Agent files as documents: their keys and places, and what their makers' rules say of them.
+"""Read agent files as documents: their keys with places, and the rules for each kind.
 
-Agent skills: agentskills.io/specification. Prompt files and custom agents: code.visualstudio.com
-(agent customization) and docs.github.com (custom agents configuration). Claude Code's agents and
-commands: code.claude.com (sub-agents, slash commands). Dotprompt:
-google.github.io/dotprompt/reference/frontmatter; Genkit adds three keys.
-
-The Handlebars of a Dotprompt file: tags that dotprompt cannot read, and roles it does not know.
-
-Source: the lexer of Handlebars (handlebars.l) and dotprompt's built-in helpers.
+Sources: agent skills: agentskills.io/specification. Prompt files and custom agents:
+code.visualstudio.com (agent customization) and docs.github.com (custom agents configuration).
+Claude Code's agents and commands: code.claude.com (sub-agents, slash commands). Dotprompt:
+google.github.io/dotprompt/reference/frontmatter; Genkit adds three keys. Handlebars of Dotprompt
+files: the lexer of Handlebars (handlebars.l) and dotprompt's built-in helpers.
 """
 
 import re
@@ -79,14 +76,14 @@ KINDS: Mapping[AgentFileKind, AgentFileRow] = {
 
 
 def agent_file_kind(path: Path | None) -> AgentFileKind | None:
-    """Return the kind of an agent file by its name; None for any other file."""
+    """Return the kind of an agent file by its path; None for other files."""
     if path is None or not path.name:
         return None
     return next((kind for kind, row in KINDS.items() if row.fits(path)), None)
 
 
 _TAG = re.compile(r"(?<!\\)\{\{[{~]{0,2}\s*(?P<mark>#[>*]?|[\^/>&])?\s*(?P<rest>[^{}]*?)~?\}\}\}?")
-"""A tag; `#` and `^` open a block, `#> partial` and `#*inline` too, `/` closes one."""
+"""Matches a tag; `#` and `^` open a block, `#> partial` and `#*inline` too, `/` closes one."""
 
 _OPEN = re.compile(r"(?<![\\{])\{\{\{?(?!\{|[^{}]*\}\})")
 _COMMENT = re.compile(r"\{\{~?!(?:--.*?--~?\}\}|.*?\}\})", re.DOTALL)
@@ -102,11 +99,11 @@ _COMPARING = ("ifEquals", "unlessEquals")
 
 
 def template_problems(text: str, start: int) -> Iterator[Problem]:
-    """Yield what dotprompt refuses in a template: its tags, its blocks, its roles.
+    """Yield the errors of a Dotprompt template: in its tags, blocks and roles.
 
     Args:
         text: the file's text.
-        start: where the template begins.
+        start: start of the template.
     """
     body = _COMMENT.sub(lambda found: " " * len(found[0]), text)
     for unclosed in _OPEN.finditer(body, start):
@@ -128,7 +125,7 @@ def template_problems(text: str, start: int) -> Iterator[Problem]:
 
 
 def _tag_problems(tag: re.Match[str], name: str, place: Span) -> Iterator[Problem]:
-    """Report words that Handlebars cannot read, blocks without their one value, unknown helpers."""
+    """Report syntax errors in a tag, blocks without their one argument, unknown helpers."""
     rest, end = tag["rest"], 0
     values, depth = 0, 0
     while end < len(rest):
@@ -173,22 +170,22 @@ class KeyRule:
     """The valid values of a key."""
 
     shapes: tuple[str, ...]
-    """Of "text", "yes or no", "a number", "a list of texts", "a list", "a mapping"."""
+    """Allowed types: "text", "yes or no", "a number", "a list of texts", "a list", "a mapping"."""
 
     choices: tuple[str, ...] = ()
-    """The words that it may be; empty for any."""
+    """Allowed words; empty for any."""
 
     needed: bool = False
-    """Whether the file must have it."""
+    """Whether the key is required."""
 
     longest: int = 0
-    """Characters at most; 0 for any number."""
+    """Maximum number of characters; 0 for no limit."""
 
     instead: str = ""
-    """Replacement that the maker recommends; empty if the key is not deprecated."""
+    """Replacement that the vendor recommends; empty if the key is not deprecated."""
 
     beyond_standard: bool = False
-    """Whether only some programs document the key, and the open standard does not."""
+    """Whether only some programs document the key, but not the open standard."""
 
 
 def _rule(words: str) -> KeyRule:
@@ -212,7 +209,7 @@ KEYS: Mapping[str, Mapping[str, KeyRule]] = {
 
 
 def shape_of(value: Json) -> tuple[str, ...]:
-    """Return the shape of a value, in the words of `KeyRule.shapes`."""
+    """Return the type of a value, in the words of `KeyRule.shapes`."""
     if isinstance(value, bool):
         return ("yes or no",)
     if isinstance(value, int | float):
@@ -226,12 +223,12 @@ def shape_of(value: Json) -> tuple[str, ...]:
 
 
 def read_agent_file(text: str, path: Path, kind: AgentFileKind) -> PromptDocument:
-    """Read one. Never raises; what is wrong is in its `problems`.
+    """Read an agent file. Never raises; errors are in `problems`.
 
     Args:
         text: the text.
-        path: its file; the name of a skill is that of its folder.
-        kind: what it is.
+        path: path of the file; a skill is named like its folder.
+        kind: kind of the file.
     """
     file = read_parts(text, kind)
     found = list(file.problems)
@@ -292,7 +289,7 @@ def read_parts(text: str, kind: AgentFileKind) -> AgentFileParts:
     front = text[split.front.start : split.front.end] if split.front else ""
     reading = read_yaml(front, split.front.start if split.front else 0)
     found = list(reading.problems)
-    if kind.startswith("claude-"):  # it quotes the values that YAML refuses, and reads them again
+    if kind.startswith("claude-"):  # it quotes values that YAML rejects, and reads them again
         found = [replace(each, severity=Severity.WARNING) for each in found]
     if split.unclosed and split.opening is not None:
         message = "The front matter has no line '---' that ends it."
@@ -343,7 +340,7 @@ def _key_problems(
 ) -> Iterator[Problem]:
     rules, title = KEYS[kind], KINDS[kind].title
     if not rules or (kind == "claude-agent" and not entries):
-        return  # plain Markdown: its readers look for no key
+        return  # plain Markdown, in which no program reads keys
     for entry in entries:
         key = str(entry.path[0])
         rule = rules.get(key)
@@ -362,8 +359,8 @@ def _key_problems(
 def _unknown(kind: AgentFileKind, key: str, entry: FrontMatterEntry) -> Problem:
     near = nearest(key, KEYS[kind])
     fixes = (Fix(f"Change to {near!r}", (TextEdit(entry.key, near),)),) if near else ()
-    # Agents leave such a key out without a word (945 keys in 150 skills of one repository);
-    # only the standard's own `skills-ref validate` refuses it.
+    # Agents ignore such keys silently (945 keys in 150 skills of one repository); only the
+    # standard's `skills-ref validate` rejects them.
     message = f"The key {key!r} means nothing in a file of this kind ({KINDS[kind].title})."
     return Problem("agent-file-key", Severity.WARNING, message, entry.key, fixes)
 
@@ -394,7 +391,7 @@ def _value_problems(
 def _skill_problems(
     data: JsonObject, entries: tuple[FrontMatterEntry, ...], path: Path
 ) -> Iterator[Problem]:
-    """Report what breaks the rules on names of skills (agentskills.io, "name")."""
+    """Report names of skills that break the rules (agentskills.io, "name")."""
     name = data.get("name")
     place = next((each.value for each in entries if each.path == ("name",)), None)
     if not isinstance(name, str) or not name.strip() or place is None:

@@ -33,18 +33,21 @@ from studio.core.prompty.threads import read_thread
 from studio.core.text.source import Problem, Severity, Span
 from studio.core.text.values import Json, JsonDict, JsonObject, text_or_json
 
-# A rendering with its values hidden, so that only the author's own text makes structure.
+# A rendering with its values hidden, so that only the author's text defines structure.
 
 PLACEHOLDER = "\ufffc"
-"""Placeholder of one hidden value; its place tells it from the same character in literal text."""
+"""Stands for one hidden value; its offset distinguishes it from the same character in literal
+text.
+"""
 
 TrustRule = Literal["literal", "role-words", "all"]
-"""Which segments may make structure: the author's text only; also a value that is nothing but a
-role word (Prompty 1 prompts write `{{item.role}}:`); or every value (`format.strict: false`)."""
+"""Which segments may define structure: only the author's text; also a value that is just a role
+word (Prompty 1 prompts write `{{item.role}}:`); or every value (`format.strict: false`).
+"""
 
 
 class MaskedText:
-    """A rendering's text for finding structure, with the way back to its segments."""
+    """A rendering's text without its values, and the mapping back to its segments."""
 
     def __init__(self, rendering: Rendering, trust: TrustRule, role_words: tuple[str, ...]) -> None:
         self.segments = tuple(segment for segment in rendering.segments if segment.text)
@@ -63,19 +66,19 @@ class MaskedText:
         return not all(self._visible)
 
     def placed(self) -> Iterator[tuple[int, Segment]]:
-        """Return every segment with its place in the masked text."""
+        """Yield every segment with its offset in the masked text."""
         return zip(self._starts, self.segments, strict=False)
 
     def pieces(self, start: int, end: int) -> list[Segment]:
-        """Return the segments, cut to a range of the masked text."""
+        """Return the segments of a range of the masked text, cut to the range."""
         if start >= end:
             return []
         first = bisect_right(self._starts, start) - 1
-        last = bisect_left(self._starts, end, first)  # one past
+        last = bisect_left(self._starts, end, first)  # exclusive
         found = list(self.segments[first:last])
         if not found:
             return []
-        # Each end is cut once and on its own side: a long segment is not copied for a short piece.
+        # Each end is cut separately, so that a long segment is not copied for a short piece.
         before, after = start - self._starts[first], end - self._starts[last - 1]
         if last - first == 1:
             if self._visible[first]:
@@ -88,7 +91,7 @@ class MaskedText:
         return found
 
     def read(self, start: int, end: int) -> str:
-        """Read the real text of a range, values put back."""
+        """Return the original text of a range, including values."""
         return "".join(piece.text for piece in self.pieces(start, end))
 
     def holds_value(self, start: int, end: int) -> bool:
@@ -96,12 +99,12 @@ class MaskedText:
         return any(piece.kind != "literal" for piece in self.pieces(start, end))
 
     def source(self, start: int, end: int) -> Span | None:
-        """Return the template source of a range; None where nothing of it has a place."""
+        """Return the template source of a range; None if nothing in it has a source."""
         spans = [piece.span for piece in self.pieces(start, end) if piece.span is not None]
         return spans[0].cover(spans[-1]) if spans else None
 
     def rich_places(self, start: int, end: int) -> list[tuple[int, Segment]]:
-        """Return the rich inputs in a range, with their places."""
+        """Return the rich inputs in a range, with their offsets."""
         found: list[tuple[int, Segment]] = []
         index = bisect_right(self._starts, start) - 1
         while index < len(self.segments) and self._starts[index] < end:
@@ -112,12 +115,12 @@ class MaskedText:
 
 
 def cut(segment: Segment, start: int, end: int) -> Segment:
-    """Return a slice of a segment; its span is sliced too where text and source run in step."""
+    """Return a slice of a segment, with its span sliced if text and source have equal length."""
     if start <= 0 and end >= len(segment.text):
         return segment
     span = segment.span
     if span is not None and segment.kind == "literal":
-        # A template gives its line ends as LF: such a segment is one longer in a CR LF source.
+        # A template has LF line breaks: such a segment is longer in a CR LF source.
         longer = len(span) - len(segment.text)
         if longer == 0 or (longer == 1 and segment.text.endswith("\n")):
             span = Span(
@@ -127,11 +130,11 @@ def cut(segment: Segment, start: int, end: int) -> Segment:
 
 
 def trim_newlines(pieces: list[Segment], *, blanks: bool = False) -> list[Segment]:
-    """Return pieces without the newlines at both ends, and nothing else taken (Prompty vectors).
+    """Return pieces without the line breaks at both ends (Prompty's test vectors).
 
     Args:
         pieces: Segments in order.
-        blanks: Take spaces and tabs at both ends too.
+        blanks: Whether to remove spaces and tabs at both ends too.
     """
     what = " \t\r\n" if blanks else "\r\n"
     first, last = 0, len(pieces)
@@ -149,7 +152,7 @@ def trim_newlines(pieces: list[Segment], *, blanks: bool = False) -> list[Segmen
 
 
 def with_plain_newlines(pieces: list[Segment]) -> tuple[Segment, ...]:
-    """Return the pieces with LF for every line end, as a model gets them."""
+    """Return the pieces with LF line breaks, as sent to a model."""
     return tuple(
         Segment(
             piece.kind,
@@ -174,61 +177,61 @@ def _is_visible(segment: Segment, trust: TrustRule, role_words: tuple[str, ...])
 
 
 THREAD_INPUT = "thread"
-"""Input that `![thread]` and `thread:` refer to (docs/design/file-format.md)."""
+"""Input for `![thread]` and `thread:` (docs/design/file-format.md)."""
 
 MOST_PROBLEMS = 200
-"""Problems that reading one rendering may report."""
+"""Maximum number of problems reported for one rendering."""
 
 MOST_TOOL_SECTIONS = 20
-"""`tools:` sections that are read; there should be one."""
+"""Maximum number of `tools:` sections read; usually there is one."""
 
 _MEDIA_KINDS: dict[str, MediaKind] = {"image": "image", "file": "file", "audio": "audio"}
 
 
 @dataclass(slots=True)
 class Conversation:
-    """The messages so far, and what was found on the way."""
+    """The messages read so far, with problems."""
 
     document: PromptDocument
     """The prompt."""
 
     masked: MaskedText
-    """Its rendering."""
+    """Rendering of the prompt."""
 
     inputs: JsonObject
     """Values of the inputs, for threads and media."""
 
     look_up: LookUp | None = None
-    """Finds the values of references; None leaves them as written."""
+    """Resolves references; None leaves them as written."""
 
     messages: list[Message] = field(default_factory=list)
-    """In order."""
+    """Messages, in order."""
 
     problems: list[Problem] = field(default_factory=list)
-    """In the order found."""
+    """Problems, in the order found."""
 
     threads: list[OpenThread] = field(default_factory=list)
-    """Places of conversations that have no value."""
+    """Places of threads without a value."""
 
     used_rich: set[str] = field(default_factory=set)
-    """Rich inputs that were put in somewhere."""
+    """Names of the rich inputs that were inserted."""
 
     tool_sections: dict[int, BodySection] = field(init=False)
-    """The `tools:` sections that are not read yet, by the place of their marker."""
+    """The `tools:` sections that are not read yet, by the offset of their marker."""
 
     def __post_init__(self) -> None:
         found = (item for item in self.document.sections if item.role == "tools" and item.marker)
         self.tool_sections = {item.span.start: item for item in islice(found, MOST_TOOL_SECTIONS)}
 
     def report(self, code: str, severity: Severity, message: str, span: Span | None) -> None:
-        """Add a problem; without a place, it is reported at the body's start."""
+        """Add a problem; without a span, it is reported at the body's start."""
         if len(self.problems) >= MOST_PROBLEMS:
             return
         start = self.document.body.start
         self.problems.append(Problem(code, severity, message, span or Span(start, start)))
 
     def add_thread(self, name: str, attributes: JsonObject, span: Span | None) -> None:
-        """Put the messages of a thread input in."""
+        """Add the messages of a thread input."""
         self.used_rich.add(name)
         value = self.inputs.get(name)
         messages = read_thread(value, attributes, span, name)
@@ -249,18 +252,18 @@ class SectionHead:
     """Role of the message."""
 
     attributes: JsonObject
-    """The marker's attributes, values put in."""
+    """The marker's attributes, with values inserted."""
 
     origin: MessageOrigin
     """Origin of the message in the file."""
 
 
 _Item = tuple[int, int, Segment | MediaToken | None]
-"""Start, end, and content: a rich input, a media token, or a thread token."""
+"""Start, end, and item: a rich input, a media token, or a thread token."""
 
 
 def read_content(talk: Conversation, head: SectionHead, start: int, end: int) -> None:
-    """Read one section's content and add its messages.
+    """Read the content of one section and add its messages.
 
     Args:
         talk: The conversation so far.
@@ -291,7 +294,7 @@ def read_content(talk: Conversation, head: SectionHead, start: int, end: int) ->
             _flush(talk, current, parts)
             talk.add_thread(what.input or "" if what else thread_input(talk), {}, span)
             if talk.document.dialect == "legacy":
-                role = "user"  # the Prompty 1 runtime's rule for text after ![thread]
+                role = "user"  # the Prompty 1 runtime treats text after ![thread] as the user's
     parts += _text_between(talk, at, end, by_thread=after_thread)
     _flush(talk, replace(head, role=role), parts)
 
@@ -299,7 +302,7 @@ def read_content(talk: Conversation, head: SectionHead, start: int, end: int) ->
 def _text_between(
     talk: Conversation, start: int, end: int, *, by_thread: bool
 ) -> tuple[TextPart, ...]:
-    """Return text beside a token. Next to a thread Prompty 2 takes blanks away as well (§5.3)."""
+    """Return text beside a token; next to a thread, Prompty 2 also strips blanks (§5.3)."""
     blanks = by_thread and talk.document.dialect == "prompty"
     return _text_parts(talk.masked, start, end, keep_blank=False, blanks=blanks)
 
@@ -307,7 +310,7 @@ def _text_between(
 def _add_media_input(
     talk: Conversation, head: SectionHead, name: str, span: Span | None, parts: list[Part]
 ) -> None:
-    """Put an image, file or audio input in place; outside user messages it becomes one."""
+    """Add an image, file or audio input; outside user messages it becomes a user message."""
     talk.used_rich.add(name)
     declared = talk.document.input(name)
     kind = _MEDIA_KINDS[declared.kind] if declared else "file"
@@ -323,7 +326,7 @@ def _add_media_input(
 
 
 def _is_thread(talk: Conversation, item: _Item) -> bool:
-    """Return whether an item is a conversation."""
+    """Return whether an item is a thread."""
     if not isinstance(item[2], Segment):
         return item[2] is None
     declared = talk.document.input(item[2].input or "")
@@ -331,7 +334,7 @@ def _is_thread(talk: Conversation, item: _Item) -> bool:
 
 
 def input_part(kind: MediaKind, value: Json, span: Span | None) -> MediaPart | None:
-    """Return the part for the value of an image, file or audio input; None for no value."""
+    """Return the part for the value of an image, file or audio input; None without a value."""
     if isinstance(value, Mapping):
         source = next(
             (str(value[key]) for key in ("source", "url", "path", "data") if value.get(key)), ""
@@ -345,7 +348,7 @@ def input_part(kind: MediaKind, value: Json, span: Span | None) -> MediaPart | N
 
 
 def attribute_values(masked: MaskedText, attributes: tuple[Attribute, ...]) -> JsonDict:
-    """Return attributes as a mapping with template values put in; the last of a repeated key."""
+    """Return attributes as a mapping with template values inserted; the last of a repeated key."""
     found: JsonDict = {}
     for item in attributes:
         start, end = item.value_span.start, item.value_span.end
@@ -355,7 +358,7 @@ def attribute_values(masked: MaskedText, attributes: tuple[Attribute, ...]) -> J
 
 
 def _items(talk: Conversation, start: int, end: int) -> list[_Item]:
-    """Return everything in a range that is not text, in order."""
+    """Return everything in a range except text, in order."""
     found: list[_Item] = [
         (place, place + 1, segment) for place, segment in talk.masked.rich_places(start, end)
     ]
@@ -395,7 +398,7 @@ def _shift(token: MediaToken, by: int) -> MediaToken:
 
 
 def thread_input(talk: Conversation) -> str:
-    """Return the input of `![thread]` and `thread:`: `thread`, else the only thread input."""
+    """Return the input for `![thread]` and `thread:`: `thread`, else the only thread input."""
     if THREAD_INPUT in talk.inputs:
         return THREAD_INPUT
     declared = [item.name for item in talk.document.inputs if item.kind == "thread"]
@@ -425,7 +428,7 @@ def _token_part(talk: Conversation, token: MediaToken, span: Span | None) -> Med
 def _report_kind(
     talk: Conversation, token: MediaToken, kind: MediaKind, source: str, span: Span | None
 ) -> None:
-    """Say where the type of media is a guess, is not known, or is not what the address says."""
+    """Report if the type of media is guessed, unknown, or not that of the address."""
     found = kind_of_source(source)
     if token.word:
         text = f"The type {token.word!r} is not known; it is sent as {kind}."
@@ -434,7 +437,7 @@ def _report_kind(
         text = f"This is taken for {kind} by its address; say it in the brackets: ![{kind}](…)."
         talk.report("media-type-guessed", Severity.WARNING, text, span)
     elif kind == "image" and found not in (None, "image") and not _is_path(source):
-        # Of a file beside the prompt its content tells (`media_files`).
+        # The content of a file beside the prompt shows its type (`media_files`).
         text = f"This says image, and its address is of {found}; providers take pictures here."
         talk.report("media-type-mismatch", Severity.WARNING, text, span)
 
@@ -446,7 +449,7 @@ def _is_path(source: str) -> bool:
 def _text_parts(
     masked: MaskedText, start: int, end: int, *, keep_blank: bool, blanks: bool = False
 ) -> tuple[TextPart, ...]:
-    """Return the text of a range as a part; none where nothing is left of it."""
+    """Return the text of a range as a part; empty if no text is left."""
     pieces = with_plain_newlines(trim_newlines(masked.pieces(start, end), blanks=blanks))
     text = "".join(piece.text for piece in pieces)
     if not text or (not keep_blank and not text.strip()):
@@ -466,7 +469,7 @@ def _flush(talk: Conversation, head: SectionHead, parts: list[Part]) -> None:
 
 
 def _add_for_user(talk: Conversation, part: MediaPart, origin: MessageOrigin) -> None:
-    """Put a media input in the user message before it, or in a new one (public runtime)."""
+    """Add a media input to the preceding user message, or to a new one (as Prompty's runtime)."""
     last = talk.messages[-1] if talk.messages else None
     if last is not None and last.role == "user":
         talk.messages[-1] = replace(last, parts=(*last.parts, part))

@@ -1,13 +1,9 @@
-"""The tools of the body's `tools:` section: rendered, resolved, and read as structure.
+"""The tools of the body's `tools:` section: rendered, resolved, and parsed (seed: "Tools").
 
-Seed: prompt section, "Tools". Values never become structure; where loops or conditions decide which
-tools there are, those run first (`rendered_yaml`), otherwise each scalar is rendered by itself
-(`source_yaml`).
-
-YAML out of a rendering, with every value as one opaque word while it is read.
-
-So a value can never become a key, a list item or a further line, whatever it holds
-(docs/design/file-format.md). Loops and conditions have been run by then.
+Values never become structure: every value is one opaque word while YAML is read, so it cannot
+become a key, a list item or another line (docs/design/file-format.md). If loops or conditions
+decide which tools exist, the template is rendered first; otherwise each scalar is rendered by
+itself (`source_yaml`).
 """
 
 import json
@@ -49,16 +45,16 @@ class RenderedYaml:
         self._spread = frozenset(_spreads(self._pieces))
         reading = self._read()
         if reading.broken and self._spread:
-            self._spread = frozenset()  # no line of a reference was a mapping's
+            self._spread = frozenset()  # no reference's line was read as a mapping
             reading = self._read()
         self._entries: dict[KeyPath, FrontMatterEntry] = {
             entry.path: entry for entry in reading.entries
         }
         self._raw = reading.value
         self.broken = reading.broken
-        """Whether a syntax error was met, so that values may be missing."""
+        """Whether there was a syntax error, so that values may be missing."""
         self.problems: tuple[Problem, ...] = reading.problems
-        """Places count in the opaque text; `source` leads back."""
+        """Problems with offsets of the opaque text; `source` maps them back."""
 
     def _read(self) -> YamlReading:
         texts = [
@@ -71,11 +67,11 @@ class RenderedYaml:
 
     @property
     def value(self) -> Json:
-        """The whole value, with what was rendered put in."""
+        """The whole value, with rendered values inserted."""
         return self._filled(self._raw, (), set())
 
     def items(self) -> list[tuple[Json, frozenset[str], Span | None]] | None:
-        """Return a list's items, each with its used inputs and its place; None for no list."""
+        """Return a list's items, each with its used inputs and span; None if it is no list."""
         if not isinstance(self._raw, list):
             return None
         found = []
@@ -88,7 +84,7 @@ class RenderedYaml:
         return found
 
     def source(self, span: Span) -> Span | None:
-        """Return the template source of a range of the opaque text."""
+        """Return the template source of a span in the opaque text."""
         last = max(span.end, span.start + 1)
         spans = []
         first = max(0, bisect_right(self._starts, span.start) - 1)
@@ -130,10 +126,10 @@ class RenderedYaml:
                     spread |= piece.value
                     continue
             own[self._put_in(key, used)] = self._filled(item, (*path, key), used)
-        return {**spread, **own}  # a key that is written out counts
+        return {**spread, **own}  # an explicit key takes precedence
 
     def _typed(self, piece: Segment) -> Json:
-        """Return the value of a lone input; a text that looks like a number stays text."""
+        """Return the value of a single input; a text that looks like a number stays text."""
         if piece.value is not None:
             return piece.value
         own = self._inputs.get(piece.input) if piece.input else None
@@ -170,9 +166,9 @@ def _index(word: re.Match[str]) -> int:
 
 
 def _spreads(pieces: Sequence[Segment]) -> Iterator[int]:
-    """Return the pieces that hold keys and values, or a list, and fill a line of their own.
+    """Yield the pieces that contain a mapping or a list and are alone on their line.
 
-    They are written as a key: what they hold may stand beside others.
+    They are written as a key, so that other keys or items can be beside them.
     """
     for index, piece in enumerate(pieces):
         if not isinstance(piece.value, Mapping | list):
@@ -194,7 +190,7 @@ _OWN_KEYS = ("id", "name", "type", "kind", "options", "function")
 
 
 class _NoToolError(Exception):
-    """An item that is not a tool; `code` is the problem's code, the text its message."""
+    """Raised for an item that is no tool; `code` is the problem's code, the text its message."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -207,13 +203,13 @@ def hoist_tools(
     inputs: JsonObject,
     look_up: LookUp | None = None,
 ) -> tuple[tuple[HoistedTool, ...], tuple[Problem, ...]]:
-    """Return the tools of one `tools:` section without loops and conditions.
+    """Return the tools of a `tools:` section without loops and conditions.
 
     Args:
         document: The prompt.
         section: The section, as the document has it.
         inputs: Values of the inputs.
-        look_up: Finds the values of references; None leaves them as written.
+        look_up: Resolves references; None leaves them as written.
     """
     yaml = SourceYaml(document, section.content, inputs, look_up)
     value, is_broken = yaml.read()
@@ -228,7 +224,7 @@ def hoist_tools(
             place = yaml.place((index,))
             _add_tool(tools, yaml.problems, made, used, place, whole, waits=waits)
         return tuple(tools), tuple(yaml.problems)
-    held, used = yaml.filled(value, ())  # one reference may hold the whole list
+    held, used = yaml.filled(value, ())  # one reference may be the whole list
     if isinstance(held, list):
         for item in held:
             _add_tool(tools, yaml.problems, item, used, None, whole)
@@ -240,11 +236,11 @@ def hoist_tools(
 def hoist_rendered(
     yaml: RenderedYaml, place: Span
 ) -> tuple[tuple[HoistedTool, ...], tuple[Problem, ...]]:
-    """Return the tools of a `tools:` section whose loops and conditions have been run.
+    """Return the tools of a `tools:` section whose loops and conditions were rendered.
 
     Args:
-        yaml: The section's content as it was rendered.
-        place: The section in the source, for what has no place of its own.
+        yaml: The rendered content of the section.
+        place: Span of the section, for tools without their own span.
     """
     problems = [
         replace(_as_tools(problem), span=yaml.source(problem.span) or place, fixes=())
@@ -262,7 +258,7 @@ def hoist_rendered(
 
 
 def has_statements(document: PromptDocument, section: BodySection) -> bool:
-    """Return whether the template (a loop, a condition) decides which tools a section has."""
+    """Return whether the template (a loop, a condition) decides which tools exist."""
     raw = document.source.slice(section.content)
     match document.template.format:
         case "jinja2":
@@ -291,7 +287,7 @@ def _add_tool(
     *,
     waits: bool = False,
 ) -> None:
-    """Add a tool; `waits`: its id is an expression, which may have no value yet."""
+    """Add a tool; `waits` means that its id is an expression that may have no value yet."""
     try:
         tools.append(_tool_of(value, span, used))
     except _NoToolError as error:
@@ -303,10 +299,10 @@ def _add_tool(
 
 
 def _tool_of(rendered: Json, span: Span | None, used: Collection[str]) -> HoistedTool:
-    """Return the tool that a rendered item says.
+    """Return the tool of a rendered item.
 
     Raises:
-        _NoToolError: it says none.
+        _NoToolError: the item is no tool.
     """
     if not isinstance(rendered, Mapping):
         raise _NoToolError("tool-shape", "A tool is a mapping with id, type and options.")
@@ -337,7 +333,7 @@ def _tool_of(rendered: Json, span: Span | None, used: Collection[str]) -> Hoiste
 
 
 def _as_tools(problem: Problem) -> Problem:
-    """Return a YAML finding, which is worded for front matter, for a `tools:` section."""
+    """Return a problem of YAML reworded for a `tools:` section instead of front matter."""
     what = problem.message.removeprefix("Invalid frontmatter: ")
     return (
         replace(problem, message=f"These tools cannot be read as YAML: {what}")

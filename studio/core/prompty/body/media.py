@@ -9,7 +9,7 @@ from studio.core.prompty.body import sections
 from studio.core.text.source import Span
 
 MediaKind = Literal["image", "file", "audio", "video"]
-"""Kind of a media token."""
+"""Kind of media token."""
 
 _KINDS: dict[str, MediaKind] = {
     "image": "image",
@@ -20,7 +20,7 @@ _KINDS: dict[str, MediaKind] = {
     "recording": "audio",
     "video": "video",
 }
-"""Words in the brackets that say the type (seed: "Content": "the value describes the type")."""
+"""Words in the brackets for the type (seed: "Content": "the value describes the type")."""
 
 _SUFFIX_WORDS: dict[MediaKind, str] = {
     "image": "png jpg jpeg jpe gif webp bmp svg tif tiff heic heif avif ico",
@@ -49,7 +49,7 @@ class MediaToken:
     """A media token in a text."""
 
     kind: MediaKind
-    """Kind named by its word; another word is the alternative text of an image."""
+    """Kind by the word in brackets; any other word is the alternative text of an image."""
 
     span: Span
     """The whole token."""
@@ -58,16 +58,16 @@ class MediaToken:
     """The URL or path."""
 
     attributes: tuple[sections.Attribute, ...]
-    """Attributes in the brackets, `type` among them; their spans count in the same text."""
+    """Attributes in the brackets, including `type`; with spans in the same text."""
 
     alt: Span | None
-    """Alternative text, where the brackets hold some."""
+    """Span of the alternative text; None without one."""
 
     word: str = ""
     """Unknown value of `type=`."""
 
     is_said: bool = True
-    """Whether a known word says the type; otherwise the address may."""
+    """Whether a known word gives the type; otherwise the address may."""
 
 
 def kind_of_source(source: str) -> MediaKind | None:
@@ -83,14 +83,14 @@ def kind_of_source(source: str) -> MediaKind | None:
 
 
 def decided_kind(token: MediaToken, source: str) -> MediaKind:
-    """Return the kind of a token with a known address: the word counts, then the suffix."""
+    """Return the kind of a token with a known address: by its word, else by the suffix."""
     if token.is_said:
         return token.kind
     return kind_of_source(source) or ("file" if token.word else token.kind)
 
 
 def find_media(text: str) -> list[MediaToken]:
-    """Find every media token outside code, in order."""
+    """Return every media token outside code, in order."""
     if "](" not in text:
         return []
     fences = sections.fenced_ranges(sections.plain_newlines(text))
@@ -99,7 +99,7 @@ def find_media(text: str) -> list[MediaToken]:
     line_start, counted, backticks = -1, 0, 0
     for token in _tokens(text):
         start = token.span.start
-        if has_code:  # backticks before the token on its line, counted once each
+        if has_code:  # backticks before the token on its line, each counted once
             own_line = text.rfind("\n", max(line_start, 0), start) + 1
             if own_line > line_start:
                 line_start, counted, backticks = own_line, own_line, 0
@@ -113,7 +113,7 @@ def find_media(text: str) -> list[MediaToken]:
 
 
 def find_threads(text: str) -> list[Span]:
-    """Find every `![thread]` alone on its line, outside fences."""
+    """Return every `![thread]` alone on its line, outside fences."""
     if "![thread]" not in text:
         return []
     text = sections.plain_newlines(text)
@@ -133,12 +133,12 @@ def without_threads(text: str) -> str:
 
 
 def near_threads(text: str) -> Iterator[tuple[Span, str]]:
-    """Find texts that look like `![thread]`, with the line that would be valid, or nothing."""
+    """Yield texts similar to `![thread]`, with the line that would be valid, or an empty text."""
     if "thread" not in text.lower():
         return
     plain = sections.plain_newlines(text)
     right = find_threads(text)
-    last, head, tail = -1, 0, 0  # of the line under way: its end, and those of its words
+    last, head, tail = -1, 0, 0  # of the current line: its end, and those of its words
     for found in _outside_code(_NEAR_THREAD, plain):
         start, end = found.span()
         if start > last:
@@ -153,9 +153,9 @@ def near_threads(text: str) -> Iterator[tuple[Span, str]]:
 
 
 def unclosed_media(text: str) -> Iterator[Span]:
-    """Yield media tokens without a bracket behind their address on their line; outside code.
+    """Yield media tokens, outside code, without a closing bracket after their address.
 
-    The span ends with the address, or with the opening bracket where there is none.
+    The span ends with the address, or with the opening bracket if there is no address.
     """
     plain = sections.plain_newlines(text)
     end = closes = 0
@@ -172,14 +172,14 @@ def unclosed_media(text: str) -> Iterator[Span]:
 
 
 def misplaced_media(text: str) -> Iterator[tuple[Span, str]]:
-    """Yield `![image] (pic.png)` and `![image]{pic.png}` with the right token, outside code."""
+    """Yield `![image] (pic.png)` and `![image]{pic.png}` with the correct token, outside code."""
     for found in _outside_code(_MISPLACED, sections.plain_newlines(text)):
         if found["kind"] in _KINDS:
             yield Span(*found.span()), f"![{found['kind']}]({found['address'].strip()})"
 
 
 def _outside_code(pattern: re.Pattern[str], plain: str) -> Iterator[re.Match[str]]:
-    """Yield the matches of a text with plain newlines that are in no fence and between no `."""
+    """Yield the matches in a text with LF line breaks, outside fences and backticks."""
     fences = sections.fenced_ranges(plain) if "![" in plain else []
     ticks = done = 0
     for found in pattern.finditer(plain):
@@ -191,7 +191,7 @@ def _outside_code(pattern: re.Pattern[str], plain: str) -> Iterator[re.Match[str
 
 
 def _text_ends(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the start of a line's first word and the end of its last."""
+    """Return the start of the first word and the end of the last word on a line."""
     line = text[start:end]
     return end - len(line.lstrip()), start + len(line.rstrip())
 
@@ -230,7 +230,7 @@ def _read_token(text: str, start: int, close: int, target: re.Match[str]) -> Med
 
 
 def _trim_target(text: str, start: int, end: int) -> Span:
-    """Return the URL alone: without spaces, a Markdown title and angle brackets."""
+    """Return the span of the URL without spaces, a Markdown title and angle brackets."""
     inner = text[start:end]
     stripped = inner.strip()
     if stripped.endswith('"') and ' "' in stripped[:-1]:

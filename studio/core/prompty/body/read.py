@@ -1,4 +1,4 @@
-"""Rendering → messages: roles, attributes, content, threads and hoisted tools."""
+"""Read messages from a rendering: roles, attributes, content, threads and hoisted tools."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -42,7 +42,7 @@ _MOST = 50
 def injected_markers(
     document: PromptDocument, masked: MaskedText, markers: Sequence[sections.Marker]
 ) -> Iterator[Problem]:
-    """Report each value with a line that would be a marker if written there."""
+    """Report each value with a line that would be a role marker in the prompt."""
     if not masked.hides_values:
         return
     accepted = {marker.span.start for marker in markers}
@@ -61,7 +61,7 @@ def injected_markers(
 
 
 def _marker_line(document: PromptDocument, text: str) -> str | None:
-    """Return the first line of a value that reads as a role marker."""
+    """Return the first line of a value that looks like a role marker; None without one."""
     return next(
         (line for line in text.split("\n") if sections.read_marker(line, document.dialect)), None
     )
@@ -73,7 +73,7 @@ def _completed_lines(
     accepted: set[int],
     reported: set[tuple[Span | None, str | None]],
 ) -> Iterator[Problem]:
-    """Report the lines that only become a marker by a value in them (`{{who}}:`)."""
+    """Report the lines that become a role marker only through a value (`{{who}}:`)."""
     for at, segment in masked.placed():
         if segment.kind != "value" or _is_own_text(document, segment.span):
             continue
@@ -124,16 +124,16 @@ def read_messages(
     inputs: JsonObject,
     look_up: LookUp | None = None,
 ) -> PromptMessages:
-    """Read what a rendering means. Never raises.
+    """Read the messages of a rendering. Never raises.
 
-    A marker counts only where it is the author's own text (docs/design/file-format.md).
+    A marker counts only if it is the author's text (docs/design/file-format.md).
 
     Args:
         document: The prompt that was rendered.
-        rendering: Its body, rendered.
-        inputs: The values that it was rendered with; threads and media are taken from here.
-        look_up: Finds the values of references in a `tools:` section; those of the messages are in
-            the rendering. None leaves them as written.
+        rendering: Rendering of the body.
+        inputs: The values of the rendering; also used for threads and media.
+        look_up: Resolves references in a `tools:` section; those in messages are resolved in the
+            rendering. None leaves them as written.
     """
     masked = MaskedText(rendering, _trust(document), sections.STANDARD_ROLES)
     markers = sections.find_markers(masked.text, document.dialect)
@@ -160,10 +160,10 @@ def read_messages(
 
 
 def _implicit_role(document: PromptDocument, markers: Sequence[sections.Marker]) -> Role:
-    """Return the role of the text before the first marker: the system.
+    """Return the role of the text before the first marker: usually system.
 
-    The published agent prompts have no marker at all, and their programs send them as what the user
-    says, question and all; so does the section dialect, in which they may stand as they are.
+    The published agent prompts have no marker, and their programs send them, with the question, as
+    a user message; the section dialect does the same, so that they can be used unchanged.
     """
     is_whole = all(marker.role == "tools" for marker in markers)
     if is_whole and document.dialect == "section" and drives_loop(document):
@@ -172,9 +172,9 @@ def _implicit_role(document: PromptDocument, markers: Sequence[sections.Marker])
 
 
 def _for_user(message: Message) -> Message:
-    """Assign media without role and text to the user: no provider takes it from the system.
+    """Return media without role and text as a user message: no provider accepts it from the system.
 
-    A media part that stands without a role is a user message (docs/design/file-format.md).
+    A media part without a role is a user message (docs/design/file-format.md).
     """
     is_media = message.parts and all(isinstance(part, MediaPart) for part in message.parts)
     return replace(message, role="user") if is_media and message.role == "system" else message
@@ -187,7 +187,7 @@ def _trust(document: PromptDocument) -> TrustRule:
 
 
 def _read_section(talk: Conversation, marker: sections.Marker, end: int, role: Role) -> Role:
-    """Read one section; the role that text after a thread goes on with."""
+    """Read one section; return the role of text after a thread."""
     masked = talk.masked
     start = _content_start(masked.text, marker.span.end, end)
     attributes = attribute_values(masked, marker.attributes)
@@ -238,14 +238,14 @@ def _report_type(talk: Conversation, kind: str, role: Role, place: Span | None) 
 
 
 def _content_start(text: str, line_end: int, end: int) -> int:
-    """Return the start of a section's content: after the marker's line and trailing blanks."""
+    """Return the start of a section's content: after the marker's line and following blanks."""
     while line_end < end and text[line_end] in " \t\f\v":
         line_end += 1
     return sections.after_line(text, line_end)
 
 
 def _read_calls(talk: Conversation, head: SectionHead, start: int, end: int) -> None:
-    """Read a section of `type="tool_call"`: YAML of one call, or of a list of calls."""
+    """Read a section with `type="tool_call"`: YAML of one call, or of a list of calls."""
     source = talk.masked.source(start, end)
     reading = RenderedYaml(talk.masked.pieces(start, end), talk.inputs)
     value = reading.value
@@ -266,7 +266,7 @@ def _read_calls(talk: Conversation, head: SectionHead, start: int, end: int) -> 
 
 
 def _read_result(talk: Conversation, head: SectionHead, start: int, end: int) -> None:
-    """Read a `tool[…]:` section: a tool's answer, as text."""
+    """Read a `tool[…]:` section: a tool's result, as text."""
     pieces = with_plain_newlines(trim_newlines(talk.masked.pieces(start, end)))
     text = "".join(piece.text for piece in pieces)
     part = ToolResultPart(text, pieces, talk.masked.source(start, end))
@@ -274,7 +274,7 @@ def _read_result(talk: Conversation, head: SectionHead, start: int, end: int) ->
 
 
 def _read_tools(talk: Conversation, marker: sections.Marker, end: int) -> tuple[HoistedTool, ...]:
-    """Read the `tools:` section at a marker of the rendering."""
+    """Read the `tools:` section of a marker in the rendering."""
     span = talk.masked.source(marker.span.start, marker.span.end)
     section = talk.tool_sections.pop(span.start, None) if span else None
     if section is None:
@@ -296,7 +296,7 @@ def _read_tools(talk: Conversation, marker: sections.Marker, end: int) -> tuple[
 
 
 def _report_duplicates(talk: Conversation, tools: tuple[HoistedTool, ...]) -> None:
-    """Report a hoisted tool with the name of another one."""
+    """Report each hoisted tool whose name exists already."""
     names = {tool.name for tool in talk.document.tools}
     for tool in tools:
         if tool.id in names:
@@ -306,7 +306,7 @@ def _report_duplicates(talk: Conversation, tools: tuple[HoistedTool, ...]) -> No
 
 
 def _append_unused_threads(talk: Conversation) -> None:
-    """Append threads that are not placed, if nothing rich was placed (Prompty runtimes)."""
+    """Append threads that have no place in the body, if no rich input has one (as Prompty does)."""
     if talk.used_rich or talk.document.dialect != "prompty":
         return
     for item in talk.document.inputs:

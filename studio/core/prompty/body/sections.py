@@ -1,4 +1,4 @@
-"""Find the role markers of a body, and the sections they begin.
+"""Find the role markers of a body (the lines `role[attributes]:`), and their sections.
 
 Role markers: the lines `role[attributes]:` that begin messages.
 """
@@ -29,13 +29,13 @@ ROLES: dict[Dialect, tuple[str, ...]] = {
     ),
     "legacy": ("system", "user", "assistant", "function", "tools"),
 }
-"""The words that make a marker (Prompty vectors; section dialect; Prompty 1 runtime)."""
+"""Words of role markers by dialect (Prompty's test vectors; section dialect; Prompty 1 runtime)."""
 
 STANDARD_ROLES = ("system", "user", "assistant", "developer")
-"""Roles that every dialect but legacy's missing `developer` knows."""
+"""Roles of every dialect, except that legacy has no `developer`."""
 
 MAX_ATTRIBUTES = 64
-"""Attributes that one marker may have; a line with more is text."""
+"""Maximum number of attributes of one marker; a line with more is text."""
 
 _SPACE = " \t\r\f\v"
 _KEY = re.compile(r"\w[\w.\-]*")
@@ -46,19 +46,19 @@ _FLOAT = re.compile(r"[+-]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?")
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """One `key=value` of a marker or of a media token."""
+    """An attribute `key=value` of a marker or a media token."""
 
     key: str
     """The key as written."""
 
     value: Json
-    """Text, or a typed value where the dialect types it."""
+    """Text, or a typed value if the dialect has types."""
 
     key_span: Span
-    """The key."""
+    """Span of the key."""
 
     value_span: Span
-    """The value, without its quotes."""
+    """Span of the value, without its quotes."""
 
     quote: str = ""
     """The quote character around the value; empty for a bare value."""
@@ -69,23 +69,23 @@ class Marker:
     """A role marker."""
 
     role: str
-    """The word, in lower case."""
+    """Role word, in lower case."""
 
     attributes: tuple[Attribute, ...]
-    """In order."""
+    """Attributes, in order."""
 
     span: Span
-    """The whole line without its line end."""
+    """The whole line without line break."""
 
     role_span: Span
-    """The word itself."""
+    """Span of the role word."""
 
     def attribute(self, key: str) -> Json:
-        """Return the value of the last attribute of that name; None without one."""
+        """Return the value of the last attribute with that name; None without one."""
         return next((item.value for item in reversed(self.attributes) if item.key == key), None)
 
     def shift(self, by: int) -> Marker:
-        """Return the same marker, moved by `by` code points."""
+        """Return the marker moved forward by `by` code points."""
         moved = tuple(
             replace(item, key_span=item.key_span.shift(by), value_span=item.value_span.shift(by))
             for item in self.attributes
@@ -96,14 +96,14 @@ class Marker:
 def read_marker(line: str, dialect: Dialect) -> Marker | None:
     """Read one line as a role marker.
 
-    Works in one pass from left to right, so a hostile line costs no more than its length.
+    Takes one pass from left to right, so a hostile line takes only linear time.
 
     Args:
-        line: A line without its line end; spans count from its start.
-        dialect: Which roles and which form of attributes count.
+        line: A line without line break; spans count from its start.
+        dialect: The dialect, which decides roles and the form of attributes.
 
     Returns:
-        The marker; None where the line is text.
+        The marker; None if the line is text.
     """
     at = _skip(line, 0)
     if line[at : at + 1] == "#":
@@ -133,7 +133,7 @@ def read_attributes(
     """Read `key=value, key="value"` from `start` up to the closing bracket.
 
     Returns:
-        The attributes and the place of the closing bracket; None where it is no attribute list.
+        The attributes and the offset of the closing bracket; None if it is no attribute list.
     """
     key_pattern = _PROMPTY_KEY if dialect == "prompty" else _KEY
     found: list[Attribute] = []
@@ -162,7 +162,7 @@ def read_attributes(
 
 
 def type_value(text: str) -> Json:
-    """Return the value of a bare word: `true`, `null`, an integer, a number, otherwise the text."""
+    """Return the value of an unquoted word: `true`, `null`, an integer, a number, else the text."""
     if text.lower() == "null":
         return None
     if text.lower() in ("true", "false"):
@@ -181,7 +181,7 @@ def _read_value(line: str, key: str, key_span: Span, at: int, dialect: Dialect) 
         if end < 0:
             return None
         text = line[at + 1 : end]
-        # Prompty 2 runtimes type quoted values too; the section dialect keeps them as text.
+        # Prompty 2 runtimes convert quoted values too; the section dialect keeps them as text.
         value = type_value(text.strip()) if dialect == "prompty" and key != "nonce" else text
         return Attribute(key, value, key_span, Span(at + 1, end), quote)
     end = _end_of_bare(line, at)
@@ -191,7 +191,7 @@ def _read_value(line: str, key: str, key_span: Span, at: int, dialect: Dialect) 
 
 
 def _closing_quote(line: str, at: int, quote: str) -> int:
-    """Return the place of the closing quote; quotes inside `{{ … }}` belong to the expression."""
+    """Return the offset of the closing quote; quotes inside `{{ … }}` belong to the expression."""
     while True:
         end = line.find(quote, at)
         opening = line.find("{{", at, end) if end >= 0 else -1
@@ -204,7 +204,7 @@ def _closing_quote(line: str, at: int, quote: str) -> int:
 
 
 def _end_of_bare(line: str, at: int) -> int:
-    """Return the end of an unquoted value: a comma, a quote or the closing bracket."""
+    """Return the end of an unquoted value, before a comma, a quote or the closing bracket."""
     while at < len(line) and line[at] not in ',"]':
         if line.startswith("{{", at):
             closing = line.find("}}", at + 2)
@@ -228,7 +228,7 @@ def _skip_separator(line: str, at: int) -> int:
 
 
 YAML_TYPES = ("tool_call",)
-"""Values of the attribute `type` whose section holds YAML (section dialect)."""
+"""Values of the attribute `type` whose section contains YAML (section dialect)."""
 
 _YAML_KEYS = ("function", "tools")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
@@ -242,18 +242,17 @@ _CANDIDATES: dict[Dialect, re.Pattern[str]] = {
 
 
 def find_markers(text: str, dialect: Dialect) -> list[Marker]:
-    """Find every role marker of a text, in order.
+    """Return every role marker in a text, in order.
 
-    Section dialect: markers inside a closed code fence are text, and so is `function:` or
-    `tools:` with deeper lines under it inside a section that holds YAML
-    (docs/design/file-format.md).
+    In the section dialect, markers inside a closed code fence are text, and so are `function:` and
+    `tools:` with deeper lines below inside a section of YAML (docs/design/file-format.md).
     """
     return list(_markers(plain_newlines(text), dialect))
 
 
 @lru_cache(maxsize=4)
 def _markers(text: str, dialect: Dialect) -> tuple[Marker, ...]:
-    """Return the markers, cached: the dialect, the sections and the checks ask for them."""
+    """Return the markers, cached for the dialect, the sections and the checks."""
     fences = _fenced_ranges(text) if dialect == "section" else ()
     found: list[Marker] = []
     holds_yaml = False
@@ -268,12 +267,12 @@ def _markers(text: str, dialect: Dialect) -> tuple[Marker, ...]:
 
 
 def sections_of(markers: list[Marker], text: str, offset: int) -> tuple[BodySection, ...]:
-    """Return the sections that markers cut a body into; text before the first is one with no role.
+    """Return the sections between markers; text before the first one has no role.
 
     Args:
-        markers: As `find_markers(text, …)` gave them.
+        markers: The markers from `find_markers(text, …)`.
         text: The body.
-        offset: Where the body starts in the source.
+        offset: Start of the body in the source.
     """
     sections: list[BodySection] = []
     first = markers[0].span.start if markers else len(text)
@@ -298,10 +297,10 @@ def sections_of(markers: list[Marker], text: str, offset: int) -> tuple[BodySect
 
 
 def fenced_ranges(text: str) -> list[Span]:
-    """Return the closed code fences of a Markdown text, their fence lines included.
+    """Return the spans of closed code fences in a Markdown text, including their fence lines.
 
-    A fence that is never closed protects nothing: prompts end in an open fence on purpose, and
-    one forgotten fence must not swallow every marker after it.
+    An unclosed fence does not count: prompts end in an open fence on purpose, and a forgotten fence
+    must not disable every marker after it.
     """
     return list(_fenced_ranges(text))
 
@@ -323,20 +322,20 @@ def _fenced_ranges(text: str) -> tuple[Span, ...]:
 
 
 def is_inside(ranges: Sequence[Span], at: int) -> bool:
-    """Return whether a place is inside one of the sorted ranges, which do not overlap."""
+    """Return whether an offset is inside one of the sorted spans, which do not overlap."""
     index = bisect_right(ranges, at, key=lambda span: span.start) - 1
     return index >= 0 and at < ranges[index].end
 
 
 def plain_newlines(text: str) -> str:
-    """Return the text with each line end as LF, every character still at its place."""
+    """Return the text with LF line breaks and all offsets unchanged."""
     if "\r" not in text:
         return text
     return text.replace("\r\n", " \n").replace("\r", "\n")
 
 
 def after_line(text: str, at: int) -> int:
-    """Return the start of the line after a line's end at `at`."""
+    """Return the start of the next line, given the end of a line."""
     if text.startswith("\r\n", at):
         return at + 2
     return at + 1 if text[at : at + 1] in ("\n", "\r") else at
@@ -356,7 +355,7 @@ def _candidates(text: str, dialect: Dialect) -> Iterator[Marker]:
 
 
 def _deeper_below(text: str, marker: Marker) -> bool:
-    """Return whether the next line with text is indented deeper than the marker's word."""
+    """Return whether the next nonblank line is indented deeper than the marker's word."""
     line_start = text.rfind("\n", 0, marker.role_span.start) + 1
     indent = marker.role_span.start - line_start
     at = text.find("\n", marker.span.end)

@@ -1,9 +1,8 @@
-"""Read the YAML of a body with its expressions and references as opaque words.
+"""Read the YAML of a body with its expressions and references replaced by opaque words.
 
-Each scalar is rendered alone afterwards, so that a value can never become YAML, and an unquoted
-`{{…}}` or `[${params:x}]` is fine (docs/design/file-format.md, "Injection defense"). What a file
-gives is values already: its keys may stand at the spot of the reference (seed: "Replacement
-Constructs").
+Each scalar is rendered separately afterwards, so that a value can never become YAML, and an
+unquoted `{{…}}` or `[${params:x}]` is valid (docs/design/file-format.md, "Injection defense"). The
+keys of a file may replace the reference to it (seed: "Replacement Constructs").
 """
 
 import re
@@ -35,7 +34,7 @@ _PAIRS: dict[TemplateFormat, tuple[tuple[str, str], ...]] = {
     "fstring": (),
 }
 _REFERENCE = re.compile(r"\$\{[A-Za-z][\w.+-]*:[^{}\n]*\}")
-"""Pattern of references; those of unknown protocols are text, and no YAML either."""
+"""Matches references; those of unknown protocols are text, and no YAML either."""
 _MERGE = re.compile(r"<<:[ \t]+\Z")
 _BEFORE = re.compile(r"(?:^|\n)[ ]*$")
 _AFTER = re.compile(r"[ \t]*(?:\r?\n|\r|$)")
@@ -43,7 +42,7 @@ _AFTER = re.compile(r"[ \t]*(?:\r?\n|\r|$)")
 
 @dataclass(slots=True)
 class SourceYaml:
-    """The YAML of a range of the source, not rendered yet."""
+    """The YAML of a range of the source, before rendering."""
 
     document: PromptDocument
     """The prompt."""
@@ -55,36 +54,36 @@ class SourceYaml:
     """Values of the inputs."""
 
     look_up: LookUp | None = None
-    """Finds the values of references; None leaves them as written."""
+    """Resolves references; None leaves them as written."""
 
     problems: list[Problem] = field(default_factory=list)
-    """Problems so far, with their places in the source."""
+    """Problems so far, with spans in the source."""
 
     _holes: list[str] = field(default_factory=list)
     _entries: dict[KeyPath, FrontMatterEntry] = field(default_factory=dict)
     _used: set[str] = field(default_factory=set)
 
     def read(self) -> tuple[Json, bool]:
-        """Read the value as it is written, with holes in it, and whether the YAML is broken."""
+        """Read the value with placeholders; return also whether the YAML is broken."""
         reading = self._reading(spreads=True)
         if reading.broken and any(map(whole_reference, self._holes)):
-            reading = self._reading(spreads=False)  # no line of a reference was a mapping's
+            reading = self._reading(spreads=False)  # no reference's line was read as a mapping
         self.problems += reading.problems
         self._entries = {entry.path: entry for entry in reading.entries}
         return reading.value, reading.broken
 
     def filled(self, value: Json, path: KeyPath) -> tuple[Json, frozenset[str]]:
-        """Return a YAML value with all its scalars rendered, and the inputs that it used."""
+        """Return a YAML value with all its scalars rendered, and the inputs that they use."""
         self._used = set()
         made = self._filled(value, path)
         return made, frozenset(name for name in self._used if is_input(name))
 
     def has_expression(self, value: Json) -> bool:
-        """Return whether a YAML value, not yet filled, holds an expression or a reference."""
+        """Return whether an unrendered YAML value contains an expression or a reference."""
         return isinstance(value, str) and _OPEN in value
 
     def place(self, path: KeyPath) -> Span | None:
-        """Return the place of a value."""
+        """Return the span of a value."""
         entry = self._entries.get(path)
         return entry.value if entry else None
 
@@ -92,10 +91,10 @@ class SourceYaml:
         return read_yaml(self._opaque(spreads=spreads), self.span.start)
 
     def _opaque(self, *, spreads: bool) -> str:
-        """Return the YAML with each expression and reference as one word of its own length.
+        """Return the YAML with each expression and reference replaced by a word of equal length.
 
-        A reference alone on its line, or behind a merge key (`<<:`), is written as a key: what it
-        holds may stand beside others.
+        A reference alone on its line, or after a merge key (`<<:`), is written as a key, so that
+        other keys or items can be beside it.
         """
         raw = self.document.source.slice(self.span)
         self._holes = []
@@ -149,7 +148,7 @@ class SourceYaml:
                 own[as_text(held)] = None
                 if held != self._restore(key):
                     self._report_spread(reference, (*path, key))
-        return {**spread, **own}  # a key that is written out counts
+        return {**spread, **own}  # an explicit key takes precedence
 
     def _scalar(self, text: str, path: KeyPath) -> Json:
         reference = self._reference(text)
@@ -178,13 +177,13 @@ class SourceYaml:
         return "".join(segment.text for segment in segments)
 
     def _resolved(self, segment: Segment) -> Iterator[Segment]:
-        """Yield a segment with the references in the author's own text resolved."""
+        """Yield a segment with the references in the author's text resolved."""
         if self.look_up is None or segment.kind != "literal" or "${" not in segment.text:
             yield segment
             return
         done = 0
         for reference in find_references(segment.text):
-            # What has no value is told where the whole body is looked through.
+            # Missing values are reported when the whole body is checked.
             value, found = self.look_up.find(reference, reference.span, [])
             if found:
                 yield Segment("literal", segment.text[done : reference.span.start], None)
@@ -193,7 +192,7 @@ class SourceYaml:
         yield Segment("literal", segment.text[done:], None)
 
     def _reference(self, text: str) -> Reference | None:
-        """Return the reference that a scalar is, and nothing else."""
+        """Return the reference that makes up a whole scalar; None if it contains anything else."""
         if not text.startswith(_OPEN) or len(text) < 3 or text[3:].strip(_FILL):
             return None
         hole = self._hole_at(text, 0)
@@ -214,7 +213,7 @@ class SourceYaml:
         return next(hole for hole in self._holes if whole_reference(hole) == reference)
 
     def _restore(self, text: str) -> str:
-        """Return the template that a scalar was written as."""
+        """Return the template that a scalar stands for."""
         if _OPEN not in text:
             return text
         pieces: list[str] = []
@@ -225,7 +224,7 @@ class SourceYaml:
                 break
             pieces += (text[at:start], hole)
             at = start + len(hole)
-            while text.startswith(_FILL, at):  # a hole that took the place of a merge key too
+            while text.startswith(_FILL, at):  # a placeholder that also replaced a merge key
                 at += 1
         return "".join((*pieces, text[at:]))
 
@@ -253,7 +252,7 @@ def _is_alone(raw: str, start: int, end: int) -> bool:
 
 
 def _opaque_ranges(raw: str, form: TemplateFormat) -> Iterator[tuple[int, int]]:
-    """Return the expressions, and the references outside of them, in order."""
+    """Yield the spans of expressions, and of references outside them, in order."""
     expressions = list(expression_ranges(raw, form))
     references = [found.span() for found in _REFERENCE.finditer(raw)] if "${" in raw else []
     end = 0
@@ -264,7 +263,7 @@ def _opaque_ranges(raw: str, form: TemplateFormat) -> Iterator[tuple[int, int]]:
 
 
 def expression_ranges(text: str, form: TemplateFormat) -> Iterator[tuple[int, int]]:
-    """Find the template expressions of a text, in order; an unclosed one is text."""
+    """Yield the spans of the template expressions in a text; an unclosed one is text."""
     pairs = _PAIRS[form]
     at = 0
     while pairs:

@@ -1,4 +1,4 @@
-"""Checks of a document that do not run it: a literal list of small functions."""
+"""Checks of a document that do not run it: a list of small functions."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -33,18 +33,18 @@ CHECKS: tuple[Check, ...] = (
     check_fields,
     check_loop_prompt,
 )
-"""Every check; related ones share a module."""
+"""All checks; related ones share a module."""
 
 MOST_PER_CHECK = 100
-"""Maximum number of problems of one check."""
+"""Maximum number of problems from one check."""
 
 
 def check_document(document: PromptDocument, found: Iterable[Problem] = ()) -> PromptDocument:
-    """Return the document with every check's problems, in source order.
+    """Return the document with the problems of all checks, in source order.
 
     Args:
-        document: A document that was just read.
-        found: What reading it had to say; checks see it as the document's problems.
+        document: The document as read.
+        found: Problems of reading; checks see them as the document's problems.
     """
     document = replace(document, problems=tuple(_of_format_string(document, found)))
     problems = list(document.problems)
@@ -58,7 +58,7 @@ def check_document(document: PromptDocument, found: Iterable[Problem] = ()) -> P
 
 
 def _of_format_string(document: PromptDocument, found: Iterable[Problem]) -> Iterator[Problem]:
-    """Return the problems of reading; syntax errors of a format string come from its own check."""
+    """Yield the problems of reading, without a format string's syntax errors (it has a check)."""
     meant = meant_as_fstring(document)
     for problem in found:
         if meant is not None and problem.code == "template-syntax":
@@ -73,7 +73,7 @@ def _of_format_string(document: PromptDocument, found: Iterable[Problem]) -> Ite
 
 
 def _found_by(plugin: Plugin, document: PromptDocument) -> list[Problem]:
-    """Run the check of a plug-in; its failure is one more problem."""
+    """Run the check of a plug-in; if it fails, return that as a problem."""
     check, end = plugin.value, len(document.source)
     found: list[Problem] = []
     try:

@@ -1,4 +1,4 @@
-"""Declared inputs and outputs that cannot mean what they say."""
+"""Checks of declared inputs, outputs and tools."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ from studio.core.text.values import Json, JsonObject, KeyPath
 
 
 def check_inputs(document: PromptDocument) -> Iterator[Problem]:
-    """Report names missing or written twice, defaults of another kind, arrays of nothing."""
+    """Report names that are missing or repeated, defaults of another kind, arrays without items."""
     for declarations in (document.inputs, document.outputs):
         seen: set[str] = set()
         for item in declarations:
@@ -66,7 +66,7 @@ def _item_kind(item: InputDeclaration) -> str:
 
 
 def _odd_item(value: Json, item: InputDeclaration) -> int | None:
-    """Return the index of the first item of a list that is not of the kind of its items."""
+    """Return the index of the first item of a list that has not the declared kind."""
     if item.kind != "array" or not isinstance(value, list):
         return None
     kind = _item_kind(item)
@@ -79,7 +79,7 @@ def _odd_item(value: Json, item: InputDeclaration) -> int | None:
 def _check_choices(
     document: PromptDocument, item: InputDeclaration, place: Span
 ) -> Iterator[Problem]:
-    """Report a list or mapping among plain values: a dash too many, or a column too far."""
+    """Report a list or mapping among plain values: an extra dash, or wrong indentation."""
     if item.kind not in ("string", "integer", "float", "boolean"):
         return
     if any(isinstance(each, list | Mapping) for each in item.enum):
@@ -89,7 +89,7 @@ def _check_choices(
 
 
 def _place_of(document: PromptDocument, item: InputDeclaration, what: str, place: Span) -> Span:
-    """Return the place of a declared value, else of its name."""
+    """Return the span of a declared value, else of its name."""
     whole = item.span or place
     written = (
         each.value
@@ -124,13 +124,13 @@ _HELD = {
     "float": "numbers",
     "boolean": "true and false",
 }
-"""Plural of each kind of item in an array."""
+"""Plural of each kind of array item."""
 
 
 def _items_fix(document: PromptDocument, item: InputDeclaration) -> tuple[Fix, ...]:
-    """Add `items` of the kind of its values below the line of `kind`, where that is a whole line.
+    """Return a fix that adds `items` with the kind of its values below the line of `kind`.
 
-    There is no fix where the values are of several kinds.
+    There is no fix if the values have different kinds, or the line contains more.
     """
     lists = [each for each in (item.default, item.sample) if isinstance(each, list)]
     held = [value for each in lists for value in each]
@@ -170,7 +170,7 @@ def _written(document: PromptDocument, item: InputDeclaration) -> Json:
 
 
 def is_of_kind(value: Json, kind: str) -> bool:
-    """Return whether a plain value can be of a kind; unknown kinds allow any value."""
+    """Return whether a plain value can have a kind; unknown kinds allow any value."""
     match kind:
         case "string":
             return isinstance(value, str)
@@ -200,19 +200,19 @@ def _is_reference(value: Json) -> bool:
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 _OF_ONE = ("name", "kind", "type", "id")
-"""Keys of one tool that hold a text; in a mapping of tools each name holds a mapping."""
+"""Keys of one tool that contain a text; in a mapping of tools each name contains a mapping."""
 
 _INSIDE = frozenset(
     {"parameters", "bindings", "connection", "options", "function", "approvalMode", "operations"}
 )
-"""Keys of one tool that hold a mapping."""
+"""Keys of one tool that contain a mapping."""
 
 _STATEMENT = re.compile(r"\s*(?:\{%[^%]*(?:%(?!\})[^%]*)*%\}|\{#[^#]*(?:#(?!\})[^#]*)*#\})")
-"""Something that a Jinja template says without writing anything."""
+"""Matches Jinja statements and comments, which write nothing."""
 
 
 def check_tools(document: PromptDocument) -> Iterator[Problem]:
-    """Report faulty names, schemas and bindings of the front matter's tools; late `tools:`."""
+    """Report errors in names, schemas and bindings of declared tools, and a late `tools:`."""
     places = Places.of(document.entries)
     lone = _lone_tool(document)
     if lone is not None:
@@ -228,7 +228,7 @@ def check_tools(document: PromptDocument) -> Iterator[Problem]:
 
 
 def _lone_tool(document: PromptDocument) -> Problem | None:
-    """Report one tool in the place of the list, its dash forgotten; or a text there."""
+    """Report a single tool instead of a list, without its dash; or a text."""
     tools, entry = document.data.get("tools"), document.entry("tools")
     if entry is None:
         return None
@@ -252,7 +252,7 @@ def _lone_tool(document: PromptDocument) -> Problem | None:
 
 
 def is_lone_tool(tools: Json) -> bool:
-    """Return whether a mapping is one tool; tools by name would hold a mapping each."""
+    """Return whether a mapping is a single tool; tools by name would contain one mapping each."""
     if not isinstance(tools, Mapping) or not any(isinstance(tools.get(k), str) for k in _OF_ONE):
         return False
     return all(key in _INSIDE or not isinstance(value, Mapping) for key, value in tools.items())
@@ -335,7 +335,7 @@ def _schema(places: Places, path: KeyPath, item: JsonObject) -> Iterator[Problem
 def _connection(
     document: PromptDocument, places: Places, path: KeyPath, item: JsonObject
 ) -> Iterator[Problem]:
-    """Report a tool without its connection, which Prompty 2 refuses to load."""
+    """Report a tool without its connection, which Prompty 2 does not load."""
     kind = item.get("kind")
     if document.dialect != "prompty" or not isinstance(kind, str) or kind == "function":
         return
@@ -381,7 +381,7 @@ def _move_up(document: PromptDocument, span: Span) -> tuple[Fix, ...]:
 
 
 def _parameter_names(parameters: Json) -> set[str] | None:
-    """Return all parameters, bound ones too; None if they cannot be determined."""
+    """Return all parameters, including bound ones; None if they cannot be determined."""
     if isinstance(parameters, list):
         found = (item.get("name") for item in parameters if isinstance(item, Mapping))
         return {name for name in found if isinstance(name, str)}

@@ -1,4 +1,4 @@
-"""Constructs of one dialect in a file of another, prompts for the agent loop, and echoes."""
+"""Checks for constructs of other dialects and for loop prompts; filter of follow-up problems."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,11 +22,11 @@ _UNCLOSED = re.compile(
 )
 
 _ODD = re.compile(r"[\s\"'`$,;\[\]<>|&]")
-"""Characters that no shell allows in a variable's name; Windows has names with brackets."""
+"""Matches characters that no shell allows in a variable's name; names on Windows have brackets."""
 
 
 def check_dialect(document: PromptDocument) -> Iterator[Problem]:
-    """Report what a Prompty 2 runtime would send as text, and a file of Prompty 1."""
+    """Report constructs that a Prompty 2 runtime would send as text, and Prompty 1 files."""
     yield from _bare_references(document)
     yield from _odd_variables(document)
     yield from _near_references(document)
@@ -40,7 +40,7 @@ def check_dialect(document: PromptDocument) -> Iterator[Problem]:
 
 
 def _bare_references(document: PromptDocument) -> Iterator[Problem]:
-    """Report a shell's variable `${NAME}`, which no Prompty runtime reads."""
+    """Report a shell variable `${NAME}`, which no Prompty runtime reads."""
     if "${" not in document.source.text or document.front_matter is None:
         return
     for entry in document.entries:
@@ -56,7 +56,7 @@ def _bare_references(document: PromptDocument) -> Iterator[Problem]:
 
 
 def _odd_variables(document: PromptDocument) -> Iterator[Problem]:
-    """Report a slip in a variable's name (`${env:KEY"}`), which no runtime finds."""
+    """Report a typing error in a variable's name (`${env:KEY"}`), which no runtime finds."""
     if document.front_matter is None:
         return
     for reference in find_references(document.source.slice(document.front_matter)):
@@ -75,7 +75,7 @@ def _odd_variables(document: PromptDocument) -> Iterator[Problem]:
 
 
 def _near_references(document: PromptDocument) -> Iterator[Problem]:
-    """Report text that is nearly a reference: `${fle:rules.txt}`, `${env:KEY`."""
+    """Report text that is similar to a reference: `${fle:rules.txt}`, `${env:KEY`."""
     text = document.source.text
     if "${" not in text:
         return
@@ -93,7 +93,7 @@ def _near_references(document: PromptDocument) -> Iterator[Problem]:
 
 
 def _slip_of(word: str) -> str | None:
-    """Return the word that differs by one slip; `${title:-x}` and `${filter:y}` are foreign."""
+    """Return the protocol with one typing error; `${title:-x}` and `${filter:y}` are foreign."""
     if word in PROTOCOLS:
         return None
     near = nearest(word, PROTOCOLS)
@@ -148,7 +148,7 @@ def _legacy(document: PromptDocument) -> Iterator[Problem]:
 
 
 def _in_section(document: PromptDocument) -> Iterator[Problem]:
-    """Report Prompty 2's rich inputs: they work, but the section dialect has its own."""
+    """Report Prompty 2's rich inputs: they work, but the section dialect has its own syntax."""
     if document.template.parser != "section":
         return
     for item in document.inputs:
@@ -175,11 +175,11 @@ _NO_ANSWER = re.compile(
     r'"action":[ \t]*"final_answer",[ \t\r\n]*"action_input":[ \t]*(?P<null>null)'
 )
 _ANSWER_IS_NULL = re.compile(r"(?m)^[^\n]{0,200}?final_answer\b[^\n]{0,200}?(?P<null>\bnull\b)")
-"""Pattern of a line that describes a final answer without a value."""
+"""Matches a line that describes a final answer without a value."""
 
 
 def check_loop_prompt(document: PromptDocument) -> Iterator[Problem]:
-    """Report a history with invalid JSON or without thoughts; tools and answers without words."""
+    """Report a history with invalid JSON or no thoughts, and tools or answers without text."""
     body = document.source.slice(document.body)
     offset = document.body.start
     if document.template.format == "jinja2":
@@ -196,7 +196,7 @@ def check_loop_prompt(document: PromptDocument) -> Iterator[Problem]:
         message = (
             "This final answer carries no words; let the model put the answer into action_input."
         )
-        # The same is said elsewhere, in words or as JSON; one left would contradict this one.
+        # The same is written elsewhere, as text or JSON; a remaining one would contradict this one.
         others = chain(_NO_ANSWER.finditer(body), _ANSWER_IS_NULL.finditer(body))
         edits = []
         for start, end in sorted({other.span("null") for other in others}):
@@ -214,7 +214,7 @@ _ARGUMENTS = re.compile(
 
 
 def _all_required(body: str, offset: int) -> Iterator[Problem]:
-    """Report a list of arguments that calls each one required, whatever its schema says."""
+    """Report a list of arguments that describes each one as required, regardless of its schema."""
     for found in islice(_ARGUMENTS.finditer(body), _MOST_LOOPS):
         end = body.find("{%", found.end())
         path = f"{found['name']}.required"
@@ -233,7 +233,7 @@ _LISTED = frozenset({"tools", "tool_names"})
 
 
 def _without_tools(document: PromptDocument) -> Iterator[Problem]:
-    """Report a loop that lists its tools to the model and has none: the list would be empty."""
+    """Report a loop over tools in a prompt without tools: the list would be empty."""
     if document.tools or agent_settings(document).get("tools") or not drives_loop(document):
         return
     declared = {item.name for item in document.inputs}
@@ -308,7 +308,7 @@ def _history(body: str, loop: re.Match[str], end: int, offset: int) -> Iterator[
 
 
 def _end_of_loop(body: str, at: int) -> int:
-    """Find the end of the loop that starts before `at`; loops inside it are skipped."""
+    """Return the end of the loop that starts before `at`, skipping nested loops."""
     depth = 1
     while depth:
         end = _END.search(body, at)
@@ -334,11 +334,11 @@ _OF_INPUTS = frozenset({"undeclared-variable"})
 
 
 def without_echoes(document: PromptDocument, problems: Iterable[Problem]) -> list[Problem]:
-    """Return the problems that follow from no other, in order.
+    """Return the problems that do not follow from others, in order.
 
-    Left out are problems with keys below a line that could not be read, with names whose
-    declarations could not be read or are below a misspelled `inputs`, and with the YAML of a
-    section whose next marker could not be read.
+    Removed are problems of keys below an unreadable line, of names whose declarations are
+    unreadable or below a misspelled `inputs`, and of the YAML in a section before an unreadable
+    marker.
     """
     found = list(problems)
     front = document.front_matter
@@ -374,7 +374,7 @@ def without_echoes(document: PromptDocument, problems: Iterable[Problem]) -> lis
         if problem.code == "wrong-type":
             return any(problem.span.touches(at) for at in bad_keys)
         if problem.code == "marker-in-fence":
-            return is_late  # the whole file stands in the code block
+            return is_late  # the whole file is in the code block
         if problem.code == NOT_TRUSTED:
             return problem.span in not_found  # it could not be read in a trusted folder either
         if problem.code == "yaml-syntax" and is_dashes and broken is not None:

@@ -1,4 +1,4 @@
-"""Front-matter keys against their definition, and front matter that is not recognized."""
+"""Checks of front-matter keys against their definition, and of unrecognized front matter."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -34,19 +34,19 @@ _BRACKET = re.compile(r"(\w+)([ ]*=[ ]*|[ ]+)[\[{]")
 _DASHED = re.compile(r"-\w")
 _DASHES = re.compile(r"(?m)^[ ]*-(?=\w)")
 _OF_MODEL = frozenset(("provider", "apiType", "connection"))
-"""Keys of a model's block that nothing else has."""
+"""Keys that only a model's block has."""
 _JSON_SCHEMA_KEYS = frozenset({"properties", "$ref", "allOf"})
 
 
 def check_keys(document: PromptDocument) -> Iterator[Problem]:
-    """Report unknown keys, values of the wrong type, words that are no choice."""
+    """Report unknown keys, values of the wrong type, words that are not allowed."""
     walker = _Walker(document, Places.of(document.entries))
     yield from walker.walk_mapping(document.data, "root", ())
 
 
 @dataclass(frozen=True, slots=True)
 class _Walker:
-    """Goes through the values beside their definition."""
+    """Walks through the values with their definition."""
 
     document: PromptDocument
     places: Places
@@ -97,7 +97,7 @@ class _Walker:
                 yield from self.walk_mapping(item, key.shape, (*path, name))
 
     def _glued(self, value: Json, key: Key, path: KeyPath) -> Problem | None:
-        """Report `id:gpt` or `-one` below a key: one text for want of a blank."""
+        """Report `id:gpt` or `-one` below a key: a text because a blank is missing."""
         if not isinstance(value, str):
             return None
         if "list" in key.types and "text" not in key.types and _DASHED.match(value):
@@ -116,7 +116,7 @@ class _Walker:
             return None
         place = self._value_place(path)
         if not self.document.source.slice(place).startswith(found[1]):
-            return None  # between quotes
+            return None  # a quoted text
         colon = Span(place.start + found.end() - 1, place.start + found.end())
         fix = Fix("Put a space behind it", (TextEdit(Span(colon.end, colon.end), " "),))
         message = "A space belongs behind this colon."
@@ -131,7 +131,7 @@ class _Walker:
         if name in LEGACY_KEYS.get(shape, frozenset()):
             is_request = isinstance(value_at(self.document.data, path), Mapping)
             if shape == "tool" and name == "function" and is_request:
-                return  # told as a tool without a name
+                return  # reported as a tool without a name
             if self.document.dialect == "prompty":
                 yield self._legacy(name, shape, path, place)
             return
@@ -154,7 +154,7 @@ class _Walker:
         yield self._unlike(name, _TABLES[shape], path, place)
 
     def _unlike(self, name: str, known: Iterable[str], path: KeyPath, place: Span) -> Problem:
-        """Report an unknown key, with the known one that is probably meant."""
+        """Report an unknown key, with the known key that is probably meant."""
         names = {key.lower(): key for key in known}
         same = names.get(name.lower().replace("-", "").replace("_", ""))
         meant = same or nearest(name, known)
@@ -169,7 +169,7 @@ class _Walker:
         return Problem("unknown-key", Severity.WARNING, message, place, fixes)
 
     def _legacy(self, name: str, shape: str, path: KeyPath, place: Span) -> Problem:
-        """Report a key of Prompty 1, with the one of Prompty 2 where only the name is another."""
+        """Report a key of Prompty 1, with Prompty 2's name if only the name changed."""
         message = f"{name!r} is a key of Prompty 1; Prompty 2 ignores it."
         new = LEGACY_OPTIONS.get(name) if shape == "options" else None
         is_list = isinstance(value_at(self.document.data, path), list)
@@ -182,7 +182,7 @@ class _Walker:
         return Problem("legacy-key", Severity.WARNING, message, place, fixes)
 
     def _elsewhere(self, name: str, shape: str, path: KeyPath, place: Span) -> Problem | None:
-        """Report a key in a wrong place: `temperature` beside `model`."""
+        """Report a key in the wrong place: `temperature` beside `model`."""
         option = LEGACY_OPTIONS.get(name, name)
         if shape in ("root", "model") and option in _TABLES["options"]:
             home: KeyPath = ("model", "options", option)
@@ -216,7 +216,7 @@ class _Walker:
         return Problem("wrong-type", Severity.WARNING, message, place, fixes)
 
     def _other_word(self, value: str, key: Key, path: KeyPath) -> Problem | None:
-        """Report a word that is understood in another spelling: other case, or another name."""
+        """Report a word in another spelling: other case, or another name."""
         lower = value.strip().lower()
         word = lower if lower in key.values else ""
         if key.name == "kind" and "jinja2" in key.values:
@@ -231,7 +231,7 @@ class _Walker:
         return Problem("other-word", Severity.WARNING, message, place, (fix,))
 
     def _legacy_type(self, value: Json, path: KeyPath) -> Iterator[Problem]:
-        """Report a word for a type that no program knows, in a Prompty 1 declaration."""
+        """Report an unknown word for a type in a Prompty 1 declaration."""
         if isinstance(value, str) and kind_of_word(value) not in INPUT_KINDS:
             message = f"{value!r} is not a type; it is one of {', '.join(INPUT_KINDS[:6])}."
             place = self._value_place(path)
@@ -307,9 +307,9 @@ _ODD_FRONT = re.compile(
     r"(?=(?:name|description|model|inputs|tools|template|metadata|version)[ \t]*:)"
     r"(?:[^\n]*\n){1,400}?(?P<last>(?P=first)|`{3,}|---)[ \t]*(?:\n|\Z)"
 )
-"""Front matter between other lines than three dashes."""
+"""Matches front matter between lines other than three dashes."""
 _OF_A_PROMPT = re.compile(r"^(?:model|inputs|template)[ \t]*:", re.MULTILINE)
-"""Keys that identify a prompt's YAML; a name, a version or a description does not."""
+"""Keys that identify a prompt's YAML; name, version and description do not."""
 _FENCED_FILE = re.compile(r"[ \t]*(?P<fence>`{3,})[^`\n]*\n\Z")
 _LATE_FRONT = re.compile(
     r"(?P<before>(?:[^\n]{0,200}\n){0,3}?[^\n]{0,200}?)---[ \t]*\n"
@@ -319,7 +319,7 @@ _LATE_FRONT = re.compile(
 
 
 def check_front_matter(document: PromptDocument) -> Iterator[Problem]:
-    """Report text before the front matter, which makes all of it text of the prompt."""
+    """Report text before the front matter, which makes all of it part of the prompt."""
     if document.front_matter is not None:
         return
     body = plain_newlines(document.source.slice(document.body))
@@ -347,7 +347,7 @@ def check_front_matter(document: PromptDocument) -> Iterator[Problem]:
 
 
 def _odd_front(document: PromptDocument, odd: re.Match[str]) -> Problem:
-    """Report front matter between `----` or a fence: it is text of the prompt."""
+    """Report front matter between `----` or fences, which makes it part of the prompt."""
     places = [Span(*odd.span(name)).shift(document.body.start) for name in ("first", "last")]
     fix = Fix("Write --- above and below it", tuple(TextEdit(place, "---") for place in places))
     message = (
@@ -357,19 +357,19 @@ def _odd_front(document: PromptDocument, odd: re.Match[str]) -> Problem:
     return Problem("front-matter-late", Severity.WARNING, message, places[0], (fix,))
 
 
-# Values of the front matter that YAML reads otherwise than they are meant, and model ids.
+# Values of the front matter that YAML reads differently from what is meant, and model ids.
 
 _CURLY = re.compile(r"[“„‟](?P<text>[^“”„‟]+)[”“]|[‘‚](?P<single>[^‘’‚]+)[’‘]")
 _DEEPER_DASH = re.compile(r"\n[ ]+(?=- )")
 _NOT_PLAIN = ("|", ">", '"', "'", "[", "{", "&", "!", "*")
-"""First characters of YAML values that are no plain text."""
+"""First characters of YAML values that are not plain text."""
 _PARTS = re.compile(r"[a-z]+|\d+")
 _NAMES_DEPLOYMENTS = ("azure", "foundry")
-"""Beginnings of providers whose model ids are names that their users choose."""
+"""Prefixes of providers whose model ids are chosen by users."""
 
 
 def check_written_values(document: PromptDocument) -> Iterator[Problem]:
-    """Report typographic quotes around values, deeper dashes, near model ids."""
+    """Report typographic quotes around values, deeper dashes, and misspelled model ids."""
     text = document.source.text
     for entry in document.entries:
         start, end = entry.value.start, entry.value.end
@@ -394,7 +394,7 @@ def _curly(document: PromptDocument, entry: FrontMatterEntry) -> Problem:
 
 
 def _dashes(text: str, entry: FrontMatterEntry) -> Iterator[TextEdit]:
-    """Put each deeper dash of an item into the column of the item's own dash."""
+    """Yield edits that move each deeper dash of an item to the column of its own dash."""
     line = text.rfind("\n", 0, entry.value.start) + 1
     dash = text.rfind("-", line, entry.value.start)
     if dash < 0:
@@ -404,7 +404,7 @@ def _dashes(text: str, entry: FrontMatterEntry) -> Iterator[TextEdit]:
 
 
 def _near_model(document: PromptDocument) -> Iterator[Problem]:
-    """Report a known id with one misspelled word; other numbers are other models."""
+    """Report a known id with one misspelled word; different numbers are different models."""
     model = document.model
     entry = document.entry("model", "id") or document.entry("model")
     name = model.id
@@ -432,6 +432,6 @@ def _near_model(document: PromptDocument) -> Iterator[Problem]:
 
 
 def _is_slip(word: str, other: str, *, is_family: bool) -> bool:
-    """Return whether a word of an id is a misspelling; `llava` and `mixtral` are own families."""
+    """Return whether a word of an id is a typing error; `llava` and `mixtral` are own families."""
     is_other_family = is_family and len(word) == len(other)
     return sorted(word) == sorted(other) or (not is_other_family and bool(nearest(word, [other])))

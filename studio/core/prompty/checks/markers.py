@@ -1,4 +1,4 @@
-"""Role markers that are nearly right, and right ones where they are not meant."""
+"""Checks of role markers, attributes, media and threads that are almost right."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -30,7 +30,7 @@ NEAR_MARKER = re.compile(
     r"(?:[:\uff1a]{1,2}|;)[*_]{0,3}[ \t\u00a0\u200b\ufeff]*$",
     re.MULTILINE | re.IGNORECASE,
 )
-"""Pattern of lines that are reported as nearly a marker."""
+"""Matches lines that are reported as almost a marker."""
 _TAG_LINE = re.compile(
     r"^(?P<tag>[ \t]*<(?P<end>/?)(?P<role>system|user|assistant)>[ \t]*)(?:\n|\Z)", re.MULTILINE
 )
@@ -53,24 +53,24 @@ ROLE_ALONE = re.compile(
     r"[ \t]*(?P<word>[A-Za-z]{2,12})(?:[ \t]*[\[({](?P<inside>[^\n]{1,300})[\])}])?"
     r"[ \t]*(?P<colon>:?)[ \t]*"
 )
-"""Pattern of lines that can be reported as a misspelled marker."""
+"""Matches lines that may be reported as a misspelled marker."""
 _LONGEST_MARKER = 400
 _TWO = re.compile(
-    # Each run of blanks is read by one part only: two in a row would try every way to share it.
+    # Each run of blanks belongs to only one part of the pattern: two would cause quadratic time.
     r"^[ \t]*(?:#[ \t]*)?(?P<one>[A-Za-z]{4,9})[ \t]*[/|][ \t]*(?P<other>[A-Za-z]{4,9})"
     r"(?:[ \t]*(?P<attributes>\[[^\n]{0,300}\]))?[ \t]*:[ \t]*$",
     re.MULTILINE,
 )
 _OTHER_ROLES = {"human": "user", "ai": "assistant", "bot": "assistant", "chatbot": "assistant"}
-"""Words of other programs for the roles."""
+"""Other programs' words for the roles."""
 _PLAIN_WORDS = frozenset(
     {"users", "uses", "used", "use", "systems", "assistants", "assistance", "developers", "assist"}
 )
-"""Near to a role, and usual in prose: headings such as `Users:` are no slips."""
+"""Words similar to a role that are usual in prose: headings such as `Users:` are no errors."""
 
 
 def check_markers(document: PromptDocument) -> Iterator[Problem]:
-    """Report the lines that are meant as role markers and are none, or the other way round."""
+    """Report lines that are meant as role markers but are none, and the opposite."""
     body = plain_newlines(document.source.slice(document.body))
     offset = document.body.start
     fences = fenced_ranges(body)
@@ -96,7 +96,7 @@ def check_markers(document: PromptDocument) -> Iterator[Problem]:
 
 
 def _tags(document: PromptDocument, body: str, is_fenced: _Predicate) -> Iterator[Problem]:
-    """Report `<user>` … `</user>` in a body of nothing else: others are text."""
+    """Report `<user>` … `</user>` in a body without other text; otherwise they are text."""
     if any(section.role for section in document.sections):
         return
     tags = [found for found in _TAG_LINE.finditer(body) if not is_fenced(found.start())]
@@ -123,7 +123,7 @@ def _tags(document: PromptDocument, body: str, is_fenced: _Predicate) -> Iterato
 
 
 def _foreign(document: PromptDocument, body: str, is_fenced: _Predicate) -> Iterator[Problem]:
-    """Report other formats' roles: `[user]:` and `<|im_start|>user`."""
+    """Report the role markers of other formats: `[user]:` and `<|im_start|>user`."""
     for found in _FOREIGN.finditer(body):
         right = f"{(found['bracketed'] or found['chat']).lower()}:"
         if is_fenced(found.start()) or read_marker(right, document.dialect) is None:
@@ -153,7 +153,7 @@ def _nearly_right(document: PromptDocument, body: str, is_fenced: _Predicate) ->
             continue  # "**Tool:**" is an ordinary heading
         right = _right_marker(found)
         if read_marker(right, document.dialect) is None:
-            continue  # its attributes are what is wrong
+            continue  # the error is in its attributes
         place = Span(*found.span()).shift(document.body.start)
         message = f"{line.strip()!r} is text here; a role marker is {right!r} alone on its line."
         fix = Fix(f"Write {right}", (TextEdit(place, right),))
@@ -161,7 +161,7 @@ def _nearly_right(document: PromptDocument, body: str, is_fenced: _Predicate) ->
 
 
 def _two_roles(document: PromptDocument, body: str, is_fenced: _Predicate) -> Iterator[Problem]:
-    """Report `function/tool[…]:`, with which a reference lists both words."""
+    """Report `function/tool[…]:`, in which a reference lists both words."""
     known = ROLES[document.dialect]
     for found in _TWO.finditer(body):
         words = [found[name].lower() for name in ("other", "one")]
@@ -177,7 +177,7 @@ def _two_roles(document: PromptDocument, body: str, is_fenced: _Predicate) -> It
 
 
 def _list_on_line(document: PromptDocument, body: str, is_fenced: _Predicate) -> Iterator[Problem]:
-    """Report `tools: ${file:tools.yaml}`: the list of a section belongs below its marker."""
+    """Report `tools: ${file:tools.yaml}`: the list belongs below the marker."""
     if document.dialect != "section":
         return
     for found in _TOOLS_ON_LINE.finditer(body):
@@ -200,12 +200,12 @@ def _later_role(document: PromptDocument, found: re.Match[str]) -> Problem:
 
 
 def _right_marker(near: re.Match[str]) -> str:
-    """Return the marker that a line nearly is; its attributes may still be unreadable."""
+    """Return the marker that a line is almost; its attributes may still be unreadable."""
     return f"{near['role'].lower()}{near['attributes'] or ''}:"
 
 
 def _misspelled(document: PromptDocument, body: str, is_fenced: _Predicate) -> Iterator[Problem]:
-    """Report near markers: `usr:`, `user(name="Ada"):`, `System` on its own line."""
+    """Report misspelled markers: `usr:`, `user(name="Ada"):`, `System` on its own line."""
     marked = {section.role for section in document.sections if section.marker is not None}
     previous, at = "", 0
     lines = body.split("\n")
@@ -242,7 +242,7 @@ def _misspelled(document: PromptDocument, body: str, is_fenced: _Predicate) -> I
             continue
         right = f"{role}[{inside.strip()}]:" if inside is not None else f"{role}:"
         if read_marker(right, document.dialect) is None or NEAR_MARKER.fullmatch(line):
-            continue  # told by itself
+            continue  # has its own report
         place = Span(start, start + len(line)).shift(document.body.start)
         message = f"{line.strip()!r} is text here; did you mean the role marker {right!r}?"
         fix = Fix(f"Write {right}", (TextEdit(place, right),))
@@ -255,7 +255,7 @@ def _misspelled(document: PromptDocument, body: str, is_fenced: _Predicate) -> I
 
 
 def _meant_role(document: PromptDocument, word: str) -> str | None:
-    """Return the role that a word nearly spells; None for common words."""
+    """Return the role that a word almost spells; None for common words."""
     lower = word.lower()
     if lower in _PLAIN_WORDS:
         return None
@@ -280,7 +280,7 @@ def _untidy(document: PromptDocument, body: str) -> Iterator[Problem]:
 
 
 def tidy_marker(line: str) -> str:
-    """Return a marker line in usual form: lower-case word, no blanks around word and colon."""
+    """Return a marker line in standard form: lower case, no blanks around word and colon."""
     body, colon, _ = line.strip().rpartition(":")
     hash_mark = "#" if body.startswith("#") else ""
     word, bracket, rest = body[len(hash_mark) :].strip().partition("[")
@@ -289,7 +289,7 @@ def tidy_marker(line: str) -> str:
 
 
 def _text_on_line(document: PromptDocument, body: str, is_fenced: _Predicate) -> Iterator[Problem]:
-    """Report `system: You are …` as the first line of a body without a marker."""
+    """Report `system: You are …` as the first line of a body without markers."""
     found = _WITH_TEXT.match(body)
     if found is None or found["role"].lower() not in ROLES[document.dialect]:
         return
@@ -318,7 +318,7 @@ def _in_fence(document: PromptDocument, place: Span, count: int) -> Problem:
     return Problem("marker-in-fence", Severity.WARNING, message, place)
 
 
-# The attributes of role markers: `user[name="Ada"]:`, and what is nearly that.
+# The attributes of role markers: `user[name="Ada"]:`, and similar text.
 
 _LINE = re.compile(
     r"^[ \t]*(?:#[ \t]*)?(?P<role>system|user|assistant|developer|tool|function|thread)[ \t]*"
@@ -331,7 +331,7 @@ _COLON = re.compile(r"\b(?P<key>\w+)[ \t]*:[ \t]*(?=[\w\"'])")
 
 
 def check_attributes(document: PromptDocument) -> Iterator[Problem]:
-    """Report attributes that cannot be read, so their line is text; and curly quotes in them."""
+    """Report unreadable attributes, which make their line text; and curly quotes in attributes."""
     body = plain_newlines(document.source.slice(document.body))
     lines = list(_LINE.finditer(body))
     fences = fenced_ranges(body) if lines else ()
@@ -355,15 +355,15 @@ def check_attributes(document: PromptDocument) -> Iterator[Problem]:
         if nearly is not None:
             right = f"{nearly['role'].lower()}{nearly['attributes'] or ''}:"
             if read_marker(right, document.dialect) is not None:
-                continue  # told by itself
+                continue  # has its own report
         right = f"{role}[{inside.rstrip().rstrip(':').rstrip().rstrip(']')}]:"
         if read_marker(right, document.dialect) is not None and ROLE_ALONE.fullmatch(line):
-            continue  # told with its fix
+            continue  # reported with its fix
         yield _unreadable(document, role, inside, place)
 
 
 def _unreadable(document: PromptDocument, role: str, inside: str, place: Span) -> Problem:
-    """Report a line that one slip keeps from being read, with the line that is meant."""
+    """Report a line that one error makes unreadable, with the line that is meant."""
     within = inside.rstrip().rstrip(":;").rstrip()
     has_end = within.endswith("]")
     within = within.removesuffix("]").rstrip()
@@ -387,18 +387,18 @@ def _unreadable(document: PromptDocument, role: str, inside: str, place: Span) -
     return Problem("attribute-syntax", Severity.WARNING, message, place)
 
 
-# Media and threads that are nearly right: `![image](pic.png`, `![Thread]`.
+# Media and threads that are almost right: `![image](pic.png`, `![Thread]`.
 
 
 def check_media(document: PromptDocument) -> Iterator[Problem]:
-    """Report the tokens that are meant as media or a thread and are text."""
+    """Report tokens that are meant as media or a thread but are text."""
     body = plain_newlines(document.source.slice(document.body))
     yield from _near_threads(document, body)
     yield from _unclosed_media(document, body)
 
 
 def _near_threads(document: PromptDocument, body: str) -> Iterator[Problem]:
-    """Report `![thread]` in a text line, `![Thread]`, `![thread key="v"]`."""
+    """Report `![thread]` within a line, `![Thread]`, `![thread key="v"]`."""
     if document.dialect != "section":
         return
     for span, right in near_threads(body):
@@ -413,7 +413,7 @@ def _near_threads(document: PromptDocument, body: str) -> Iterator[Problem]:
 
 
 def _unclosed_media(document: PromptDocument, body: str) -> Iterator[Problem]:
-    """Report `![image](pic.png`: its text replaces the picture."""
+    """Report `![image](pic.png`, which is sent as text instead of an image."""
     if document.dialect == "legacy" or parser_kind(document.data) == "prompty":
         return
     for span, right in misplaced_media(body):

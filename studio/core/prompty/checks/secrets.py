@@ -1,4 +1,4 @@
-"""Secrets that are written in the file itself."""
+"""Checks for secrets written in the file."""
 
 import re
 from collections.abc import Iterator
@@ -12,13 +12,13 @@ _VARIABLES = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 
 
 def check_secrets(document: PromptDocument) -> Iterator[Problem]:
-    """Find literal keys: by their name, or by their shape anywhere in the file."""
+    """Report literal keys: by their name, or by their form anywhere in the file."""
     for place, key, _ in _found(document):
         yield _problem(document, place, key)
 
 
 def written_secrets(document: PromptDocument) -> Iterator[tuple[Span, str]]:
-    """Yield the place and value of each secret that the front matter holds."""
+    """Yield the span and value of each secret in the front matter."""
     front = document.front_matter
     for place, _, value in _found(document):
         if front is not None and front.start <= place.start < front.end:
@@ -26,7 +26,7 @@ def written_secrets(document: PromptDocument) -> Iterator[tuple[Span, str]]:
 
 
 def _found(document: PromptDocument) -> Iterator[tuple[Span, str, str]]:
-    """Yield place, key (empty if known by its form alone) and value of each literal secret."""
+    """Yield span, key (empty if only its form is known) and value of each literal secret."""
     reported: list[Span] = []
     for entry in document.entries:
         name = entry.path[-1]
@@ -43,9 +43,9 @@ def _found(document: PromptDocument) -> Iterator[tuple[Span, str, str]]:
 
 
 def source_without_secrets(document: PromptDocument) -> str:
-    """Return the text with dots in place of the front matter's keys; every offset stays.
+    """Return the text with the front matter's keys replaced by dots, all offsets unchanged.
 
-    What stands in the body is part of the messages, and is left as it is sent.
+    The body is part of the messages and is left unchanged.
     """
     text = document.source.text
     for place, _ in written_secrets(document):

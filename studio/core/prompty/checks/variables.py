@@ -1,4 +1,4 @@
-"""Variables of the template against the declared inputs."""
+"""Checks of the template's variables against the declared inputs."""
 
 import re
 from collections.abc import Iterable, Iterator, Set
@@ -14,7 +14,7 @@ from studio.core.prompty.loop_format import QUESTION_NAMES, drives_loop
 from studio.core.text.naming import nearest
 from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
 
-# Places for values that are written as other programs write them: text here.
+# Placeholders in the syntax of other programs, which are text here.
 
 _BRACES = re.compile(r"(?<![{$])\{([a-z_][a-z_0-9]*)\}(?!\})")
 _LOOP_WORDS = frozenset({"tools", "tool_names", "examples", "chat_history", "agent_scratchpad"})
@@ -25,7 +25,7 @@ _SURE = (
     re.compile(r"\{\{" + _NAME + r"\}[ \t]+\}"),
     re.compile(r"\{\(" + _NAME + r"\)\}"),
 )
-"""Patterns of inputs in foreign syntax that is never meant as text."""
+"""Matches inputs in foreign syntax that is never meant as text."""
 _LIKELY = (
     (re.compile(r"\{" + _NAME + r"\}(?!\})"), re.compile(r"[{$%\w]")),
     (re.compile(r"\[\[" + _NAME + r"\]\](?![(\]])"), re.compile(r"[!\[]")),
@@ -35,8 +35,9 @@ _LIKELY = (
     (re.compile(r"<([A-Za-z_]\w*)>"), None),
     (re.compile(r"\[([A-Za-z_]\w*)\](?![\[(:\]])"), re.compile(r"[\w!\]\[]")),
 )
-"""Patterns that are foreign syntax if nothing else inserts the value of that input; each with
-the characters that exclude it before, which are checked last: a look-behind is slow."""
+"""Matches foreign syntax if nothing else inserts the value of that input; each with the characters
+that must not precede it, which are checked last because a look-behind is slow.
+"""
 _OPENING = re.compile(r"\{%[-+]?[ \t]*(?P<raw>raw)[ \t]*[-+]?%\}|\{\{|\{%|\{#")
 _END_TAG = re.compile(r"</([^<>\n]+)>")
 _RAW_END = re.compile(r"\{%[-+]?[ \t]*endraw\b")
@@ -50,7 +51,7 @@ _SPLIT_TAG = re.compile(
 def check_placeholders(
     document: PromptDocument, placeholders: Iterable[tuple[str, re.Match[str]]]
 ) -> Iterator[Problem]:
-    """Report `{ question }` with an input's name: it stays text, not the value."""
+    """Report `{ question }` with an input's name, which stays text instead of the value."""
     if document.template.format == "fstring" or meant_as_fstring(document) is not None:
         return
     offset = document.body.start
@@ -73,17 +74,17 @@ def check_placeholders(
 
 
 def used_elsewhere(document: PromptDocument) -> Set[str]:
-    """Return the names of inputs whose value is put in without a variable of the template."""
+    """Return the names of inputs whose value is inserted without a template variable."""
     used = {parameter.name for parameter in document.parameters}
     used.update(*(tool.bindings.values() for tool in document.tools))
     is_asked = any(each.name == "chat_history" for each in document.variables)
     if is_asked and drives_loop(document):
-        used |= {*QUESTION_NAMES}  # the run puts the question into the conversation
+        used |= {*QUESTION_NAMES}  # the run adds the question to the conversation
     return used
 
 
 def placeholders_of(document: PromptDocument) -> Iterator[tuple[str, re.Match[str]]]:
-    """Yield the names of inputs where another program would put in their value, in source order."""
+    """Yield the names of inputs in foreign placeholders, in source order."""
     declared = {item.name for item in document.inputs if item.name}
     if not declared:
         return
@@ -109,15 +110,15 @@ def placeholders_of(document: PromptDocument) -> Iterator[tuple[str, re.Match[st
     for each in sorted(found, key=lambda each: (each.start(), -each.end())):
         start, is_in_code = each.start(), is_inside(fences, each.start())
         if start < done or is_inside(tags, start) or (is_in_code and each[0][0] != "{"):
-            continue  # in one that is told, or in code
+            continue  # inside one that is reported, or in code
         if each[0].startswith("<") and each[1] in pairs:
-            continue  # a tag around something
+            continue  # a tag around text
         done = each.end()
         yield each[1], each
 
 
 def _template_code(body: str) -> Iterator[Span]:
-    """Find the expressions, tags, comments and raw blocks of a template."""
+    """Yield the expressions, tags, comments and raw blocks of a template."""
     at = 0
     while (opening := _OPENING.search(body, at)) is not None:
         if opening["raw"]:
@@ -127,7 +128,7 @@ def _template_code(body: str) -> Iterator[Span]:
             end = body.find(_CLOSES[opening[0]], opening.end())
         if end < 0:
             return
-        # A span begins behind the first brace: `{{city} }` begins with one.
+        # A span begins after the first brace: `{{city} }` begins with one.
         yield Span(opening.start() + 1, end)
         at = end
 
@@ -149,7 +150,7 @@ def meant_as_fstring(document: PromptDocument) -> tuple[Span, tuple[Fix, ...]] |
 
 
 def unescaped_fences(document: PromptDocument) -> Iterator[TextEdit]:
-    """Yield the edits that remove a web page's backslashes from fences inside code blocks."""
+    """Yield the edits that remove a web page's backslashes before fences in code blocks."""
     for found in _ESCAPED_FENCE.finditer(document.source.slice(document.body)):
         at = document.body.start + found.start("escape")
         yield TextEdit(Span(at, at + 1), "")
@@ -169,9 +170,9 @@ def check_variables(document: PromptDocument) -> Iterator[Problem]:
 
 
 def _escaped_fences(document: PromptDocument) -> Iterator[Problem]:
-    """Report a fence with the backslash of the page it was copied from: the model would get it."""
+    """Report a fence with the backslash of the web page it was copied from."""
     if meant_as_fstring(document) is not None:
-        return  # its fix takes them away too
+        return  # its fix removes them too
     edits = tuple(unescaped_fences(document))
     if edits:
         message = "The backslash before this fence goes to the model; it belongs to a page's code."
@@ -210,12 +211,12 @@ def _undeclared(document: PromptDocument) -> Iterator[Problem]:
 
 def _unused(document: PromptDocument, told: Set[str]) -> Iterator[Problem]:
     if any(problem.code.startswith("template-") for problem in document.problems):
-        return  # what the template uses is not known
+        return  # the variables of the template are not known
     used = {variable.name for variable in document.variables}
-    used |= used_elsewhere(document) | told  # what is told, at its place
+    used |= used_elsewhere(document) | told  # reported ones, at their place
     declared = [item.name for item in document.inputs if item.name not in used]
     for name in islice(used - {item.name for item in document.inputs}, _MOST_NAMES):
-        used.add(nearest(name, declared))  # told there too
+        used.add(nearest(name, declared))  # reported there too
     for item in document.inputs:
         place = item.name_span
         if place is None or not item.name or item.name in used or item.kind in RICH_KINDS:
@@ -236,7 +237,7 @@ def _meant_as_fstring(document: PromptDocument) -> Iterator[Problem]:
     yield Problem("fstring-suggested", Severity.WARNING, message, place, fixes)
 
 
-# Fields that a template reads, against what the prompt's own values hold.
+# Fields that a template reads, compared with the prompt's own values.
 
 _METHODS = frozenset(dir(dict))
 _OF_LIST, _OF_TEXT = frozenset(dir(list)), frozenset(dir(str))
@@ -250,7 +251,7 @@ _MOST_NAMED = 6
 
 
 def check_fields(document: PromptDocument) -> Iterator[Problem]:
-    """Report a field that no value of the prompt has: it renders as nothing."""
+    """Report a field that no value of the prompt has: it renders as an empty text."""
     parents: dict[tuple[str, ...], tuple[Known, frozenset[str] | None]] = {}
     for use in document.fields:
         parent, name = use.path[:-1], use.path[-1]
@@ -283,7 +284,7 @@ def _of_loop(use: FieldUse, name: str) -> Iterator[Problem]:
 
 
 def _of_no_object(document: PromptDocument, use: FieldUse, known: Known) -> Iterator[Problem]:
-    """Report `stops.length` or `stops.town` of a list, `city.length` of a text."""
+    """Report `stops.length` or `stops.town` for a list, `city.length` for a text."""
     name, values = use.path[-1], [each for each in known.values if each is not None]
     is_list = all(isinstance(each, list | tuple) for each in values) and (
         bool(values) or any(each.kind == "array" for each in known.declared)
@@ -321,7 +322,7 @@ def _unknown(use: FieldUse, name: str, known: Known) -> Problem | None:
         fix = Fix(f"Change to {meant!r}", (TextEdit(use.span, meant),))
         return Problem("unknown-field", Severity.WARNING, message, use.span, (fix,))
     if use.is_guarded or known.is_supplied:
-        return None  # it may be missing, or a run supplies more than the preview shows
+        return None  # it may be missing, or a run has more fields than the preview
     listed = ", ".join(known.fields[:_MOST_NAMED])
     more = ", …" if len(known.fields) > _MOST_NAMED else ""
     message = f"{where} has {name!r} in this file; known are {listed}{more}."
@@ -331,7 +332,7 @@ def _unknown(use: FieldUse, name: str, known: Known) -> Problem | None:
 
 
 def _where(path: tuple[str, ...]) -> str:
-    """Return the beginning of the sentence: no item of a list, or no value of a name."""
+    """Return the start of the sentence: no item of a list, or no value of a name."""
     if path[-1] == EACH:
         return f"No item of {'.'.join(each for each in path if each != EACH)!r}"
     return f"No value of {'.'.join(each for each in path if each != EACH)!r}"

@@ -1,7 +1,7 @@
-"""Body constructs of the section dialect in the words of Prompty 2.
+"""Convert body constructs of the section dialect to Prompty 2.
 
-`tools:` goes to the front matter, `![thread]` and written tool calls become thread inputs, media
-become image, file or audio inputs (what cannot be carried over stays, and is reported).
+`tools:` moves to the front matter, `![thread]` and written tool calls become thread inputs, media
+become image, file or audio inputs; other constructs stay and are reported.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ _MEDIA = frozenset({"image", "file", "audio"})
 
 @dataclass(slots=True)
 class _Body:
-    """The changes so far; spans count in the original source."""
+    """The changes so far; spans refer to the original source."""
 
     document: PromptDocument
     draft: ConversionDraft
@@ -55,7 +55,7 @@ class _Body:
             self.draft.notes.append(text)
 
     def new_name(self, base: str) -> str:
-        """Return a free input name: `base`, else with a number."""
+        """Return a free input name: `base`, or `base` with a number."""
         number = self.numbers.get(base, 0) + 1
         name = base if number == 1 else f"{base}_{number}"
         while name in self.taken:
@@ -66,16 +66,16 @@ class _Body:
         return name
 
     def use(self, name: str) -> str:
-        """Return the template expression that puts an input in."""
+        """Return the template expression that inserts an input."""
         return f"{{{name}}}" if self.document.template.format == "fstring" else f"{{{{{name}}}}}"
 
 
 def convert_body(draft: ConversionDraft, document: PromptDocument) -> None:
-    """Rewrite the body of a section or Prompty 1 file for Prompty 2.
+    """Convert the body of a section or Prompty 1 file to Prompty 2.
 
     Args:
         draft: The file, not yet changed.
-        document: The same file as it was parsed.
+        document: The parsed original file.
     """
     work = _Body(document, draft)
     work.taken = {item.name for item in document.inputs}
@@ -100,7 +100,7 @@ def convert_body(draft: ConversionDraft, document: PromptDocument) -> None:
 
 
 def hoist_body_tools(draft: ConversionDraft, document: PromptDocument) -> None:
-    """Move the tools of the body's `tools:` section to the front matter, and nothing else."""
+    """Move only the tools of the body's `tools:` section to the front matter."""
     work = _Body(document, draft)
     for section in document.sections:
         if section.role == "tools":
@@ -110,7 +110,7 @@ def hoist_body_tools(draft: ConversionDraft, document: PromptDocument) -> None:
 
 
 def write_user_after_threads(draft: ConversionDraft, document: PromptDocument) -> None:
-    """Write out what Prompty 1 does unsaid: text after `![thread]` is a user message."""
+    """Add the user markers that Prompty 1 implies for text after `![thread]`."""
     edits: list[TextEdit] = []
     for section in document.sections:
         text = document.source.slice(section.content)
@@ -136,13 +136,13 @@ def _section(work: _Body, section: BodySection) -> None:
 
 
 def _content(work: _Body, section: BodySection) -> None:
-    """Convert the threads and media inside one section."""
+    """Convert the threads and media in one section."""
     text = work.document.source.slice(section.content)
     start = section.content.start
     for place in find_threads(text):
         replacement = work.use(_thread_name(work))
         if work.document.dialect == "legacy" and text[place.end :].strip():
-            replacement += "\n\nuser:"  # the Prompty 1 runtime makes the rest a user message
+            replacement += "\n\nuser:"  # in the Prompty 1 runtime the rest is a user message
         work.edits.append(TextEdit(place.shift(start), replacement))
     threads = [place.start for place in find_threads(text)]
     media = 0
@@ -160,7 +160,7 @@ def _content(work: _Body, section: BodySection) -> None:
             continue
         name = work.new_name(kind)
         work.inputs.append((name, {"kind": kind, "default": source}))
-        # The runtimes see one of a message's inputs: each further one gets a section of its own.
+        # Runtimes insert only one rich input per message: each further one gets its own section.
         media += 1
         own = "\n\nuser:\n" if media > 1 else ""
         work.edits.append(TextEdit(token.span.shift(start), own + work.use(name)))
@@ -171,7 +171,7 @@ def _content(work: _Body, section: BodySection) -> None:
 
 
 def _thread_name(work: _Body) -> str:
-    """Return the thread input of the file, declared when it is first used."""
+    """Return the file's thread input, declared at its first use."""
     for item in work.document.inputs:
         if item.kind == "thread":
             return item.name
@@ -245,7 +245,7 @@ def _with_kind(item: Json) -> Json:
 
 
 def _run_of_calls(work: _Body, sections: Sequence[BodySection], index: int) -> int:
-    """Count the sections from here on that are written tool calls and results."""
+    """Return the number of sections from here on that are written tool calls and results."""
     count = 0
     while index + count < len(sections) and _is_call(work, sections[index + count]):
         count += 1
@@ -311,7 +311,7 @@ def _pairs(marker: Marker) -> list[tuple[str, Json, str]]:
 
 
 def _general_notes(work: _Body) -> None:
-    """Report what stays in the body and changes or loses its meaning in Prompty 2."""
+    """Report body constructs that change or lose their meaning in Prompty 2."""
     body = work.document.source.slice(work.document.body)
     fences = fenced_ranges(body) if work.document.dialect == "section" else []
     if any(is_inside(fences, marker.span.start) for marker in find_markers(body, "prompty")):

@@ -1,4 +1,4 @@
-"""Compare a conversion by the studio's rules, and by those of the runtimes."""
+"""Compare a conversion by the studio's rules and by those of the runtimes."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -15,20 +15,20 @@ from studio.core.prompty.runtimes.prompty2 import RuntimeRefusal
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The prompt before a conversion and after it, prepared with the same values."""
+    """The prompt before and after a conversion, prepared with the same values."""
 
     before: Prepared
-    """As it was."""
+    """The original prompt."""
 
     after: Prepared
-    """As it was converted."""
+    """The converted prompt."""
 
     loose: bool = False
-    """Blanks at the ends of messages do not count: Prompty 1 took them off."""
+    """Whether to ignore blanks at the ends of messages, which Prompty 1 removed."""
 
 
 def differences(pair: Compared) -> Iterator[str]:
-    """Describe the differences of the converted file, a sentence each."""
+    """Yield the differences of the converted file, one sentence each."""
     before, after = pair.before.document, pair.after.document
     difference = tool_difference(before.tools, after.tools)
     if difference:
@@ -47,8 +47,8 @@ def differences(pair: Compared) -> Iterator[str]:
 def runtime_difference(pair: Compared, to: Dialect) -> str:
     """Compare the converted file in Prompty's own runtime; empty if there is no difference.
 
-    A Prompty 1 file says what its own runtime makes of it, where that one takes it: both are
-    compared with the same values.
+    If the original is a Prompty 1 file that its own runtime loads, both runtimes are compared with
+    the same values.
     """
     name, prepare_as_runtime = RUNTIMES[to]
     loose = pair.loose or to == "legacy"
@@ -75,7 +75,7 @@ def runtime_difference(pair: Compared, to: Dialect) -> str:
 
 
 def old_runtime_difference(pair: Compared) -> str:
-    """Compare Prompty 1's runtime with the studio, for a file that can be of both."""
+    """Compare Prompty 1's runtime with the studio, for a file of either version."""
     document = pair.before.document
     front = document.front_matter
     if front is None or document.dialect == "prompty":
@@ -91,12 +91,12 @@ def old_runtime_difference(pair: Compared) -> str:
 
 
 def _is_undecided(document: PromptDocument) -> bool:
-    """Return whether the file may also be one of Prompty 1: nothing decides between them."""
+    """Return whether the file may also be a Prompty 1 file."""
     return document.dialect == "section" and "template" not in document.data
 
 
 def _as_before(pair: Compared) -> tuple[Message, ...] | None:
-    """Render the original file in Prompty 1's runtime; None if it refuses the file."""
+    """Render the original file with Prompty 1's runtime; None if it rejects the file."""
     try:
         return comparable(prompty1.prepare_as_runtime(pair.before, forgiving=True), loose=True)
     except RuntimeRefusal:
@@ -108,7 +108,7 @@ _ADDRESS = re.compile(r" at 0x[0-9a-f]+>")
 
 
 def _without_addresses(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """Return messages without the memory addresses in Python's text of methods."""
+    """Return messages without memory addresses in the text of Python's methods."""
     return tuple(
         replace(
             message,
@@ -124,7 +124,7 @@ def _without_addresses(messages: tuple[Message, ...]) -> tuple[Message, ...]:
 
 
 def _left_out(pair: Compared, old: tuple[Message, ...], got: tuple[Message, ...]) -> str:
-    """Return the difference of an empty section at the end, which only Prompty 1 leaves out."""
+    """Return the difference of an empty last section, which only Prompty 1 omits."""
     if len(got) != len(old) + 1 or got[-1].parts or first_difference(old, got[:-1]):
         return ""
     names = ", ".join(repr(each) for each in _names_at_the_end(pair.before))
@@ -143,13 +143,13 @@ def _names_at_the_end(prepared: Prepared) -> tuple[str, ...]:
 
 
 class PrepareAsRuntime(Protocol):
-    """Prepares a prompt as another program does."""
+    """A function that prepares a prompt as another program does."""
 
     def __call__(self, prepared: Prepared, *, forgiving: bool = False) -> tuple[Message, ...]:
         """Return the messages.
 
         Raises:
-            RuntimeRefusal: it cannot load or prepare it.
+            RuntimeRefusal: the program cannot load or prepare the prompt.
         """
         ...
 
@@ -158,11 +158,11 @@ RUNTIMES: Mapping[Dialect, tuple[str, PrepareAsRuntime]] = {
     "prompty": (prompty2.RUNTIME, prompty2.prepare_as_runtime),
     "legacy": (prompty1.RUNTIME, prompty1.prepare_as_runtime),
 }
-"""The program that a dialect is for: its name in a sentence, and what it makes of a prompt."""
+"""The runtime of each dialect: its name in a sentence, and its preparation of a prompt."""
 
 
 def comparable(messages: tuple[Message, ...], *, loose: bool = False) -> tuple[Message, ...]:
-    """Normalize messages: drop empty texts and join adjacent ones, as programs do."""
+    """Return messages without empty texts, with adjacent texts joined, as programs do."""
     return tuple(replace(message, parts=_parts(message, loose=loose)) for message in messages)
 
 

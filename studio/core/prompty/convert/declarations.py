@@ -1,4 +1,4 @@
-"""Inputs, outputs and tools of any of the shapes that people write, as Prompty 2 declares them."""
+"""Convert inputs, outputs and tools of any usual form to Prompty 2's declarations."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -21,9 +21,9 @@ _PLAIN_IN_FLOW = re.compile(r"[\w./@+ -]*")
 
 
 def convert_declarations(draft: ConversionDraft, block: str) -> None:
-    """Write `inputs` or `outputs` in Prompty 2's form; valid ones stay unchanged.
+    """Convert `inputs` or `outputs` to Prompty 2's form; valid declarations stay unchanged.
 
-    Words are changed where they stand, so comments, order and quoting stay.
+    Words are replaced in place, so comments, order and quoting stay.
     """
     value = draft.value(block)
     if isinstance(value, Mapping):
@@ -55,7 +55,7 @@ def _block_edits(
 def _edits(
     draft: ConversionDraft, places: Places, path: KeyPath, item: JsonObject
 ) -> Iterator[TextEdit]:
-    """Yield the changes of one declaration and of those inside it."""
+    """Yield the edits of one declaration and of nested ones."""
     kind, word = item.get("kind"), item.get("type")
     added: JsonDict = {}
     if isinstance(kind, str):
@@ -87,7 +87,7 @@ def _edits(
 def _item_edits(
     draft: ConversionDraft, places: Places, path: KeyPath, item: Json
 ) -> Iterator[TextEdit]:
-    """Turn a word for the type of an array's items into a declaration."""
+    """Yield the edit that turns the type of an array's items into a declaration."""
     if isinstance(item, Mapping):
         yield from _edits(draft, places, path, item)
     span = places.value(*path)
@@ -96,7 +96,7 @@ def _item_edits(
 
 
 def _shown_kind(item: JsonObject) -> str:
-    """Return the kind that the other keys of a declaration show."""
+    """Return the kind that the other keys of a declaration imply."""
     if "oneOf" in item or "anyOf" in item:
         return "union"
     if "properties" in item:
@@ -114,14 +114,14 @@ def _rename(places: Places, path: KeyPath, new: str) -> Iterator[TextEdit]:
 
 
 def _word(places: Places, path: KeyPath, word: str) -> Iterator[TextEdit]:
-    """Yield the word for a type as the word for a kind."""
+    """Yield the edit that replaces the word for a type by that for a kind."""
     span = places.value(*path)
     if span is not None and len(span) and kind_of_word(word) != word:
         yield TextEdit(span, kind_of_word(word))
 
 
 def _expand(draft: ConversionDraft, path: tuple[str, str], value: Json) -> None:
-    """Expand `name: value` to kind and default; the value keeps its own text if it can."""
+    """Expand `name: value` to kind and default, keeping the value's text if possible."""
     entry = draft.document.entry(*path)
     if entry is None:
         return
@@ -142,7 +142,7 @@ def _expand(draft: ConversionDraft, path: tuple[str, str], value: Json) -> None:
 
 
 def _safe_in_flow(written: str, value: Json) -> str:
-    """Quote a value's text inside braces for PyYAML, too, which accepts no `?` there."""
+    """Return a value's text quoted for braces if needed; PyYAML does not accept `?` there."""
     if written[0] in "\"'[":
         return written if written[0] != "[" else flow_value(value)
     is_safe = _PLAIN_IN_FLOW.fullmatch(written) is not None and plain_scalar(written) == value
@@ -150,14 +150,14 @@ def _safe_in_flow(written: str, value: Json) -> str:
 
 
 def items_of(value: Json) -> JsonDict:
-    """Return the declaration of the items of a list, as its first one shows it."""
+    """Return the declaration of a list's items, by its first item."""
     first = value[0] if isinstance(value, list) and value else ""
     kind = kind_of_value(first)
     return {"kind": kind, "items": items_of(first)} if kind == "array" else {"kind": kind}
 
 
 def convert_tools(draft: ConversionDraft) -> None:
-    """Write `tools` as Prompty 2 has them: by renaming keys where that is enough, else anew."""
+    """Convert `tools` to Prompty 2: by renaming keys if possible, else rewritten."""
     tools = draft.value("tools")
     if not isinstance(tools, list | Mapping):
         return
@@ -195,12 +195,12 @@ def convert_tools(draft: ConversionDraft) -> None:
 
 
 def _is_short(item: JsonObject) -> bool:
-    """Return whether the tool is in another file."""
+    """Return whether the tool is defined in another file."""
     return set(item) <= {"options"}
 
 
 def _parameter_edits(draft: ConversionDraft) -> list[TextEdit]:
-    """Return the words of the parameters that are a list or a mapping of properties already."""
+    """Return the edits for parameters that are a list or a mapping of properties."""
     places = Places.of(draft.document.entries)
     found: list[TextEdit] = []
     for key, item in pairs_of(draft.value("tools")):

@@ -1,4 +1,4 @@
-"""Front matter of Prompty 1 in the words of Prompty 2; what has no home goes to metadata.legacy.
+"""Convert Prompty 1's front matter to Prompty 2; other keys move to metadata.legacy.
 
 Source: the migration table that the public runtimes once shipped; docs/design/file-format.md.
 """
@@ -22,7 +22,7 @@ from studio.core.prompty.yaml.reader import write_yaml
 from studio.core.text.values import Json, JsonDict, KeyPath, objects_of
 
 LEGACY_HOME = ("metadata", "legacy")
-"""Path of keys that have no place in Prompty 2."""
+"""Path for keys that Prompty 2 does not have."""
 
 _CONNECTION_NAMES = {
     "azure_endpoint": "endpoint",
@@ -40,16 +40,16 @@ _EMITTED_MARKER = re.compile(r"^[ \t]*(?:#[ \t]*)?\{\{[^{}\n]*\}\}[ \t]*:[ \t]*\
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Reads the files that a prompt names, where that is allowed."""
+    """A reader of the files that a prompt names, if that is allowed."""
 
     context: ReferenceContext | None = None
     """Resolver of references; None reads none."""
 
     def read(self, value: str) -> Json:
-        """Read the file that `${file:…}`, or a plain path to JSON, names; None if unknown."""
+        """Read the file named by `${file:…}` or by a plain path to JSON; None if it is unknown."""
         place = value.strip()
         reference = whole_reference(place)
-        if reference is None and place.endswith(".json"):  # as the first Prompty 1 files had it
+        if reference is None and place.endswith(".json"):  # as in the first Prompty 1 files
             reference = whole_reference(f"${{file:{place.removeprefix('file:')}}}")
         if self.context is None or reference is None or reference.protocol != "file":
             return None
@@ -62,12 +62,12 @@ class Files:
 def convert_front(
     draft: ConversionDraft, parser: str, references: ReferenceContext | None = None
 ) -> None:
-    """Rewrite the front matter, key by key.
+    """Convert the front matter, key by key.
 
     Args:
         draft: The file.
         parser: The parser kind to write: `prompty` or `section`.
-        references: Where the files are looked for whose values Prompty 2 wants in place.
+        references: Resolver for files whose values Prompty 2 needs inline.
     """
     for step in _STEPS:
         step(draft, Files(references))
@@ -77,7 +77,7 @@ def convert_front(
 
 
 def keep(draft: ConversionDraft, path: KeyPath, why: str) -> None:
-    """Move a key to metadata.legacy, under its own path, and say so."""
+    """Move a key to metadata.legacy, under its own path, and report it."""
     draft.move(path, (*LEGACY_HOME, *(str(part) for part in path[:-1])), str(path[-1]))
     draft.notes.append(f"{'.'.join(map(str, path))}: {why}; kept under metadata.legacy")
 
@@ -141,7 +141,7 @@ def _connection_type(draft: ConversionDraft) -> None:
 
 
 def _untrusted_endpoint(draft: ConversionDraft) -> None:
-    """Move an address to which Prompty 2 sends no environment key into a variable."""
+    """Move an address to which Prompty 2 sends no environment key to a variable."""
     path = ("model", "connection", "endpoint")
     place = draft.value(*path)
     connection = draft.block("model", "connection")
@@ -186,7 +186,7 @@ def _options(draft: ConversionDraft, files: Files) -> None:
 
 
 def _option_tools(draft: ConversionDraft, files: Files) -> None:
-    """Move tools among the options, in a request's form, to the top level."""
+    """Move tools in a request's form from the options to the top level."""
     path = ("model", "options", "tools")
     value = draft.value(*path)
     if isinstance(value, str):
@@ -222,7 +222,7 @@ def _declarations(draft: ConversionDraft, files: Files) -> None:
 
 
 def _samples(draft: ConversionDraft, files: Files) -> None:
-    """Convert root samples, which a run used, to defaults, also those in a file."""
+    """Convert root samples, which a run used, to defaults, including samples in a file."""
     sample = draft.value("sample")
     if not draft.has("sample"):
         return
@@ -287,7 +287,7 @@ def _root_keys(draft: ConversionDraft, files: Files) -> None:
 
 
 def _tools(draft: ConversionDraft, files: Files) -> None:
-    """Convert declared tools to Prompty 2; read a file of tools in a request's form."""
+    """Convert declared tools to Prompty 2; a file of tools in a request's form is inserted."""
     value = draft.value("tools")
     if isinstance(value, str):
         tools = files.read(value)
@@ -306,7 +306,7 @@ def _tools(draft: ConversionDraft, files: Files) -> None:
 
 
 def _template(draft: ConversionDraft, parser: str) -> None:
-    """Write the template block out: format and parser as blocks with a kind."""
+    """Write the whole template block: format and parser as blocks with a kind."""
     emits = _EMITTED_MARKER.search(draft.document.source.slice(draft.document.body)) is not None
     strict = ", strict: false" if emits else ""
     if emits:

@@ -1,7 +1,7 @@
-"""Prompty 2 and the section dialect in the words of Prompty 1, for programs that stayed there.
+"""Convert Prompty 2 and the section dialect to Prompty 1, for older programs.
 
-The reverse of `convert_front`: what Prompty 1 has no place for is kept under its own name, which
-its runtimes ignore, and is reported (docs/design/file-format.md).
+The reverse of `convert_front`: keys that Prompty 1 does not have keep their name, which its
+runtimes ignore, and are reported (docs/design/file-format.md).
 """
 
 from collections.abc import Callable, Mapping
@@ -27,11 +27,11 @@ _RICH = ("image", "file", "audio")
 
 
 def convert_to_legacy(draft: ConversionDraft, document: PromptDocument) -> None:
-    """Rewrite a file for Prompty 1.
+    """Convert a file to Prompty 1.
 
     Args:
         draft: The file, not yet changed.
-        document: The same file as it was parsed.
+        document: The parsed original file.
     """
     if document.dialect == "section":
         hoist_body_tools(draft, document)
@@ -158,7 +158,7 @@ def _type_of(value: Json) -> str:
 
 
 def _samples(draft: ConversionDraft) -> None:
-    """Write the root `sample` with the values that Prompty 1 uses: it ignores defaults there."""
+    """Write the root `sample` with the values that Prompty 1 uses, since it ignores defaults."""
     inputs = draft.block("inputs")
     samples: JsonDict = {}
     for name, item in inputs.items():
@@ -177,7 +177,7 @@ _PROPERTY_KEYS = ("kind", "type", "default", "description", "sample", "example")
 
 
 def _root(draft: ConversionDraft) -> None:
-    """Remove the keys that keep Prompty 1's runtime from loading the file."""
+    """Remove the keys that prevent Prompty 1's runtime from loading the file."""
     for path, known in (((), ROOT_KEYS), (("model",), MODEL_KEYS)):
         for key in draft.block(*path) if path else draft.document.data:
             if key not in known:

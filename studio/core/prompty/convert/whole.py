@@ -1,10 +1,8 @@
-"""Convert a prompt file from one dialect to another, and prove what that did.
+"""Convert a prompt file from one dialect to another, and verify the result.
 
-The end of a conversion to Prompty 2: what its runtimes want, and what they make of it.
-
-The last message is left out by Prompty 1 without a text, and sent empty by Prompty 2. Source:
-`prompty` 0.1.50, `parsers.py` ("if last chunk is role entry, then remove"); `prompty` 2.1 makes a
-message of each marker.
+Also adapts a conversion to Prompty 2's runtimes. Prompty 1 omits a last message without text,
+Prompty 2 sends it empty. Source: `prompty` 0.1.50, `parsers.py` ("if last chunk is role entry, then
+remove"); `prompty` 2.1 makes a message of each marker.
 """
 
 import json
@@ -50,7 +48,7 @@ _NAME = re.compile(r"[A-Za-z_][\w.]*")
 
 
 def complete_for_runtimes(draft: ConversionDraft) -> None:
-    """Add what Prompty 2's runtimes want and a file may leave unsaid; a file that has it stays."""
+    """Add keys that Prompty 2's runtimes need and that the file lacks."""
     format_string_as_jinja(draft)
     if draft.document.front_matter is None or any(True for _ in load_faults(draft.document.data)):
         for path in _BLOCKS:
@@ -76,14 +74,14 @@ _BLOCKS = (
 
 
 def take_byte_order_mark_out(draft: ConversionDraft) -> None:
-    """Remove the byte order mark: the runtimes find no front matter behind it."""
+    """Remove the byte order mark, after which the runtimes find no front matter."""
     if draft.text.startswith("\ufeff"):
         draft.apply([TextEdit(Span(0, 1), "")])
         draft.notes.append("the byte order mark is taken out: the runtimes cannot read behind it")
 
 
 def format_string_as_jinja(draft: ConversionDraft) -> None:
-    """Convert a format string to Jinja2: the runtimes know no format strings."""
+    """Convert a format string to Jinja2, since the runtimes have no format strings."""
     value = draft.value("template")
     inner = value.get("format") if isinstance(value, Mapping) else value
     if (inner.get("kind") if isinstance(inner, Mapping) else inner) != "fstring":
@@ -134,7 +132,7 @@ def _connection(draft: ConversionDraft) -> None:
 
 
 def _dashes(draft: ConversionDraft) -> None:
-    """Rewrite `---` inside the front matter, where the runtimes would end it."""
+    """Rewrite `---` inside the front matter, which would end it for the runtimes."""
     text = draft.text
     front = split_front_matter(text).front
     if front is None or _DASHES.search(text, front.start, front.end) is None:
@@ -161,13 +159,14 @@ def _dashes(draft: ConversionDraft) -> None:
 
 
 def send_last_only_with_text(draft: ConversionDraft, before: PromptDocument) -> None:
-    """Write the condition under which Prompty 1 sends a last message that is otherwise empty.
+    """Add a condition that omits an empty last message, as Prompty 1 does.
 
-    A message whose values stand in the file is sent by both; the template stays as it is then.
+    If the message's values are in the file, both versions send it, and the template stays
+    unchanged.
 
     Args:
         draft: The file, converted.
-        before: The same file as it was.
+        before: The original file.
     """
     if before.dialect == "prompty" or not _is_of_prompty_1(before):
         return
@@ -198,14 +197,14 @@ def send_last_only_with_text(draft: ConversionDraft, before: PromptDocument) -> 
 
 
 def _is_of_prompty_1(document: PromptDocument) -> bool:
-    """Return whether the file is of Prompty 1: it says so, or only that runtime takes it."""
+    """Return whether it is a Prompty 1 file: it says so, or only that runtime loads it."""
     return document.dialect == "legacy" or (
         "template" not in document.data and not any(True for _ in check_file(document))
     )
 
 
 def _condition(document: PromptDocument, section: BodySection) -> tuple[str, str] | None:
-    """Return the tags of that condition; None if it contains more than values."""
+    """Return the tags of that condition; None if the section contains more than values."""
     text = document.source.slice(section.content)
     ranges = list(expression_ranges(text, document.template.format))
     rest = text
@@ -234,7 +233,7 @@ def _names(document: PromptDocument, section: BodySection) -> tuple[str, ...]:
 
 
 def _has_text(document: PromptDocument, name: str) -> bool:
-    """Return whether a run without values has a text for the name: a default, once a sample."""
+    """Return whether a run without given values has a text for the name: default or sample."""
     declared = document.input(name)
     if declared is None or not declared.has_default:
         return False
@@ -244,16 +243,16 @@ def _has_text(document: PromptDocument, name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """A conversion that is offered, and what it would do."""
+    """A possible conversion and its effects."""
 
     edits: tuple[TextEdit, ...]
-    """Changes to the file's text; none where it is in that dialect already."""
+    """Edits of the file's text; empty if it has that dialect already."""
 
     text: str
-    """The file after them."""
+    """Text of the file after the edits."""
 
     notes: tuple[str, ...]
-    """Notes on what has no place in the other dialect, and what the user should check."""
+    """Notes on what the other dialect lacks, and what the user should check."""
 
     same_messages: bool
     """Whether the messages of a preview are the same before and after."""
@@ -262,22 +261,22 @@ class Conversion:
     """Losses of the converted file, and differences in its runtimes."""
 
     of_messages: tuple[str, ...] = ()
-    """Those of the notes and losses that speak of the messages of a preview."""
+    """The notes and losses that concern the messages of a preview."""
 
     refusal: Problem | None = None
-    """Reason why nothing was converted: a part of the file could not be read."""
+    """Problem that prevents the conversion: a part of the file is unreadable."""
 
 
 def convert(
     document: PromptDocument, to: Dialect, references: ReferenceContext | None = None
 ) -> Conversion:
-    """Convert a document to another dialect; one that was not read whole stays as it is.
+    """Convert a document to another dialect; one with unreadable parts stays unchanged.
 
     Args:
-        document: As `parse` gave it.
-        to: The dialect to write; `legacy` is for programs that stayed with Prompty 1.
-        references: Where the files are read that the prompt names; variables stay references.
-            None: no file is read, so nothing of them can be compared either.
+        document: The document from `parse`.
+        to: The dialect to write; `legacy` is for programs that only support Prompty 1.
+        references: Resolver for the prompt's files; variables stay references. None: no file is
+            read, so their content is not compared.
     """
     old = document.source.text
     refusal = first_unreadable(document)
@@ -306,12 +305,12 @@ def convert(
 def prove(
     document: PromptDocument, to: Dialect, references: ReferenceContext | None = None
 ) -> Conversion:
-    """Return the conversion of a file that needs no change, for what the runtimes make of it.
+    """Return the conversion of a file that needs no edits, to compare its runtimes.
 
     Args:
-        document: As `parse` gave it.
-        to: The dialect that it is of.
-        references: Where the files are read that the prompt names.
+        document: The document from `parse`.
+        to: The dialect of the document.
+        references: Resolver for the prompt's files.
     """
     return _proven(ConversionDraft(document.source.text), document, to, references)
 
@@ -338,12 +337,12 @@ def _rewrite(
 def _proven(
     draft: ConversionDraft, before: PromptDocument, to: Dialect, references: ReferenceContext | None
 ) -> Conversion:
-    """Return the conversion with what it changes, compared by our rules and the runtime's."""
+    """Return the conversion with its effects, compared by the studio's and the runtime's rules."""
     after = parse(draft.text, before.source.path)
     context = references
     if context is None and before.parameters:
         context = ReferenceContext(trusted=False)
-    # What a parameter is before is an input after: both get the same value to compare.
+    # A parameter becomes an input: both get the same value for the comparison.
     values: JsonDict = {
         item.name: item.name for item in before.parameters if before.input(item.name) is None
     }
@@ -371,7 +370,7 @@ def _proven(
         old = compare.old_runtime_difference(bare or pair) if to == "prompty" else ""
         if old:
             draft.losses.append(old)
-        # What keeps a reader from taking the file is no matter of these values alone.
+        # Errors of loading the file do not depend on these values.
         of_messages += [each for each in (difference, old) if each and "does not take" not in each]
     edits = line_edits(before.source.text, draft.text)
     return Conversion(
@@ -380,7 +379,7 @@ def _proven(
 
 
 def _same_messages(pair: compare.Compared) -> bool:
-    """Return whether a preview shows the same; Prompty 1 drops a last message without text."""
+    """Return whether a preview is the same; Prompty 1 omits a last message without text."""
     before, after = pair.before.messages, pair.after.messages
     got = messages_to_json(after, "prompty")
     if messages_to_json(before, "prompty") == got:
@@ -395,9 +394,9 @@ def _same_messages(pair: compare.Compared) -> bool:
 def _without_stand_ins(
     pair: compare.Compared, values: JsonObject, context: ReferenceContext | None
 ) -> compare.Compared | None:
-    """Return the prompts without the texts that only this preview inserts; None if it has none.
+    """Return the prompts without the texts that only this preview inserts; else None.
 
-    No other program knows such texts: what it is not given is empty.
+    Other programs have no such texts: missing values are empty.
     """
     before = pair.before
     sampled = {item.name for item in before.document.inputs if item.has_sample}
@@ -413,14 +412,14 @@ def _without_stand_ins(
 
 
 def parameters_to_inputs(draft: ConversionDraft, document: PromptDocument) -> None:
-    """Write each `${params:name}` of the messages as a template expression, and declare the input.
+    """Replace each `${params:name}` in messages by a template expression, and declare the input.
 
-    The file stays a prompt section. References in the front matter and in a `tools:` section have
-    no template to stand in and stay as they are.
+    The file stays a prompt section. References in the front matter and in a `tools:` section are
+    outside templates and stay unchanged.
 
     Args:
         draft: The file, not yet changed.
-        document: The same file as it was parsed.
+        document: The parsed original file.
     """
     if isinstance(document.data.get("inputs"), str):
         return  # the inputs are declared in another file

@@ -1,4 +1,4 @@
-"""Changes to a prompt file as edits of its own text: comments, order and quoting stay."""
+"""Change a prompt file by edits of its text: comments, order and quoting stay."""
 
 import json
 import re
@@ -22,16 +22,16 @@ _PLAIN = re.compile(r"[A-Za-z_/.~][\w ./~+\-]*")
 def declare_input(
     document: PromptDocument, name: str, kind: str = "string"
 ) -> tuple[TextEdit, ...]:
-    """Return the edits that declare one input, as `declare_inputs`."""
+    """Return the edits that declare one input; see `declare_inputs`."""
     return declare_inputs(document, {name: kind})
 
 
 def declare_inputs(document: PromptDocument, kinds: Mapping[str, str]) -> tuple[TextEdit, ...]:
-    """Return the edits that declare inputs, in the form that the file's other inputs have.
+    """Return the edits that declare inputs, in the form of the file's other inputs.
 
     Args:
-        document: The document as it is.
-        kinds: The kind of each by its name; a Prompty 1 file gets `type`.
+        document: The current document.
+        kinds: Kinds by name; a Prompty 1 file gets `type`.
     """
     if not kinds:
         return ()
@@ -51,10 +51,10 @@ def declare_inputs(document: PromptDocument, kinds: Mapping[str, str]) -> tuple[
 
 
 def rename_input(document: PromptDocument, old: str, new: str) -> tuple[TextEdit, ...]:
-    """Return the edits that rename an input wherever it is declared, used, sampled or bound.
+    """Return the edits that rename an input in declarations, uses, samples and bindings.
 
     Raises:
-        ValueError: `new` is not a name, or is taken; the text says which.
+        ValueError: `new` is not a name, or exists already; the text says which.
     """
     if not _IDENTIFIER.fullmatch(new):
         raise ValueError(f"{new!r} is not a name: letters, digits and _ only, no digit first")
@@ -74,12 +74,12 @@ def rename_input(document: PromptDocument, old: str, new: str) -> tuple[TextEdit
 
 
 def set_value(document: PromptDocument, path: KeyPath, value: str) -> tuple[TextEdit, ...]:
-    """Return the edits that set a front-matter key to a scalar, adding what is missing on the way.
+    """Return the edits that set a front-matter key to a scalar, adding missing parents.
 
     Args:
-        document: The document as it is.
+        document: The current document.
         path: Keys from the root.
-        value: The scalar, as YAML writes it.
+        value: The scalar in YAML syntax.
     """
     entry = document.entry(*path)
     if entry is not None:
@@ -101,13 +101,13 @@ def set_value(document: PromptDocument, path: KeyPath, value: str) -> tuple[Text
 def insert_below(
     document: PromptDocument, path: KeyPath, lines: list[str], flow: str
 ) -> tuple[TextEdit, ...]:
-    """Return the edits that add lines as the last child of a mapping or list of the front matter.
+    """Return the edits that add lines as the last child of a mapping or list.
 
     Args:
-        document: The document as it is.
-        path: The parent; empty for the root. One that is missing is made, where it is one key.
+        document: The current document.
+        path: The parent; empty for the root. A missing parent of one key is created.
         lines: The child in block style, without the parent's indentation.
-        flow: The child in flow style, for a parent written in brackets.
+        flow: The child in flow style, for a parent in flow style.
     """
     newline = "\r\n" if "\r\n" in document.source.text else "\n"
     if not path:
@@ -135,13 +135,13 @@ def insert_below(
 
 
 def _after_properties(text: str, value: Span) -> int:
-    """Find the start of a value behind its anchor, its tag and their comments."""
+    """Return the start of a value after its anchor, its tag and their comments."""
     found = _PROPERTIES.match(text, value.start, value.end)
     return found.end() if found else value.start
 
 
 def _into_flow(document: PromptDocument, path: KeyPath, value: Span, flow: str) -> TextEdit:
-    """Add a child in brackets behind the last one; a comment can precede the bracket."""
+    """Return an edit that adds a child in flow style after the last one."""
     text, last = document.source.text, value.end - 1
     ends = [
         max(each.value.end, _after_colon(document, each))
@@ -153,17 +153,17 @@ def _into_flow(document: PromptDocument, path: KeyPath, value: Span, flow: str) 
     at = max(ends)
     comma = _COMMA.match(text, at, last)
     at = comma.end() if comma else at
-    gap = " " if comma else " , " if text[at - 1] == ":" else ", "  # `a:,` would be a text
+    gap = " " if comma else " , " if text[at - 1] == ":" else ", "  # `a:,` would be read as a text
     return TextEdit(Span(at, at), gap + flow)
 
 
 def remove_entry(document: PromptDocument, entry: FrontMatterEntry) -> tuple[TextEdit, ...]:
-    """Return the edits that take a key and its value out, with the lines that they fill."""
+    """Return the edits that remove a key with its value and the lines that they fill."""
     text = document.source.text
     start = text.rfind("\n", 0, entry.key.start) + 1
     end = _end_of_line(text, max(entry.value.end, entry.key.end))
     if text[start : entry.key.start].strip():
-        return ()  # inside brackets or a list item: its neighbours need a user's eye
+        return ()  # in flow style or a list item: neighbors may need a manual change
     if text.startswith("\r\n", end):
         end += 2
     elif end < len(text):
@@ -172,7 +172,7 @@ def remove_entry(document: PromptDocument, entry: FrontMatterEntry) -> tuple[Tex
 
 
 def write_scalar(value: Json) -> str:
-    """Return a scalar as YAML, quoted where a plain word would be read as something else."""
+    """Return a scalar as YAML, quoted if a plain word would be read as something else."""
     if not isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
     if _PLAIN.fullmatch(value) and plain_scalar(value) == value and not value.endswith(" "):
@@ -181,7 +181,7 @@ def write_scalar(value: Json) -> str:
 
 
 def flow_value(value: Json) -> str:
-    """Return a value in flow style, on one line: JSON is YAML, and every reader takes it."""
+    """Return a value in flow style on one line: JSON is YAML, which every reader accepts."""
     match value:
         case Mapping():
             pairs = (f"{write_scalar(str(key))}: {flow_value(item)}" for key, item in value.items())
@@ -197,7 +197,7 @@ def flow_value(value: Json) -> str:
 def _append_to_root(
     document: PromptDocument, lines: list[str], newline: str
 ) -> tuple[TextEdit, ...]:
-    """Add a key at the end of the front matter, making front matter where there is none."""
+    """Return the edits that add a key at the end of the front matter, creating it if missing."""
     text = document.source.text
     block = newline.join(lines)
     if document.front_matter is None:
@@ -220,7 +220,7 @@ def _append_to_root(
 
 
 def _as_flow(lines: list[str]) -> str:
-    """Return nested single-key block lines in flow style (`a:` / `  b: 1` → `a: {b: 1}`)."""
+    """Return nested single-key block lines in flow style (`a:` / ` b: 1` → `a: {b: 1}`)."""
     *outer, last = (line.strip() for line in lines)
     return "".join(f"{line} {{" for line in outer) + last + "}" * len(outer)
 
@@ -235,7 +235,7 @@ def _declaration_spans(document: PromptDocument, name: str) -> Iterator[Span]:
 
 
 def _binding_spans(document: PromptDocument, name: str) -> Iterator[Span]:
-    """Yield the values of bindings that take this input."""
+    """Yield the spans of bindings to an input."""
     for entry in document.entries:
         path = entry.path
         if len(path) < 4 or path[0] != "tools" or path[2] != "bindings":
@@ -245,7 +245,7 @@ def _binding_spans(document: PromptDocument, name: str) -> Iterator[Span]:
 
 
 def inside_quotes(source: SourceText, span: Span) -> Span:
-    """Return the place of a scalar without its quotes."""
+    """Return the span of a scalar without its quotes."""
     text = source.slice(span)
     if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
         return Span(span.start + 1, span.end - 1)
@@ -279,27 +279,27 @@ def _end_of_line(text: str, at: int) -> int:
     return end - 1 if end > at and text[end - 1 : end] == "\r" else end
 
 
-# A file while it is being converted: small text edits, one after another, each on fresh places.
+# A file during conversion: small edits one after another, each based on current spans.
 
 
 @dataclass(slots=True)
 class ConversionDraft:
-    """The text so far; every change reads the places anew."""
+    """The text so far; every change parses it again."""
 
     text: str
-    """The file's text so far."""
+    """Text of the file so far."""
 
     notes: list[str] = field(default_factory=list)
-    """Notes for the user: what has no place, what could not be carried over."""
+    """Notes for the user about what could not be converted."""
 
     losses: list[str] = field(default_factory=list)
-    """Losses of the file and changed meanings, a sentence each."""
+    """Losses of the file and changed meanings, one sentence each."""
 
     _read: PromptDocument | None = None
 
     @property
     def document(self) -> PromptDocument:
-        """Front matter and places of the text as it is now."""
+        """The parsed current text."""
         if self._read is None:
             split = split_front_matter(self.text)
             data: JsonObject = {}
@@ -319,19 +319,19 @@ class ConversionDraft:
         return self._read
 
     def value(self, *path: str | int) -> Json:
-        """Return the value at a path; None where there is none."""
+        """Return the value at a path; None if it is missing."""
         return value_at(self.document.data, path)
 
     def block(self, *path: str | int) -> JsonObject:
-        """Return the mapping at a path; an empty one where there is none."""
+        """Return the mapping at a path; empty if it is missing."""
         return object_of(self.value(*path))
 
     def has(self, *path: str | int) -> bool:
-        """Return whether a key is written."""
+        """Return whether a key exists."""
         return self.document.entry(*path) is not None
 
     def apply(self, edits: Iterable[TextEdit]) -> None:
-        """Change the text."""
+        """Apply edits to the text."""
         self.text = apply_edits(self.text, edits)
         self._read = None
 
@@ -342,7 +342,7 @@ class ConversionDraft:
             self.apply((TextEdit(entry.key, new),))
 
     def set(self, path: tuple[str, ...], value: str) -> None:
-        """Set a scalar, adding the blocks on the way."""
+        """Set a scalar, adding missing parents."""
         self.apply(set_value(self.document, path, value))
 
     def replace(self, path: KeyPath, value: str) -> None:
@@ -352,7 +352,7 @@ class ConversionDraft:
             self.apply((TextEdit(entry.value, value),))
 
     def add(self, path: KeyPath, key: str, lines: list[str], flow: str) -> None:
-        """Add a child to a mapping, making the mapping where it is missing."""
+        """Add a child to a mapping, creating the mapping if it is missing."""
         self._make(path)
         head, *rest = lines
         self.apply(insert_below(self.document, path, [f"{key}: {head}".rstrip(), *rest], flow))
@@ -362,7 +362,7 @@ class ConversionDraft:
         self.add_values(path, {key: value})
 
     def add_values(self, path: KeyPath, values: JsonObject) -> None:
-        """Add children from plain values, all in one change: the file is read once for them."""
+        """Add children from plain values with one change, which parses the file only once."""
         if not values:
             return
         self._make(path)
@@ -370,11 +370,11 @@ class ConversionDraft:
         self.apply(insert_below(self.document, path, write_yaml(values), flow))
 
     def add_item(self, path: KeyPath, value: Json) -> None:
-        """Add an item to a list, making the list where it is missing."""
+        """Add an item to a list, creating the list if it is missing."""
         self.add_items(path, [value])
 
     def add_items(self, path: KeyPath, values: Sequence[Json]) -> None:
-        """Add items to a list, all in one change."""
+        """Add items to a list with one change."""
         if not values:
             return
         if not self.has(*path):
@@ -384,7 +384,7 @@ class ConversionDraft:
         self.apply(insert_below(self.document, path, write_yaml(list(values)), flow))
 
     def remove(self, *path: str | int) -> bool:
-        """Remove a key with the lines it fills; False if it is inside brackets."""
+        """Remove a key with the lines that it fills; return False if it is in flow style."""
         entry = self.document.entry(*path)
         if entry is None:
             return False
@@ -393,7 +393,7 @@ class ConversionDraft:
         return bool(edits)
 
     def move(self, old: KeyPath, parent: KeyPath, key: str) -> None:
-        """Move a key with its value, comments inside it and all, below another mapping."""
+        """Move a key with its value and inner comments below another mapping."""
         entry = self.document.entry(*old)
         if entry is None:
             return
@@ -407,14 +407,14 @@ class ConversionDraft:
         self.add(parent, key, [head, *lines[1:]], f"{key}: {flow_value(value)}")
 
     def _make(self, path: KeyPath) -> None:
-        """Make the mappings of a path that are missing."""
+        """Create the missing mappings of a path."""
         for length in range(1, len(path) + 1):
             if not self.has(*path[:length]):
                 parent, name = path[: length - 1], str(path[length - 1])
                 self.apply(insert_below(self.document, parent, [f"{name}:"], f"{name}: {{}}"))
 
     def lines_of(self, entry: FrontMatterEntry) -> list[str] | None:
-        """Return a block-style key and value, without its indentation; None inside brackets."""
+        """Return a block-style key and value without indentation; None in flow style."""
         start = self.text.rfind("\n", 0, entry.key.start) + 1
         indent = self.text[start : entry.key.start]
         if indent.strip():
@@ -424,7 +424,7 @@ class ConversionDraft:
         return [line.removeprefix(indent) for line in text.split("\n")]
 
     def _remove_from_flow(self, entry: FrontMatterEntry) -> tuple[TextEdit, ...]:
-        """Take a key out of `{a: 1, b: 2}`, or the first key out of a list item."""
+        """Return the edits that remove a key from `{a: 1, b: 2}`, or a list item's first key."""
         end = max(entry.value.end, entry.key.end)
         line_start = self.text.rfind("\n", 0, entry.key.start) + 1
         if self.text[line_start : entry.key.start].strip() == "-":
@@ -440,7 +440,7 @@ class ConversionDraft:
 
 
 def nest(draft: ConversionDraft, path: KeyPath, outer: str, inner: str) -> None:
-    """Turn `inputs: …` into `outer: {inner: …}`, at the same place, with its comments."""
+    """Change `inputs: …` to `outer: {inner: …}`, at the same place, with its comments."""
     entry = draft.document.entry(*path)
     if entry is None:
         return
@@ -456,12 +456,12 @@ def nest(draft: ConversionDraft, path: KeyPath, outer: str, inner: str) -> None:
 
 
 def unnest(draft: ConversionDraft, path: KeyPath, new: str) -> bool:
-    """Turn `outer: {inner: …}` into `new: …`; False if other keys are beside the inner one.
+    """Change `outer: {inner: …}` to `new: …`; return False if there are other inner keys.
 
     Args:
         draft: The file.
-        path: The inner key.
-        new: The name that takes the place of the outer one.
+        path: Path of the inner key.
+        new: Name that replaces the outer one.
     """
     outer, inner = draft.document.entry(*path[:-1]), draft.document.entry(*path)
     if outer is None or inner is None or len(draft.block(*path[:-1])) != 1:
@@ -481,10 +481,10 @@ def unnest(draft: ConversionDraft, path: KeyPath, new: str) -> bool:
 
 
 def _replace(draft: ConversionDraft, start: int, value_end: int, lines: list[str]) -> None:
-    """Put lines in place of a block that begins at a key."""
+    """Replace a block that begins at a key by lines."""
     line_start = draft.text.rfind("\n", 0, start) + 1
     indent = draft.text[line_start:start]
-    if indent.strip():  # `- key: …`: what follows stands below the key, not below the dash
+    if indent.strip():  # `- key: …`: following lines are below the key, not below the dash
         indent = " " * len(indent)
     end = draft.text.find("\n", value_end)
     end = len(draft.text) if end < 0 else end

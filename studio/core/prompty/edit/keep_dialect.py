@@ -1,7 +1,7 @@
 """Write the dialect into a file before an edit that would change it.
 
-The dialect of a file without `template.parser.kind` is told by its keys and constructs, so a single
-key that a fix adds could turn pictures and tool calls of the body into plain text.
+The dialect of a file without `template.parser.kind` is recognized by its keys and constructs, so a
+single added key could turn images and tool calls of the body into plain text.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ from studio.core.text.diff import smallest_edit
 from studio.core.text.source import Fix, Problem, Span, TextEdit, apply_edits, sort_edits
 
 MOST_READ = 20_000_000
-"""Limit for reading a document again for its fixes, in characters of its body; front matter
-costs about ten times as much. Fixes beyond it are not offered."""
+"""Limit for parsing a document again for its fixes, in characters of its body; front matter costs
+about ten times as much. Further fixes are not offered.
+"""
 
 _DECIDES = re.compile(
     r"\b(?:api|apiType|configuration|format|id|inputs|kind|model|parameters|parser|provider|sample"
     r"|template|tools|type)\b|\$\{params:|^(?:---|\+\+\+)",
     re.MULTILINE,
 )
-"""Words of a front matter on which the dialect may hang."""
+"""Matches words of front matter on which the dialect may depend."""
 
 _BLANK = "\ufeff \t\r\n\f\v"
 _FENCE = re.compile("```|~~~")
@@ -34,10 +35,10 @@ _KIND = ("template", "parser", "kind")
 
 
 def keeping_dialect(document: PromptDocument, edits: tuple[TextEdit, ...]) -> tuple[TextEdit, ...]:
-    """Return the edits, with the parser kind beside them where they would change the dialect.
+    """Return the edits, with an edit for the parser kind if they would change the dialect.
 
-    Edits that say the parser kind themselves are meant to change it, and stay as they are. Empty
-    where the dialect cannot be kept (Prompty 1 has no parser kind).
+    Edits of the parser kind itself are meant to change it and stay unchanged. Empty if the dialect
+    cannot be kept (Prompty 1 has no parser kind).
     """
     if not _is_known(document, document.problems) or not _may_change(
         document, edits, _Constructs(document)
@@ -59,7 +60,7 @@ def keeping_dialect(document: PromptDocument, edits: tuple[TextEdit, ...]) -> tu
 
 
 def kept_fixes(document: PromptDocument, problems: Iterable[Problem]) -> list[Problem]:
-    """Return the problems whose fixes keep the dialect; a fix that cannot is not offered."""
+    """Return the problems with fixes that keep the dialect; other fixes are removed."""
     problems = list(problems)
     if not _is_known(document, problems):
         return problems
@@ -89,9 +90,9 @@ def _is(one: object, other: object) -> bool:
 
 
 def _is_known(document: PromptDocument, problems: Iterable[Problem]) -> bool:
-    """Return whether the front matter states its dialect; if not, a fix will show it.
+    """Return whether the front matter already states its dialect, or will after a fix.
 
-    A second `template` beside a misspelled one would be a key too many once both are right.
+    A second `template` beside a misspelled one would be a duplicate after the fix.
     """
     return first_unreadable(document) is None and not any(
         problem.code == "unknown-key" and edit.text == "template"
@@ -104,11 +105,11 @@ def _is_known(document: PromptDocument, problems: Iterable[Problem]) -> bool:
 def _may_change(
     document: PromptDocument, edits: tuple[TextEdit, ...], constructs: _Constructs
 ) -> bool:
-    """Return whether the edits touch what decides the dialect; most edits do not."""
+    """Return whether the edits touch anything that decides the dialect; most do not."""
     if not edits or dialect.parser_kind(document.data) == document.dialect:
         return False
     text, opens = document.source.text, document.body.start - 1
-    if document.front_matter is None:  # only its first line with text can become an opening `---`
+    if document.front_matter is None:  # only its first nonblank line can become an opening `---`
         line = text.find("\n", len(text) - len(text.lstrip(_BLANK)))
         opens = line if line >= 0 else len(text)
     in_front = [edit for edit in edits if edit.span.start <= opens]
@@ -119,17 +120,17 @@ def _may_change(
         return True
     if document.front_matter is None or len(in_front) == len(edits):
         return False
-    # In the body only constructs of the section dialect count, and those against keys alone.
+    # In the body, only constructs of the section dialect count, and only against keys.
     if document.dialect == "legacy" or dialect.prompty_key(document.data) is None:
         return False
     return constructs.may_change([each for each in edits if each not in in_front])
 
 
 class _Constructs:
-    """The constructs of the section dialect in a body: whether edits bring one or end the last.
+    """The constructs of the section dialect in a body: whether edits add one or remove the last.
 
-    Only the lines that edits touch are read, with the next ones that hold text: a file may have a
-    thousand markers, and each a fix. A fence that they touch counts for all lines after it.
+    Only the edited lines and the next nonblank ones are read, because a file may have a thousand
+    markers with a fix each. An edited fence affects all lines after it.
     """
 
     def __init__(self, document: PromptDocument) -> None:
@@ -138,7 +139,7 @@ class _Constructs:
         self._has_some = document.dialect == "section"
 
     def may_change(self, edits: Iterable[TextEdit]) -> bool:
-        """Return whether a body may gain its first construct, or lose its last one."""
+        """Return whether a body may get its first construct, or lose its last one."""
         groups = self._groups(edits)
         old = [self._text[span.start : span.end] for span, _ in groups]
         new = [
@@ -156,12 +157,12 @@ class _Constructs:
 
     @cached_property
     def _ends(self) -> Sequence[Span]:
-        """The first construct and the last: that one of both stays is enough."""
+        """The first and the last construct: it is enough that one of both stays."""
         places = sorted(span for _, span in dialect.section_constructs(self._text[self._start :]))
         return [each.shift(self._start) for each in (*places[:1], *places[-1:])]
 
     def _groups(self, edits: Iterable[TextEdit]) -> list[tuple[Span, list[TextEdit]]]:
-        """Return the edits by the lines that they touch, which do not overlap."""
+        """Group the edits by the lines that they touch, which do not overlap."""
         groups: list[tuple[Span, list[TextEdit]]] = []
         for edit in sort_edits(edits):
             span, made = self._lines_around(edit.span), [edit]
@@ -173,7 +174,7 @@ class _Constructs:
         return groups
 
     def _lines_around(self, span: Span) -> Span:
-        """Return the lines of a place, with those before and after it that hold text."""
+        """Return the lines of a span, with the nonblank lines before and after."""
         text, start, end = self._text, self._line_start(span.start), self._line_end(span.end)
         while start > self._start and text[start - 1].isspace():
             start -= 1

@@ -15,7 +15,7 @@ INPUT_KINDS = tuple(
 """Kinds of Prompty 2 §2.4."""
 
 RICH_KINDS = frozenset({"thread", "image", "file", "audio"})
-"""Kinds whose value is not text: it becomes messages or parts (§2.4, §5.3)."""
+"""Kinds whose value is no text: it becomes messages or parts (§2.4, §5.3)."""
 
 LEGACY_KINDS = {
     "number": "float",
@@ -31,13 +31,13 @@ LEGACY_KINDS = {
     "int": "integer",
     "long": "integer",
 }
-"""Words of Prompty 1's `type` that Prompty 2 spells otherwise; Python's and promptflow's too."""
+"""Prompty 1's words for types, and those of Python and promptflow, with Prompty 2's kinds."""
 
 
 def kind_of_word(word: str) -> str:
-    """Return the kind that a word means as a type, in any case; the word itself for no kind.
+    """Return the kind for the name of a type, in any case; the word itself if it is unknown.
 
-    What a generic type holds is not looked at: `List[str]` is an array.
+    The parameters of a generic type are ignored: `List[str]` is an array.
     """
     plain = word.split("[", maxsplit=1)[0].split("<", maxsplit=1)[0].strip().lower()
     kind = LEGACY_KINDS.get(plain, plain)
@@ -47,13 +47,13 @@ def kind_of_word(word: str) -> str:
 def read_declarations(
     value: Json, places: Places | None = None, path: KeyPath = (), depth: int = 0
 ) -> tuple[InputDeclaration, ...]:
-    """Read the declarations of a list of properties, or of a mapping from names to properties.
+    """Read the declarations in a list of properties, or in a mapping of properties by name.
 
     Args:
-        value: As written in front matter; anything else gives none.
-        places: Where the keys stand.
+        value: The value in front matter; other types have no declarations.
+        places: Spans of the keys.
         path: The path of `value`.
-        depth: Levels above, for the bound on nesting.
+        depth: Number of enclosing levels, for the limit on nesting.
     """
     places = places or Places()
     if depth > 32:
@@ -87,7 +87,7 @@ def is_declaration(item: Json) -> TypeGuard[JsonObject]:
 
 
 def kind_of_value(value: Json) -> str:
-    """Return the kind that a plain value shows (Prompty 2 §2.7: boolean before integer)."""
+    """Return the kind of a plain value (Prompty 2 §2.7: boolean before integer)."""
     match value:
         case bool():
             return "boolean"
@@ -145,7 +145,7 @@ def _read_one(name: str, item: Json, places: Places, path: KeyPath, depth: int) 
 
 
 def _kind(item: JsonObject) -> str:
-    """Return `kind`, or Prompty 1's `type`; without either what the values show."""
+    """Return `kind`, or Prompty 1's `type`; without either the kind of the values."""
     for key in ("kind", "type"):
         kind = item.get(key)
         if isinstance(kind, str) and kind:
@@ -177,7 +177,7 @@ def _read_variants(
 
 
 def written_text(value: Json) -> str:
-    """Return a scalar as text; nothing is an empty one."""
+    """Return a scalar as text; null as an empty one."""
     return value if isinstance(value, str) else "" if value is None else str(value)
 
 
@@ -191,7 +191,7 @@ def object_schema(
 
     Args:
         declarations: The properties.
-        leave_out: Names that the model is not told of (bound parameters, §2.9.1).
+        leave_out: Names to omit (bound parameters, §2.9.1).
     """
     shown = [item for item in declarations if item.name and item.name not in leave_out]
     schema: JsonDict = {
@@ -205,11 +205,11 @@ def object_schema(
 
 
 def output_schema(outputs: Sequence[InputDeclaration]) -> JsonObject | None:
-    """Return the JSON schema of the declared outputs; None where none are declared.
+    """Return the JSON schema of the declared outputs; None without outputs.
 
-    Runs, previews, the request command and exports all start from this one. What is not declared
-    as required may be missing here; each form of request then closes it as its provider wants
-    (`wire.schema`: OpenAI requires everything and lets what was optional be null, §7.1.6).
+    Runs, previews, the request command and exports all use this schema. Properties that are not
+    required may be missing; each form of request then adapts it to its provider (`wire.schema`:
+    OpenAI requires all properties and allows null for optional ones, §7.1.6).
     """
     return object_schema(outputs) if outputs else None
 
@@ -256,11 +256,11 @@ def _allow_null(schema: JsonDict) -> None:
         schema["enum"] = [*list_of(schema["enum"]), None]
 
 
-# Tools in the shape of a request, as Prompty 2 declares them.
+# Tools in a request's form, converted to Prompty 2's declarations.
 
 
 def function_tool(item: JsonObject) -> JsonDict:
-    """Return a tool in the shape of a request as a Prompty 2 function tool."""
+    """Return a tool in a request's form as a Prompty 2 function tool."""
     inner = item.get("function")
     function = inner if isinstance(inner, Mapping) else item
     found: JsonDict = {"name": function.get("name", ""), "kind": "function"}
@@ -275,9 +275,9 @@ def function_tool(item: JsonObject) -> JsonDict:
 
 
 def declared_tool(item: JsonObject) -> JsonDict:
-    """Return a tool of any of the shapes that people write, as Prompty 2 declares it.
+    """Return a tool in any usual form as Prompty 2's declaration.
 
-    The keys that have the right shape stay as they are: name, kind, description, bindings, …
+    Keys that are valid already stay unchanged: name, kind, description, bindings, …
     """
     if isinstance(item.get("function"), Mapping):
         return function_tool(item)
@@ -315,10 +315,10 @@ def _named(item: Json) -> Json:
 
 
 def properties_of_schema(schema: JsonObject) -> list[Json]:
-    """Return the properties of a JSON schema of an object as Prompty 2 writes them."""
+    """Return the properties of an object's JSON schema in Prompty 2's form."""
     names = list_of(schema.get("required"))
     properties = schema.get("properties")
-    if isinstance(properties, list):  # Prompty 1's runtimes wrote them so, too
+    if isinstance(properties, list):  # Prompty 1's runtimes wrote this form too
         return [_named(item) for item in properties]
     found: list[Json] = []
     for name, item in properties.items() if isinstance(properties, Mapping) else ():
@@ -330,7 +330,7 @@ def properties_of_schema(schema: JsonObject) -> list[Json]:
 
 
 _KEPT = ("description", "default", "sample", "example", "required", "nullable", "enumValues")
-_FLAGS = ("required", "nullable")  # a JSON schema's `required` is a list, of another level
+_FLAGS = ("required", "nullable")  # a JSON schema's `required` is a list, on another level
 
 
 def _property_of_schema(item: Json, *, short: bool = False) -> JsonDict:

@@ -31,10 +31,10 @@ LEGACY_OPTIONS = {
     "stop": "stopSequences",
     "parallel_tool_calls": "allowMultipleToolCalls",
 }
-"""Prompty 1's sampling options by their Prompty 2 names."""
+"""Prompty 2's names of Prompty 1's sampling options."""
 
 SAME_OPTIONS = frozenset({"temperature", "seed"})
-"""Options that both versions spell alike."""
+"""Options with the same name in both versions."""
 
 LEGACY_PROVIDERS = {
     "azure_openai": "foundry",
@@ -42,7 +42,7 @@ LEGACY_PROVIDERS = {
     "openai": "openai",
     "anthropic": "anthropic",
 }
-"""Prompty 1's connection types by the Prompty 2 provider that they mean."""
+"""Prompty 2's providers by Prompty 1's connection types."""
 
 FORMATS: dict[str, TemplateFormat] = {
     "jinja2": "jinja2",
@@ -51,40 +51,40 @@ FORMATS: dict[str, TemplateFormat] = {
     "mustache": "mustache",
     "fstring": "fstring",
 }
-"""Template languages by the words that name them."""
+"""Template languages by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """The declarations of the front matter."""
+    """The declarations of a front matter."""
 
     name: str
-    """`name`."""
+    """Value of `name`."""
 
     description: str
-    """`description`."""
+    """Value of `description`."""
 
     model: ModelDeclaration
-    """`model`."""
+    """The `model` block."""
 
     inputs: tuple[InputDeclaration, ...]
-    """`inputs`, with root samples of Prompty 1."""
+    """Declarations of `inputs`, including Prompty 1's root samples."""
 
     outputs: tuple[InputDeclaration, ...]
-    """`outputs`."""
+    """Declarations of `outputs`."""
 
     tools: tuple[ToolSpec, ...]
-    """`tools`, and those among Prompty 1's options."""
+    """Tools of `tools`, and of Prompty 1's options."""
 
     template: TemplateDeclaration
-    """`template`."""
+    """The `template` block."""
 
     metadata: JsonObject
-    """`metadata`."""
+    """Value of `metadata`."""
 
 
 def read_front_matter(data: JsonObject, places: Places, dialect: Dialect) -> FrontMatter:
-    """Read every typed block; what has a wrong shape reads as absent (checks report it)."""
+    """Read every typed block; one of a wrong type counts as missing (checks report it)."""
     metadata = data.get("metadata")
     model = _read_model(data.get("model"), places, dialect)
     tools = _read_tools(data.get("tools"), places, ("tools",))
@@ -103,7 +103,7 @@ def read_front_matter(data: JsonObject, places: Places, dialect: Dialect) -> Fro
 
 
 def _read_inputs(data: JsonObject, places: Places) -> tuple[InputDeclaration, ...]:
-    """Read the declared inputs, and those of a root `sample`, which is what Prompty 1 runs with."""
+    """Read the declared inputs and a root `sample`, whose values Prompty 1 uses in a run."""
     inputs = read_declarations(data.get("inputs"), places, ("inputs",))
     samples = stripped(data.get("sample"))
     if not isinstance(samples, Mapping):
@@ -139,7 +139,7 @@ def _read_inputs(data: JsonObject, places: Places) -> tuple[InputDeclaration, ..
 
 
 def stripped(value: Json) -> Json:
-    """Return a sample as Prompty 1 takes it: no text has blanks or line ends at its ends.
+    """Return a sample as Prompty 1 reads it: with blanks stripped from all texts.
 
     Source: `Prompty.normalize` of prompty 0.1.50, which reads the front matter and its files.
     """
@@ -169,7 +169,7 @@ def _read_model(value: Json, places: Places, dialect: Dialect) -> ModelDeclarati
 
 
 def _read_legacy_model(value: JsonObject, places: Places) -> ModelDeclaration:
-    """Read Prompty 1's block in Prompty 2's terms; v2 keys beside it take precedence."""
+    """Read Prompty 1's block with Prompty 2's names; v2 keys take precedence."""
     old = object_of(value.get("connection")) or object_of(value.get("configuration"))
     model_id = (
         written_text(value.get("id"))
@@ -204,7 +204,7 @@ def _read_legacy_model(value: JsonObject, places: Places) -> ModelDeclaration:
 
 
 def legacy_options(options: JsonObject) -> JsonDict:
-    """Return Prompty 1's options in Prompty 2's names; the rest in `additionalProperties`."""
+    """Return Prompty 1's options under Prompty 2's names; others in `additionalProperties`."""
     found: JsonDict = {}
     rest: JsonDict = {}
     for key, value in options.items():
@@ -242,7 +242,7 @@ def _read_template(value: Json, places: Places, dialect: Dialect) -> TemplateDec
 
 
 def _read_tools(value: Json, places: Places, path: KeyPath) -> tuple[ToolSpec, ...]:
-    """Return the tools of a list, or of a mapping from names (Prompty 2 §2.9)."""
+    """Return the tools in a list, or in a mapping by name (Prompty 2 §2.9)."""
     if isinstance(value, Mapping):
         pairs: list[tuple[str | int, Json]] = list(value.items())
     elif isinstance(value, list):
@@ -254,13 +254,13 @@ def _read_tools(value: Json, places: Places, path: KeyPath) -> tuple[ToolSpec, .
 
 
 def read_tool(item: Json, key: str | int, places: Places, path: KeyPath) -> ToolSpec | None:
-    """Return one declared tool; None where it has no name."""
+    """Return a declared tool; None if it has no name."""
     if isinstance(item, str) and isinstance(key, str):
         item = {"kind": item}
     if not isinstance(item, Mapping):
         return None
     inner = item.get("function")
-    if isinstance(inner, Mapping):  # the shape of a request, as Prompty 1's options hold it
+    if isinstance(inner, Mapping):  # a request's form, as in Prompty 1's options
         item = {**inner, "kind": "function"}
     default_name = key if isinstance(key, str) else ""
     name = written_text(item.get("name")) or written_text(item.get("id")) or default_name
@@ -283,7 +283,7 @@ def read_tool(item: Json, key: str | int, places: Places, path: KeyPath) -> Tool
 
 
 def read_bindings(value: Json) -> dict[str, str]:
-    """Read parameter name → input name, of either form (`unit: {input: x}`, `unit: x`)."""
+    """Read input names by parameter, in either form (`unit: {input: x}`, `unit: x`)."""
     found: dict[str, str] = {}
     if isinstance(value, Mapping):
         for name, item in value.items():
@@ -298,9 +298,9 @@ def read_bindings(value: Json) -> dict[str, str]:
 
 
 def parameter_schema(value: Json, bound: frozenset[str] = frozenset()) -> JsonObject:
-    """Return the JSON schema of a tool's arguments, without what is bound.
+    """Return the JSON schema of a tool's arguments, without bound parameters.
 
-    `value` is a list or mapping of properties (Prompty 2), or a JSON schema already.
+    `value` is a list or mapping of properties (Prompty 2), or a JSON schema.
     """
     if isinstance(value, Mapping) and value.get("type") == "object":
         properties = object_of(value.get("properties"))
@@ -326,7 +326,7 @@ def _tool_kind(word: str) -> ToolKind:
 
 
 def _legacy_tools(model: Json, places: Places) -> tuple[ToolSpec, ...]:
-    """Return the tools that Prompty 1 kept among the model's options."""
+    """Return the tools in Prompty 1's model options."""
     found: list[ToolSpec] = []
     for block in ("parameters", "options"):
         options = object_of(object_of(model).get(block))

@@ -1,9 +1,8 @@
-"""The keys of the front matter: the one definition behind checks, completion, hover and schema.
+"""The keys of the front matter: the single source of checks, completion, hover and schema.
 
 Sources: Prompty 2 §2.3 – §2.9 and its TypeSpec model; docs/design/file-format.md; for
-`metadata.agent` docs/design/agent-loop.md.
-Run as `python -m studio.core.prompty.front.schema [FILE]` it writes the JSON schema for other
-editors.
+`metadata.agent` docs/design/agent-loop.md. `python -m studio.core.prompty.front.schema [FILE]`
+writes the JSON schema for other editors.
 """
 
 import json
@@ -19,7 +18,7 @@ from studio.core.paths import resource_table
 from studio.core.prompty.front.declarations import INPUT_KINDS
 from studio.core.text.values import Json, JsonDict, KeyPath
 
-# The keys of files: every mapping with its keys, types and help, read from a table.
+# The keys of files: every mapping with its keys, types and help, from a table.
 
 _ROW = re.compile(
     r"(?P<types>[a-z]+(?: [a-z]+)*)(?: > (?P<shape>\w+)(?P<many>\[\]|\{\})?)?"
@@ -29,29 +28,30 @@ _ROW = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key of a mapping."""
+    """The definition of a key of a mapping."""
 
     name: str
-    """As it is written."""
+    """Name of the key."""
 
     help: str
-    """One or two sentences for hover and completion."""
+    """Help of one or two sentences for hover and completion."""
 
     types: tuple[str, ...] = ("text",)
-    """Types of its value: text, number, integer, boolean, list, mapping, any."""
+    """Types of the value: text, number, integer, boolean, list, mapping, any."""
 
     values: tuple[str, ...] = ()
-    """The words that it is chosen from, where there is a choice."""
+    """Allowed words; empty for any value."""
 
     shape: str | None = None
-    """The keys of the mapping that it holds: a name in `SHAPES`."""
+    """Name in `SHAPES` of the mapping that it contains; None for none."""
 
     container: Literal["one", "named", "list"] = "one"
-    """`one`: the value itself has that shape; `named`: a list of them, or a mapping from names to
-    them; `list`: a list of them."""
+    """`one`: the value has that shape; `named`: a list of such mappings, or a mapping of them by
+    name; `list`: a list of them.
+    """
 
     closed: bool = False
-    """Whether another word than `values` is an error."""
+    """Whether only `values` are valid."""
 
 
 _CONTAINERS: Mapping[str | None, Literal["one", "named", "list"]] = MappingProxyType(
@@ -63,8 +63,8 @@ def read_shapes(table: str, **words: tuple[str, ...]) -> Mapping[str, tuple[Key,
     """Read the keys of every mapping of a kind of file, by the mapping's name.
 
     Args:
-        table: Name of the table in `resources/schema`, which says itself how it is written.
-        words: The choices that the table names with `@`.
+        table: Name of the table in `resources/schema`, which describes its own format.
+        words: The lists of words that the table names with `@`.
 
     Raises:
         ValueError: A row of the table cannot be read.
@@ -92,10 +92,10 @@ def _key(name: str, rest: str, words: Mapping[str, tuple[str, ...]]) -> Key:
 
 
 SHAPES = read_shapes("prompty.keys", kinds=INPUT_KINDS)
-"""Every mapping of the front matter with its keys."""
+"""The keys of each mapping of the front matter, by the name of its shape."""
 
 OPEN_SHAPES = frozenset({"metadata", "connection"})
-"""Mappings that may hold any further key."""
+"""Mappings that can contain any further key."""
 
 LEGACY_KEYS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
@@ -154,13 +154,13 @@ KeyShapes: TypeAlias = Mapping[str, tuple[Key, ...]]
 
 
 def key_at(path: KeyPath, shapes: KeyShapes = SHAPES) -> Key | None:
-    """Return the definition of the key at a path's end; None for an unknown key or a free name."""
+    """Return the definition of the key at a path's end; None for unknown keys and free names."""
     place = _walk(path, shapes)
     return place.key if place else None
 
 
 def keys_below(path: KeyPath, shapes: KeyShapes = SHAPES) -> tuple[Key, ...]:
-    """Return the known keys of the mapping at a path; none if names are free."""
+    """Return the known keys of the mapping at a path; empty if its names are free."""
     place = _walk(path, shapes)
     if place is None or place.shape is None or place.container != "one":
         return ()
@@ -168,13 +168,13 @@ def keys_below(path: KeyPath, shapes: KeyShapes = SHAPES) -> tuple[Key, ...]:
 
 
 def values_at(path: KeyPath) -> tuple[str, ...]:
-    """Return the words that the value at a path is chosen from; none where it is free."""
+    """Return the allowed words for the value at a path; empty for any value."""
     key = key_at(path)
     return key.values if key else ()
 
 
 def is_open(path: KeyPath) -> bool:
-    """Return whether the mapping at a path may hold any key."""
+    """Return whether the mapping at a path can contain any key."""
     place = _walk(path)
     if place is None or place.shape is None:
         return True
@@ -233,7 +233,7 @@ def _key_schema(key: Key) -> JsonDict:
 def _type_schema(key: Key, kind: str) -> JsonDict:
     schema: JsonDict = {"type": _JSON_TYPES[kind]}
     if kind == "text" and key.values:
-        # An open choice still completes in an editor, and accepts `${env:…}` and other words.
+        # An open list of words still completes in an editor, and allows `${env:…}` and other words.
         schema = {"anyOf": [{"enum": list(key.values)}, {"type": "string"}]}
     if key.shape is None:
         return schema
@@ -249,7 +249,7 @@ def _type_schema(key: Key, kind: str) -> JsonDict:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the schema to the named file, or to `resources/schema/prompty.schema.json`."""
+    """Write the schema to the given file, or to `resources/schema/prompty.schema.json`."""
     from studio.core.paths import resource
 
     target = Path(arguments[0]) if arguments else resource("schema", "prompty.schema.json")

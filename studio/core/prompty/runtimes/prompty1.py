@@ -1,6 +1,6 @@
-"""The rules of Prompty 1's last runtime (`prompty` 0.1.50), rewritten.
+"""The rules of Prompty 1's last runtime (`prompty` 0.1.50), reimplemented.
 
-`make interop` asks the package itself whether each of them holds.
+`make interop` compares each of them with the package.
 """
 
 import re
@@ -24,21 +24,21 @@ from studio.core.text.source import Problem, Severity, Span
 from studio.core.text.values import Json, JsonObject
 
 RUNTIME = "prompty 0.1.50"
-"""The program as a sentence names it."""
+"""Name of the program in a sentence."""
 
 ROOT_KEYS = LEGACY_KEYS["root"].union(
     ("name", "description", "model", "inputs", "outputs", "template")
 )
-"""Keys that it takes; any other one keeps it from loading."""
+"""Allowed root keys; others prevent it from loading the file."""
 
 MODEL_KEYS = LEGACY_KEYS["model"]
-"""Keys of `model` that it takes."""
+"""Allowed keys of `model`."""
 
 PROPERTY_KEYS = frozenset({"type", "default", "description"})
-"""Keys of an input or output that it takes."""
+"""Allowed keys of an input or output."""
 
 ROLES = ("assistant", "function", "system", "user")
-"""Words that begin a message."""
+"""Role words."""
 
 _APIS = ("", "chat", "completion", "embedding", "image")
 _MARKER = re.compile(r"(?im)^\s*#?\s*(assistant|function|system|user)\s*:\s*\n")
@@ -47,7 +47,7 @@ _ENDS = re.compile(r"---|\+\+\+")
 
 
 def check_file(document: PromptDocument) -> Iterator[str]:
-    """Return what keeps the runtime from loading the file, a sentence each."""
+    """Yield the reasons why the runtime does not load the file, one sentence each."""
     text = document.source.text
     own = split_front_matter(text)
     if text.startswith("\ufeff"):
@@ -73,7 +73,7 @@ def check_file(document: PromptDocument) -> Iterator[str]:
 
 
 def refusals(document: PromptDocument) -> Iterator[Problem]:
-    """Yield why it does not load a file of Prompty 1, each reason at its key."""
+    """Yield the problems that prevent a Prompty 1 file from loading, each at its key."""
     if document.dialect != "legacy":
         return
     names = {".".join(map(str, entry.path)): entry.key for entry in document.entries}
@@ -103,7 +103,7 @@ def _template(template: Json) -> Iterator[str]:
 
 
 def _samples_in_a_file(document: PromptDocument) -> bool:
-    """Return whether `sample` is the bare path of a file, which only a program beside it reads."""
+    """Return whether `sample` is the bare path of a file, which only some programs read."""
     entry = document.entry("sample")
     if entry is None or entry.value.end - entry.value.start > _LONGEST_PATH:
         return False
@@ -131,7 +131,7 @@ def _properties(value: Json, block: str) -> Iterator[str]:
 
 
 def _references(value: Json, path: str) -> Iterator[str]:
-    """Report `${…}` of another kind than env and file, which it refuses anywhere."""
+    """Report `${…}` of other protocols than env and file, which it rejects anywhere."""
     if isinstance(value, str):
         text = value.strip()
         is_known = whole_reference(text) is not None and text.startswith(("${env:", "${file:"))
@@ -146,14 +146,14 @@ def _references(value: Json, path: str) -> Iterator[str]:
 
 
 def prepare_as_runtime(prepared: Prepared, *, forgiving: bool = False) -> tuple[Message, ...]:
-    """Return the runtime's messages of a prepared prompt, with the same values.
+    """Return the messages that the runtime makes of a prepared prompt.
 
     Args:
-        prepared: The prompt as it was prepared here.
-        forgiving: A value that nobody gave reads as nothing, and samples in a file are read.
+        prepared: The prepared prompt.
+        forgiving: Whether missing values are empty, and samples in a file are read.
 
     Raises:
-        RuntimeRefusal: it cannot load or prepare it.
+        RuntimeRefusal: it cannot load or prepare the prompt.
     """
     document = prepared.document
     for fault in check_file(document):
@@ -189,7 +189,7 @@ def _message(role: str, text: str) -> Message:
 
 
 def _parts(text: str) -> tuple[Part, ...]:
-    """Return text with its Markdown images as parts of their own."""
+    """Return text with its Markdown images as separate parts."""
     found: list[Part] = []
     at = 0
     for token in find_media(text):

@@ -1,7 +1,7 @@
-"""The rules of Prompty's own runtime for Python (`prompty` 2.1), rewritten.
+"""The rules of Prompty's own runtime for Python (`prompty` 2.1), reimplemented.
 
-A conversion and an export are proven with these rules. They are fast and need no package; the
-tests ask the package itself whether each of them holds (`tests/core/prompty/runtimes`).
+Conversions and exports are verified with these rules. They are fast and need no package; the tests
+compare each of them with the package (`tests/core/prompty/runtimes`).
 """
 
 import re
@@ -17,25 +17,25 @@ from studio.core.prompty.templates.writer import LIMIT
 from studio.core.prompty.threads import read_thread
 from studio.core.text.values import Json, JsonDict, JsonObject
 
-# How other programs render templates: by Jinja2 itself, and as chevron does.
+# Rendering as other programs do it: with Jinja2 itself, and like chevron.
 
 
 class CannotRender(Exception):  # noqa: N818 - it is a finding, no failure of the program
-    """The program cannot render the text with these values."""
+    """Raised when the program cannot render the text with these values."""
 
 
 def render_jinja(template: str, values: JsonObject, *, forgiving: bool = False) -> str:
-    """Render as `prompty` does: Jinja2's sandbox as it comes, the last line end kept.
+    """Render as `prompty` does: with Jinja2's sandbox, keeping the last line break.
 
     Args:
         template: The template.
         values: Values by name.
-        forgiving: What is not given reads as nothing, however deep the template looks.
+        forgiving: Whether missing values are empty, at any depth.
 
     Raises:
-        CannotRender: Jinja2 cannot.
+        CannotRender: Jinja2 cannot render it.
     """
-    # Jinja takes some 60 ms to import: not before the window is painted.
+    # Importing Jinja takes about 60 ms: not before the window is painted.
     from studio.core.prompty.templates.jinja.stock import StockRenderError, render_stock
 
     try:
@@ -45,14 +45,14 @@ def render_jinja(template: str, values: JsonObject, *, forgiving: bool = False) 
 
 
 def render_chevron(template: str, values: JsonObject) -> str:
-    """Return our own mustache with values written as Python writes them, as chevron does."""
+    """Render mustache with values formatted like Python's, as chevron does."""
     words = {name: _as_python(value) for name, value in values.items()}
     rendering = render_template(template, words, format="mustache")
     return "".join(segment.text for segment in rendering.segments)
 
 
 class _Word(str):
-    """A value as Python writes it, that is as true as the value was."""
+    """A value's text in Python, with the truth of the value."""
 
     holds: bool
     __slots__ = ("holds",)
@@ -71,18 +71,18 @@ def _as_python(value: Json) -> Json:
     return [_as_python(item) for item in value] if isinstance(value, list) else value
 
 
-# What `prompty` 2.1 for Python wants of the front matter before it loads a file.
+# Requirements of `prompty` 2.1 for Python on the front matter.
 
 _FORMATS = ("jinja2", "mustache")
 _PARSERS = ("prompty",)
 
 
 def load_faults(data: JsonObject) -> Iterator[str]:
-    """Return what the runtime refuses in the front matter, a sentence each.
+    """Yield the errors of the front matter that the runtime rejects, one sentence each.
 
     Args:
-        data: The front matter, references to files resolved where that is possible; a reference
-            that stays is taken to give what is wanted.
+        data: The front matter with file references resolved if possible; other references are
+            assumed to be valid.
     """
     yield from _empty(data, ("template", "model", "inputs", "outputs", "tools"), "")
     yield from _template(data.get("template"))
@@ -93,7 +93,7 @@ def load_faults(data: JsonObject) -> Iterator[str]:
 
 
 def _empty(data: JsonObject, keys: Collection[str], path: str) -> Iterator[str]:
-    """Yield the keys without a value: the runtime reads no block there."""
+    """Yield the keys without a value, where the runtime needs a block."""
     for key in keys:
         if key in data and data[key] is None:
             yield f"{path}{key} has no value"
@@ -160,7 +160,7 @@ _TRUSTED = re.compile(
 
 
 def trust_faults(value: Json) -> Iterator[str]:
-    """Return why keys of the environment do not reach the endpoint, a sentence each."""
+    """Yield why keys of the environment do not reach the endpoint, one sentence each."""
     if not isinstance(value, Mapping) or value.get("kind") == "reference":
         return
     key = value.get("apiKey") if value.get("kind") == "key" else None
@@ -190,7 +190,7 @@ def _properties(value: Json, path: str) -> Iterator[str]:
                 yield f"{path}.{name} is a list"
             elif isinstance(item, Mapping):
                 yield from _property(item, f"{path}.{name}")
-            else:  # the short form `name: value` has no kind there
+            else:  # the short form `name: value` has no kind
                 yield f"{path}.{name}.kind is missing"
     elif isinstance(value, list):
         for index, item in enumerate(value):
@@ -244,7 +244,7 @@ def _tools(value: Json) -> Iterator[str]:
 
 
 RUNTIME = "prompty 2.1 for Python"
-"""The program as a sentence names it."""
+"""Name of the program in a sentence."""
 
 _OPENING = re.compile(r"\s*---")
 _FRONT_END = re.compile(r"---|\+\+\+")
@@ -254,14 +254,14 @@ _RICH = ("thread", "image", "file", "audio")
 
 
 class RuntimeRefusal(Exception):  # noqa: N818 - it is a finding, no failure of the program
-    """The runtime cannot load or prepare the file; the text says why."""
+    """Raised when the runtime cannot load or prepare the file; the text says why."""
 
 
 def check_file(document: PromptDocument) -> Iterator[str]:
-    """Return what keeps the runtime from loading the file, a sentence each.
+    """Yield the reasons why the runtime does not load the file, one sentence each.
 
     Args:
-        document: As parsed, with the references to files resolved where that is possible.
+        document: The parsed document, with file references resolved if possible.
     """
     text = document.source.text
     if text.startswith("\ufeff"):
@@ -282,21 +282,21 @@ def check_file(document: PromptDocument) -> Iterator[str]:
 
 
 def prepare_as_runtime(prepared: Prepared, *, forgiving: bool = False) -> tuple[Message, ...]:
-    """Return the runtime's messages of a prepared prompt, with the same values.
+    """Return the messages that the runtime makes of a prepared prompt.
 
     Args:
-        prepared: The prompt as it was prepared here.
-        forgiving: A value that nobody gave reads as nothing, however deep the template looks.
+        prepared: The prepared prompt.
+        forgiving: Whether missing values are empty, at any depth.
 
     Raises:
-        RuntimeRefusal: it cannot load or prepare it.
+        RuntimeRefusal: it cannot load or prepare the prompt.
     """
     document = prepared.document
     for fault in check_file(document):
         raise RuntimeRefusal(fault)
     body = _split(document.source.text)[1]
     for problem in prepared.problems:
-        if problem.code == LIMIT:  # the runtime has no bounds: what ours has stopped is not tried
+        if problem.code == LIMIT:  # the runtime has no limits: a stopped template is not tried
             raise RuntimeRefusal(problem.message)
     kinds = {item.name: item.kind for item in document.inputs if item.kind in _RICH}
     marks = {name: f"__PROMPTY_THREAD_{index:08x}_{name}__" for index, name in enumerate(kinds)}
@@ -319,9 +319,9 @@ def prepare_as_runtime(prepared: Prepared, *, forgiving: bool = False) -> tuple[
 
 
 def _split(text: str) -> tuple[str | None, str]:
-    """Split front matter and body as the runtime does: at the first `---` or `+++` after the start.
+    """Split front matter and body as the runtime does: at the first `---` or `+++`.
 
-    Where nothing follows that one, its pattern looks further on; nobody means such a file.
+    If nothing follows, its pattern searches on, which only affects odd files.
     """
     opening = _OPENING.match(text)
     if opening is None:
@@ -333,7 +333,7 @@ def _split(text: str) -> tuple[str | None, str]:
 
 
 def _marker(line: str) -> re.Match[str] | None:
-    """Return a line that is a role marker, with the role and its attributes as groups."""
+    """Return the match of a role marker, with role and attributes as groups; else None."""
     found = _MARKER.fullmatch(line.strip())
     if found is None or found[2] is None:
         return found
@@ -346,7 +346,7 @@ def _marker(line: str) -> re.Match[str] | None:
 
 
 def _with_nonce(body: str, nonce: str) -> str:
-    """Return markers as they are before rendering in strict mode: their attributes are gone."""
+    """Return markers as before rendering in strict mode, which removes their attributes."""
     lines = []
     for line in body.splitlines(keepends=True):
         found = _marker(line)
@@ -406,7 +406,7 @@ def _with_rich(
     kinds: Mapping[str, str],
     values: JsonObject,
 ) -> list[Message]:
-    """Return threads and media in place, one per message, with the text around them trimmed."""
+    """Return messages with threads and media inserted, one per message, and trimmed text."""
     found: list[Message] = []
     seen = False
     for message in messages:

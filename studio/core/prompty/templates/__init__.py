@@ -1,4 +1,4 @@
-"""Templates of all three languages, rendered into segments that know where they came from."""
+"""Render templates of all three languages to segments with their origins."""
 
 from typing import assert_never
 
@@ -25,21 +25,21 @@ def render_template(
     rich: frozenset[str] = frozenset(),
     bounds: Bounds = DEFAULT_BOUNDS,
 ) -> Rendering:
-    """Render a template; whatever goes wrong is a problem, and the segments hold what there is.
+    """Render a template; errors become problems, and the segments contain the rendered part.
 
     Args:
         template: The body of a prompt file, or any part of it.
-        inputs: Values by name; what is missing renders as nothing.
+        inputs: Values by name; missing ones are empty.
         format: The template language.
-        offset: Where the template begins in its document; all spans count from there.
-        rich: Inputs that are whole threads or media: `{{ name }}` alone gives a `rich` segment.
-        bounds: Limits; going over one ends the rendering.
+        offset: Start of the template in its document, added to all spans.
+        rich: Inputs that are whole threads or media: `{{ name }}` alone becomes a `rich` segment.
+        bounds: Limits; exceeding one ends the rendering.
     """
     if len(template) > bounds.template:
         return Rendering((), (_too_long(template, bounds, offset),))
     match format:
         case "jinja2":
-            # Jinja takes some 60 ms to import: not before the window is painted.
+            # Importing Jinja takes about 60 ms: not before the window is painted.
             from studio.core.prompty.templates.jinja.run import render_jinja
 
             return render_jinja(template, inputs, offset, rich, bounds)
@@ -56,7 +56,7 @@ def find_variables(
     format: TemplateFormat,  # noqa: A002
     offset: int = 0,
 ) -> tuple[tuple[Variable, ...], tuple[Problem, ...]]:
-    """Find the variables that the template uses but does not define, and its faults."""
+    """Return the variables that the template uses but does not define, and its errors."""
     if len(template) > DEFAULT_BOUNDS.template:
         return (), (_too_long(template, DEFAULT_BOUNDS, offset),)
     match format:
@@ -78,9 +78,9 @@ def find_fields(
     format: TemplateFormat,  # noqa: A002
     offset: int = 0,
 ) -> tuple[FieldUse, ...]:
-    """Find the fields of values that a template reads.
+    """Return the uses of fields in a template.
 
-    Of mustache only those of dotted names outside sections: in one, a name may be of any scope.
+    For mustache only dotted names outside sections, since a name inside may belong to any scope.
     """
     if len(template) > DEFAULT_BOUNDS.template or not ("." in template or "[" in template):
         return ()

@@ -1,4 +1,4 @@
-"""Templates with `{name}` in them, as Python format strings are written."""
+"""Render templates with `{name}`, the syntax of Python's format strings."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -29,7 +29,7 @@ _FIELD = re.compile(
     r"(?:!(?P<conversion>[rsa]))?(?::(?P<spec>[^{}]*))?\}"
 )
 _REFERENCE = re.compile(r"\$\{(?:env|file|params):[^{}\n]*\}", re.IGNORECASE)
-"""`${params:who}`: text of the author's, and no placeholder with a format behind a colon."""
+"""Matches `${params:who}`: the author's text, not a placeholder with a format after a colon."""
 _STEP = re.compile(r"\.(\w+)|\[([^\[\]]*)\]")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
@@ -39,7 +39,7 @@ class _Field:
     root: str
     steps: tuple[str, ...]
     places: tuple[Span, ...]
-    """Place of each step's name."""
+    """Span of the name of each step."""
     conversion: str
     spec: str
     name: Span
@@ -49,7 +49,7 @@ class _Field:
 def render_fstring(
     source: str, inputs: JsonObject, base: int, rich: frozenset[str], bounds: Bounds
 ) -> Rendering:
-    """Render a format string; a brace that is no placeholder stays as it is, and is a problem."""
+    """Render a format string; a brace that is no placeholder stays unchanged and is a problem."""
     budget, faults = Budget(bounds), FaultList()
     writer = SegmentWriter(budget)
     last = Span(base, base)
@@ -74,7 +74,7 @@ def render_fstring(
 def find_fstring_variables(
     source: str, base: int
 ) -> tuple[tuple[Variable, ...], tuple[Problem, ...]]:
-    """Return the placeholders of a format string, and braces that are none."""
+    """Return the placeholders of a format string, and problems of other braces."""
     pieces = list(_pieces(source, base))
     return (
         tuple(Variable(p.root, p.name, p.span) for p in pieces if isinstance(p, _Field)),
@@ -83,7 +83,7 @@ def find_fstring_variables(
 
 
 def find_fstring_fields(source: str, base: int) -> tuple[FieldUse, ...]:
-    """Find the fields that a format string's placeholders read: `{customer.name}`, `{rows[0]}`."""
+    """Return the fields in a format string's placeholders: `{customer.name}`, `{rows[0]}`."""
     found = []
     for piece in _pieces(source, base):
         if not isinstance(piece, _Field):
@@ -114,7 +114,7 @@ def fstring_as_jinja(source: str) -> str | None:
 
 
 def _as_jinja_text(text: str, following: str) -> str:
-    """Return literal text whose braces begin no Jinja2 tag, given the character after it."""
+    """Return literal text whose braces start no Jinja2 tag, given the following character."""
     tags = ("{", "%", "#")
     return "".join(
         "{{ '{' }}" if char == "{" and (text[at + 1 : at + 2] or following) in tags else char
@@ -123,7 +123,7 @@ def _as_jinja_text(text: str, following: str) -> str:
 
 
 def _pieces(source: str, base: int) -> Iterator[tuple[str, Span] | _Field | Problem]:
-    """Yield literal text with its span, placeholders and problems, in order."""
+    """Yield literal text with spans, placeholders and problems, in order."""
     position = 0
     while brace := _BRACE.search(source, position):
         reference = _REFERENCE.match(source, brace.start() - 1) if brace.start() else None

@@ -1,4 +1,4 @@
-"""Collects segments and problems, with their places, while a template renders."""
+"""Collect segments and problems while a template renders, within limits."""
 
 from __future__ import annotations
 
@@ -13,51 +13,51 @@ from studio.core.text.naming import nearest
 from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
 
 SYNTAX = "template-syntax"
-"""The template cannot be read."""
+"""Code: the template cannot be parsed."""
 
 UNKNOWN_FILTER = "unknown-filter"
-"""A Jinja filter that does not exist."""
+"""Code: a Jinja filter does not exist."""
 
 UNKNOWN_TEST = "unknown-test"
-"""A Jinja test that does not exist."""
+"""Code: a Jinja test does not exist."""
 
 LIMIT = "template-limit"
-"""A bound was reached."""
+"""Code: a limit is reached."""
 
 VALUE = "template-value"
-"""An expression cannot be worked out with these inputs."""
+"""Code: an expression fails with these inputs."""
 
 UNSUPPORTED = "template-unsupported"
-"""A construct that a prompt file cannot have."""
+"""Code: a construct is not allowed in a prompt file."""
 
 ESCAPED = "template-escaped"
-"""Mustache has escaped characters of a value as HTML."""
+"""Code: Mustache has escaped characters of a value as HTML."""
 
 MOST_FAULTS = 100
 
 _OTHER_NAMES = resource_table("words", "terms.txt")["other_names"]
-"""Filters and tests of other template languages by what they are here."""
+"""Filters and tests of other template languages, with the equivalent here."""
 _NOT_HERE = frozenset(("fromjson", "from_json", "json_loads", "strftime"))
-"""Filters of other programs that do not exist here, though a name is similar."""
+"""Filters of other programs that do not exist here, though a similar name does."""
 
 
 def syntax_problem(message: str, span: Span, fixes: tuple[Fix, ...] = ()) -> Problem:
-    """Return the problem of a template that cannot be read."""
+    """Return the problem of a template that cannot be parsed."""
     return Problem(SYNTAX, Severity.ERROR, _sentence(message), span, fixes)
 
 
 def limit_problem(reason: str, span: Span) -> Problem:
-    """Return the problem of a bound that was reached."""
+    """Return the problem of a limit that was reached."""
     return Problem(LIMIT, Severity.ERROR, f"The template was stopped: {reason}.", span)
 
 
 def value_problem(message: str, span: Span) -> Problem:
-    """Return the problem of an expression that cannot be worked out."""
+    """Return the problem of an expression that fails."""
     return Problem(VALUE, Severity.ERROR, _sentence(message), span)
 
 
 def key_problem(name: str, mapping: str, field: str, span: Span) -> Problem:
-    """Return the problem of a loop over an object: it gives keys, which have no fields."""
+    """Return the problem of a loop over an object, whose keys have no fields."""
     return Problem(
         VALUE,
         Severity.WARNING,
@@ -68,7 +68,7 @@ def key_problem(name: str, mapping: str, field: str, span: Span) -> Problem:
 
 
 def unsupported_problem(message: str, span: Span) -> Problem:
-    """Return the problem of a construct that a prompt file cannot have."""
+    """Return the problem of a construct that is not allowed in a prompt file."""
     return Problem(UNSUPPORTED, Severity.ERROR, message, span)
 
 
@@ -91,7 +91,7 @@ def unknown_name_problem(
 
 
 def escaped_hint(key: str, span: Span) -> Problem:
-    """Return the hint that Mustache escapes a value's characters; three braces leave them alone."""
+    """Return the hint that Mustache escapes a value's characters, unlike triple braces."""
     return Problem(
         ESCAPED,
         Severity.HINT,
@@ -102,14 +102,14 @@ def escaped_hint(key: str, span: Span) -> Problem:
 
 
 class FaultList:
-    """Problems found while rendering; one that a loop repeats is kept once."""
+    """Problems of rendering; one that a loop repeats is stored once."""
 
     def __init__(self) -> None:
         self.problems: list[Problem] = []
         self._seen: set[tuple[str, str, Span]] = set()
 
     def add(self, problem: Problem) -> None:
-        """Keep a problem, unless it is there already or there are too many."""
+        """Add a problem, unless it exists already or there are too many."""
         key = (problem.code, problem.message, problem.span)
         if key not in self._seen and len(self.problems) < MOST_FAULTS:
             self._seen.add(key)
@@ -123,7 +123,7 @@ def _sentence(message: str) -> str:
     return message if message.endswith((".", "?", "!")) else message + "."
 
 
-# How much a template may do: no template can hang the studio or eat its memory.
+# The limits of a template, so that none can block the studio or exhaust its memory.
 
 _LEAST = 25
 _LEAVES = frozenset((str, int, float, bool, type(None)))
@@ -131,39 +131,39 @@ _LEAVES = frozenset((str, int, float, bool, type(None)))
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Limits of one rendering; going over one is a problem, never a hang or a crash."""
+    """Limits of one rendering; exceeding one is a problem, never a hang or a crash."""
 
     template: int = 5_000_000
-    """Length of the template in code points."""
+    """Maximum length of the template, in code points."""
 
     output: int = 5_000_000
-    """Length of the rendered text in code points."""
+    """Maximum length of the rendered text, in code points."""
 
     value: int = 1_000_000
-    """Length of any text, and number of items in any list, that an expression makes."""
+    """Maximum length of any text, and number of items of any list, from an expression."""
 
     work: int = 10_000_000
-    """Code points and items that all expressions together may make."""
+    """Maximum number of code points and items from all expressions together."""
 
     steps: int = 1_000_000
-    """Statements run, loop iterations counted each time."""
+    """Maximum number of statements run, including loop iterations."""
 
     depth: int = 50
-    """Calls of macros and recursive loops inside each other."""
+    """Maximum depth of nested macro calls and recursive loops."""
 
     seconds: float = 2.0
-    """Processor time of the thread that renders: a busy machine changes no result."""
+    """Maximum processor time of the rendering thread in seconds, independent of other load."""
 
 
 DEFAULT_BOUNDS = Bounds()
 
 
 class BoundExceededError(Exception):
-    """A bound was reached; the text names it for the user."""
+    """Raised when a limit is reached; the text names it for the user."""
 
 
 class Budget:
-    """The rest of the bounds while one template renders."""
+    """The remaining limits while one template renders."""
 
     def __init__(self, bounds: Bounds) -> None:
         self.bounds = bounds
@@ -174,7 +174,7 @@ class Budget:
         self._until_clock = 64
 
     def step(self) -> None:
-        """Count one statement; the clock is read at every 64th."""
+        """Count one statement; check the time at every 64th."""
         self._steps -= 1
         if self._steps < 0:
             raise BoundExceededError(f"it runs more than {self.bounds.steps:,} steps")
@@ -184,27 +184,27 @@ class Budget:
             self.check_time()
 
     def check_time(self) -> None:
-        """Stop when the time is over."""
+        """Raise an error when the time is used up."""
         if time.thread_time() > self._end:
             raise BoundExceededError(f"it takes longer than {self.bounds.seconds:g} seconds")
 
     def write(self, length: int) -> None:
-        """Count `length` code points of output; a short piece costs more than its text."""
+        """Count `length` code points of output; a short piece counts more than its length."""
         self._output -= max(length, _LEAST)
         if self._output < 0:
             raise BoundExceededError(f"its output is longer than {self.bounds.output:,} characters")
 
     def expect(self, size: int) -> None:
-        """Refuse a value of `size` code points or items before it is made."""
+        """Refuse a value of `size` code points or items before it is created."""
         if size > self.bounds.value:
             raise BoundExceededError(f"an expression makes a value of {size:,} characters or items")
 
     def expect_text(self, value: object, more: int = 0) -> None:
-        """Refuse the text of a value, and `more` code points around it, before it is made."""
+        """Refuse the text of a value, plus `more` code points, before it is created."""
         self.expect(more + self.weigh_text(value))
 
     def charge(self, value: object) -> None:
-        """Count a value that an expression has made."""
+        """Count a value from an expression."""
         if isinstance(value, str):
             size = len(value)
         elif isinstance(value, list | tuple | dict | set | frozenset):
@@ -218,10 +218,10 @@ class Budget:
         self._until_clock -= 1 + size // 1_000
 
     def weigh(self, value: object) -> int:
-        """Return the items of a value with all that is in it, each as often as it appears.
+        """Return the number of items in a value at all levels, each as often as it appears.
 
-        Lists that hold one list twice double with every level while taking no memory, until they
-        are printed or compared; so they are weighed where they are made.
+        Lists that contain one list twice double with every level without using memory, until they
+        are printed or compared; so they are counted when they are created.
         """
         weight = 0
         open_: list[Iterable[object]] = [(value,)]
@@ -242,12 +242,12 @@ class Budget:
         return weight
 
     def weigh_text(self, value: object) -> int:
-        """Return about how many code points the text of a value has, with all that is in it.
+        """Return the approximate number of code points of a value's text.
 
-        A list that holds one long text a thousand times is small; its text is not.
+        A list with one long text a thousand times is small, but its text is not.
 
         Raises:
-            BoundExceededError: it has more than any value may have.
+            BoundExceededError: the limit for a value is exceeded.
         """
         weight = 0
         open_: list[Iterable[object]] = [(value,)]
@@ -270,9 +270,9 @@ class Budget:
 
 
 class RenderedText(str):
-    """Text that was rendered by a part of the same template and still knows its segments.
+    """Text rendered by a part of the same template, which keeps its segments.
 
-    What a macro or a `{% set %}` block makes is put in as the author's own text, not as a value.
+    The text of a macro or a `{% set %}` block is inserted as the author's text, not as a value.
     """
 
     segments: tuple[Segment, ...]
@@ -287,24 +287,24 @@ class RenderedText(str):
 
     @property
     def input(self) -> str | None:
-        """The first input that went in."""
+        """The first input used in the text."""
         return next((piece.input for piece in self.segments if piece.input), None)
 
 
 class SegmentWriter:
-    """The segments so far, within the budget of the rendering."""
+    """The segments so far, within the limits of the rendering."""
 
     def __init__(self, budget: Budget) -> None:
         self.segments: list[Segment] = []
         self._budget = budget
 
     def literal(self, text: str, span: Span) -> None:
-        """Add the author's own text."""
+        """Add the author's text."""
         self._budget.write(len(text))
         self.segments.append(Segment("literal", text, span))
 
     def value(self, text: str, span: Span, source: str | None) -> None:
-        """Add a value's text; one that still knows its segments brings them along."""
+        """Add a value's text; rendered text adds its segments."""
         if not text:
             return
         self._budget.write(len(text))
@@ -314,19 +314,19 @@ class SegmentWriter:
             self.segments.append(Segment("value", text, span, source))
 
     def rich(self, name: str, span: Span) -> None:
-        """Add the place of a whole thread, image, file or audio input."""
+        """Add the placeholder of a whole thread, image, file or audio input."""
         text = rich_placeholder(name)
         self._budget.write(len(text))
         self.segments.append(Segment("rich", text, span, name))
 
     def begin(self) -> list[Segment]:
-        """Write elsewhere from now on; hand the result to `end`."""
+        """Redirect the output from now on; pass the result to `end`."""
         held = self.segments
         self.segments = []
         return held
 
     def end(self, held: list[Segment]) -> RenderedText:
-        """Return the text since `begin`, and continue at its place."""
+        """Return the text since `begin`, and restore the output."""
         rendered = RenderedText(self.segments)
         self.segments = held
         return rendered
@@ -335,16 +335,16 @@ class SegmentWriter:
 def rich_placeholder(name: str) -> str:
     """Return the placeholder of a rich input (Prompty spec §5.3, vectors: eight hex digits).
 
-    Nothing reads it back, since segments say what is rich; so it need not be random.
+    It need not be random, since segments mark rich inputs and nothing reads it back.
     """
     return f"__PROMPTY_THREAD_{zlib.crc32(name.encode('utf-8', 'surrogatepass')):08x}_{name}__"
 
 
 def plain_text(value: object) -> str:
-    """Return a value's text in a prompt, for every template language.
+    """Return a value's text in a prompt, for all template languages.
 
     Booleans and null are `true`, `false` and empty, and a whole float has no fraction (Prompty's
-    Jinja subset §5); everything else is as Python writes it.
+    Jinja subset §5); other values have Python's text.
     """
     if isinstance(value, str):
         return value
@@ -356,7 +356,7 @@ def plain_text(value: object) -> str:
         return str(int(value))
     try:
         return str(value)
-    except ValueError:  # Python writes no integer of more than 4,300 digits
+    except ValueError:  # Python prints no integer of more than 4,300 digits
         return "(a number of more than 4,300 digits)"
 
 
@@ -365,18 +365,18 @@ def merge(segments: Sequence[Segment]) -> tuple[Segment, ...]:
     return tuple(segment for segment in segments if segment.text)
 
 
-# The place of a value that was not read, as a template sees it.
+# The placeholder of an unread value in a template.
 
 
 class UnreadText(str):
-    """A reference whose value is not known here, such as `${file:products.json}` before trust.
+    """A reference with an unknown value, such as `${file:products.json}` before trust.
 
-    Whatever a template takes of it, an item or a field, is the reference again: nothing is known
-    of the value, so nothing is wrong with how the template reads it.
+    Each item or field of it is the reference again: since the value is unknown, no use of it is an
+    error.
     """
 
     __slots__ = ()
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the reference as the one item."""
+        """Yield the reference as the only item."""
         yield self

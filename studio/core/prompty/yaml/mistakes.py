@@ -1,6 +1,6 @@
-"""Explain a mistake in YAML, with a fix if it is certain.
+"""Explain an error in YAML, with a fix if it is certain.
 
-Slips in YAML: in the lines of blocks (depth, dashes, blanks behind colons), and in brackets.
+Covers indentation, dashes and blanks after colons in blocks, and errors in brackets.
 """
 
 import math
@@ -30,14 +30,15 @@ _SIGNS = (
     (_IN_BLOCKS, 2, r" *(?:- +)?[A-Za-z_]\w*(?P<span>:)(?P<edit>)(?=[^\s/\\])"),
     (_IN_BLOCKS, 2, r" *(?P<span>-)(?P<edit>)(?=[A-Za-z_]\w*:[ \n])"),
 )
-"""A pattern in the scanner's words; lines, from its own up; what has the wrong sign, or no blank.
+"""The scanner's messages, as patterns; lines to search upward; a wrong sign, or a missing blank. A
+key with its value right after the colon is an error, but an address (`https://…`) is not.
 
 A key with its value right behind the colon is a slip, and an address (`https://…`) is none.
 """
 
 
 class _Line(NamedTuple):
-    """A line by its place."""
+    """A line with its offsets."""
 
     start: int
     """Start offset."""
@@ -46,13 +47,13 @@ class _Line(NamedTuple):
     """End offset, without trailing blanks."""
 
     depth: int
-    """Number of spaces that it begins with."""
+    """Number of leading spaces."""
 
     key: str
-    """The key that it begins with, or that is behind its dash; empty where it has none."""
+    """Key at its start or after its dash; empty if there is none."""
 
     words: str
-    """Its text, without the line break."""
+    """Text without line break."""
 
     @property
     def is_item(self) -> bool:
@@ -61,11 +62,11 @@ class _Line(NamedTuple):
 
 
 def explain_slip(what: str, place: Span, text: str) -> Mistake | None:
-    """Return the slip behind a mistake that the scanner met further on.
+    """Return the cause of an error that the scanner found further on.
 
     Args:
-        what: the scanner's words.
-        place: where it stopped.
+        what: the scanner's message.
+        place: span at which it stopped.
         text: the YAML.
     """
     return next((found for look in _LOOKS if (found := look(what, place, text))), None)
@@ -106,7 +107,7 @@ def _odd_depth(what: str, place: Span, text: str) -> Mistake | None:
 
 
 def _block_not_deeper(what: str, place: Span, text: str) -> Mistake | None:
-    """Report `description: |` with its text no deeper than the key."""
+    """Report `description: |` whose text is no deeper than the key."""
     line: _Line | None = _line_at(text, max(0, min(place.start, len(text) - 1)))
     lines: list[_Line] = []
     while line is not None and len(lines) < 40:
@@ -126,7 +127,7 @@ def _block_not_deeper(what: str, place: Span, text: str) -> Mistake | None:
 
 
 def _too_deep(what: str, place: Span, text: str) -> Mistake | None:
-    """Report a key below a key that has its value already."""
+    """Report a key below a key that already has a value."""
     line = _line_at(text, place.start)
     above = _line_above(text, line)
     if "mapping values are not allowed" not in what or above is None or not line.key:
@@ -138,7 +139,7 @@ def _too_deep(what: str, place: Span, text: str) -> Mistake | None:
     span, before = Span(line.start + line.depth, line.end), _line_above(text, above)
     opens = before is not None and _OPENS_BLOCK.fullmatch(before.words)
     if before and opens and before.depth == above.depth and not above.is_item:
-        title = f"Put {above.key!r} at its depth"  # the line above is the odd one of its block
+        title = f"Put {above.key!r} at its depth"  # the line above has the wrong indentation
         return fixable(words, span, title, " " * by, above.start)
     edits: list[TextEdit] = []
     at = line.start
@@ -153,7 +154,7 @@ def _too_deep(what: str, place: Span, text: str) -> Mistake | None:
 
 
 def _no_dash(what: str, place: Span, text: str) -> Mistake | None:
-    """Report a list item without its dash, or a key between the dashes of a list."""
+    """Report a list item without a dash, or a key between the dashes of a list."""
     line = _line_at(text, min(place.start, max(0, len(text.rstrip()) - 1)))
     above = _line_above(text, line)
     is_meant = "could not find expected ':'" in what or "'-' indicator" in what
@@ -178,7 +179,7 @@ def _no_dash(what: str, place: Span, text: str) -> Mistake | None:
 
 
 def _unquoted_reference(what: str, place: Span, text: str) -> Mistake | None:
-    """Report `{key: ${KEY}}`: in brackets a reference's braces are YAML's."""
+    """Report `{key: ${KEY}}`, where YAML reads the braces of the reference."""
     if "flow" not in what:
         return None
     start, end, *_ = _line_at(text, place.start)
@@ -198,7 +199,7 @@ def _unquoted_reference(what: str, place: Span, text: str) -> Mistake | None:
 
 
 def _wrong_closer(what: str, place: Span, text: str) -> Mistake | None:
-    """Report `[a, b}`, and a comma or bracket too many."""
+    """Report `[a, b}`, and an extra comma or bracket."""
     if "node content" in what:
         found = re.compile(r"[,\]}]").search(text, place.start, place.end)
         if found is None:
@@ -236,16 +237,16 @@ def _nothing_closed(bracket: str, span: Span) -> Mistake:
 
 
 def _is_too_many(closer: str, line: str) -> bool:
-    """Return whether a line closes too many brackets of one kind, and the others are even."""
+    """Return whether a line has extra closing brackets of one kind, and the others match."""
     surplus = {end: line.count(end) - line.count(start) for start, end in _CLOSERS.items()}
     return surplus.pop(closer) > 0 and not any(surplus.values())
 
 
-# Lines by their places ----------------------------------------------------------------------------
+# Lines with their offsets -------------------------------------------------------------------------
 
 
 def _line_at(text: str, at: int) -> _Line:
-    """Return the line around a place."""
+    """Return the line around an offset."""
     start = text.rfind("\n", 0, max(at, 0)) + 1
     stop = text.find("\n", start)
     words = text[start : stop if stop >= 0 else len(text)]
@@ -254,7 +255,7 @@ def _line_at(text: str, at: int) -> _Line:
 
 
 def _line_above(text: str, line: _Line, deepest: float = math.inf) -> _Line | None:
-    """Return the next line above that has text, and at most `deepest` spaces before it."""
+    """Return the next nonblank line above that has at most `deepest` leading spaces."""
     while line.start > 0:
         line = _line_at(text, line.start - 1)
         words = line.words.strip()
@@ -277,32 +278,32 @@ _LOOKS: tuple[Callable[[str, Span, str], Mistake | None], ...] = (
 
 
 _TOLD = resource_table("words", "terms.txt")["yaml_errors"]
-"""The scanner's words, and ours."""
+"""The studio's texts for the scanner's messages."""
 
 _VALUE = re.compile(r"(?P<key>[^:\n]*:[ ]+)(?P<value>[^\n]*\S)")
 
 
 _LONE = {"'": re.compile(r"(?<!')'(?!')"), '"': re.compile(r'(?<!\\)"')}
-"""A quote that ends a text, by what the text began with."""
+"""Matches the quote that ends a text, by its opening quote."""
 
 
 _FLOW = re.compile(r"(?::[ ]+|-[ ]+|^[ ]*)[\[{]", re.MULTILINE)
-"""Pattern of the start of a list or mapping in brackets."""
+"""Matches the start of a list or mapping in brackets."""
 
 _QUOTED = {"'": re.compile(r"'(?:[^']|'')*'"), '"': re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)}
-"""A whole quoted text, by its quote."""
+"""Matches a whole quoted text, by its quote."""
 
 _QUOTED_KEY = re.compile(r"[\"'][\w.-]+(?=:[ ])")
 _AFTER_QUOTED = re.compile(r"\s*(?:[,\]}:]|\Z|#)")
-"""Pattern of what can follow a quoted text in brackets."""
+"""Matches what can follow a quoted text in brackets."""
 
 
 def explain_yaml(what: str, place: Span, text: str) -> Mistake:
-    """Put the scanner's words in words that help.
+    """Explain the scanner's message in plain words.
 
     Args:
-        what: the scanner's words, with its context in brackets.
-        place: where it stopped, to the end of the line.
+        what: the scanner's message, with its context in brackets.
+        place: span from where it stopped to the end of the line.
         text: the YAML.
     """
     flow = _flow_around(what, place, text)
@@ -363,7 +364,7 @@ def _odd_start(place: Span, text: str) -> Mistake:
 
 
 def _quote_inside(what: str, place: Span, text: str) -> Mistake | None:
-    """Report a quote within a quoted text, which ends it: `'it's'`."""
+    """Report a quote within a quoted text, which ends the text: `'it's'`."""
     start, end = text.rfind("\n", 0, place.start) + 1, text.find("\n", place.start)
     line = text[start : end if end >= 0 else len(text)].rstrip()
     at = min((line.find(each) for each in "'\"" if each in line), default=-1)
@@ -386,18 +387,18 @@ def _quote_inside(what: str, place: Span, text: str) -> Mistake | None:
 
 
 def _flow_around(what: str, place: Span, text: str) -> int | None:
-    """Find the outermost bracket around the mistake."""
+    """Return the start of the outermost bracket around the error."""
     if "flow " not in what and "quoted scalar" not in what:
         return None
     line = text.rfind("\n", 0, place.start) + 1
     found = _FLOW.search(text, line, place.start + 1)
-    if found is None or text.startswith("{{", found.end() - 1):  # a template, unquoted
+    if found is None or text.startswith("{{", found.end() - 1):  # an unquoted template
         return None
     return found.end() - 1
 
 
 def _quote_in_flow(text: str, start: int) -> Mistake | None:
-    """Report a quote between brackets that is open, or ends too early."""
+    """Report a quote in brackets that is not closed, or is closed too early."""
     depth, may_open, at = 0, True, start
     while at < len(text):
         char = text[at]
@@ -421,14 +422,14 @@ def _quote_in_flow(text: str, start: int) -> Mistake | None:
 
 
 def _lacks_comma(text: str, end: int, quote: str) -> bool:
-    """Return whether another item follows a quoted text, instead of more of the text."""
+    """Return whether another item follows a quoted text, rather than the rest of the text."""
     stop = text.find("\n", end)
     rest = text[end : stop if stop >= 0 else len(text)]
     return not rest[:1].strip() and rest.count(quote) % 2 == 0
 
 
 def _open_in_flow(text: str, at: int, depth: int) -> Mistake:
-    """Report a quote that its line leaves open, before the brackets' ends."""
+    """Report a quote that is not closed on its line, before the brackets end."""
     quote, end = text[at], text.find("\n", at)
     value = text[at + 1 : end if end >= 0 else len(text)].rstrip().removesuffix(",")
     for _ in range(depth):

@@ -1,7 +1,7 @@
-"""YAML as plain values with the place of every key; the only file that imports yaml.
+"""Read YAML as plain values with the span of every key; the only module that imports yaml.
 
-Built on libyaml's events, so that nesting, aliases and size are bounded before anything is made
-of them, and a half-typed front matter still gives what can be read of it.
+It uses libyaml's events, so that nesting, aliases and size are limited before values are created,
+and the readable part of incomplete front matter is returned.
 """
 
 import io
@@ -22,13 +22,13 @@ from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
 from studio.core.text.values import Json, JsonDict
 
 MAX_DEPTH = 100
-"""Levels of nesting that are read."""
+"""Maximum depth of nesting."""
 
 MAX_NODES = 50_000
 """Maximum number of values; an alias counts as all of its values."""
 
 _NESTING_LIMIT = "maximum nesting"
-"""Words of libyaml 0.2.6 (PyYAML 6.0.4) for brackets beyond its own limit; 0.2.5 has no limit."""
+"""Message of libyaml 0.2.6 (PyYAML 6.0.4) for brackets beyond its own limit; 0.2.5 has none."""
 
 _RETRIES = 3
 _MOST_BITS = 14_000
@@ -39,7 +39,7 @@ _FLOW_QUESTION = re.compile(r"[\[{][^\]}]*\?")
 _UNSEEN = "\u200b\u200c\u200d\ufeff"
 _ODD = "\u00a0\u2000-\u200d\u202f\u205f\u3000\ufeff"
 _ODD_INDENT = re.compile(f"(?m)^([ ]*[{_ODD}][ {_ODD}]*)")
-"""Blanks at a line's start of which one is no space: pasted from a page or a chat."""
+"""Matches leading blanks that are not all spaces: pasted from a web page or a chat."""
 _TAB_INDENT = re.compile(r"(?m)^( *)(\t[\t ]*)(?=\S)")
 _RESOLVERS = Resolver.yaml_implicit_resolvers
 _CONSTRUCTOR = SafeConstructor()
@@ -50,16 +50,16 @@ class YamlReading:
     """The readable part of a YAML text."""
 
     value: Json
-    """The plain value; None for an empty text."""
+    """Plain value; None for an empty text."""
 
     entries: tuple[FrontMatterEntry, ...]
-    """Every key and list item, in source order."""
+    """All keys and list items, in source order."""
 
     problems: tuple[Problem, ...]
     """Syntax errors, duplicate keys and the like, in the order found."""
 
     broken: bool
-    """Whether a syntax error was met, so that `value` may be incomplete."""
+    """Whether there was a syntax error, so that `value` may be incomplete."""
 
 
 def read_yaml(text: str, offset: int = 0) -> YamlReading:
@@ -67,7 +67,7 @@ def read_yaml(text: str, offset: int = 0) -> YamlReading:
 
     Args:
         text: The YAML.
-        offset: Where `text` starts in the source; all spans count from the source's start.
+        offset: Start of `text` in the source, added to all spans.
     """
     problems: list[Problem] = []
     text = _replace_unreadable(text, offset, problems)
@@ -98,10 +98,10 @@ def _is_suspect(text: str) -> bool:
 
 
 def _refused_by_pyyaml(tree: TreeBuilder) -> list[Problem]:
-    """Report what PyYAML, with which Prompty's runtimes read, refuses and libyaml accepts.
+    """Return problems of text that libyaml accepts but PyYAML, used by Prompty, rejects.
 
-    PyYAML's own reader is slow, so it only sees texts that hold one of the few things on which the
-    two differ (found by reading random texts with both).
+    PyYAML's own reader is slow, so it only reads texts with one of the few known differences (found
+    by reading random texts with both).
     """
     try:
         for _ in yaml.parse(tree.text, Loader=yaml.SafeLoader):
@@ -145,12 +145,12 @@ def _tab_at(tree: TreeBuilder, at: int) -> Problem:
 
 
 def plain_scalar(text: str) -> Json:
-    """Return the value of an unquoted scalar, as YAML 1.1 reads it (`true`, `12`, `null`, text)."""
+    """Return the value of an unquoted scalar in YAML 1.1 (`true`, `12`, `null`, text)."""
     return _construct(_resolve(text), text)
 
 
 def write_yaml(value: Json) -> list[str]:
-    """Return a value as lines of block-style YAML, keys in their order."""
+    """Return a value as lines of block-style YAML, with keys in order."""
     text = yaml.dump(
         plain(value),
         Dumper=_Dumper,
@@ -164,7 +164,7 @@ def write_yaml(value: Json) -> list[str]:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes the dollar of a text that is no reference as YAML's escape."""
+    """Writes the dollar of a text that is no reference as a YAML escape."""
 
     def write_double_quoted(self, text: str, split: bool = True) -> None:
         stream, self.stream = self.stream, (part := io.StringIO())
@@ -181,14 +181,14 @@ _Dumper.add_representer(
 
 
 def plain(value: Json) -> Json:
-    """Return a copy that shares nothing, so that no anchors are written, of the usual types."""
+    """Return a copy with standard types and no shared objects, which would become anchors."""
     if isinstance(value, Mapping):
         return {key: plain(item) for key, item in value.items()}
     return [plain(item) for item in value] if isinstance(value, list) else value
 
 
 def _replace_unreadable(text: str, offset: int, problems: list[Problem]) -> str:
-    """Put U+FFFD for characters that YAML forbids, and report the first."""
+    """Return the text with characters that YAML forbids replaced by U+FFFD; report the first."""
     found = _NOT_YAML.search(text)
     if found is None:
         return text
@@ -200,7 +200,7 @@ def _replace_unreadable(text: str, offset: int, problems: list[Problem]) -> str:
 
 
 def _replace_odd_blanks(text: str, offset: int, problems: list[Problem]) -> str:
-    """Read blanks that indent keys and only look like spaces as spaces, and report the first."""
+    """Return the text with other blanks that indent keys replaced by spaces; report the first."""
     places = [Span(*found.span(1)) for found in _ODD_INDENT.finditer(text)]
     if not places:
         return text
@@ -224,12 +224,12 @@ def _replace_odd_blanks(text: str, offset: int, problems: list[Problem]) -> str:
 
 
 def _indents_keys(places: Sequence[Span], text: str, right: str) -> bool:
-    """Return whether odd blanks are before keys or dashes; blanks in a value's text are fine.
+    """Return whether such blanks precede keys or dashes; in a value's text they are allowed.
 
     Args:
         places: the blanks.
         text: the YAML.
-        right: the same with spaces in their place.
+        right: the text with spaces in their place.
     """
     tree = TreeBuilder(text, 0, _resolve, _construct)
     if _run(tree) is not None:
@@ -243,7 +243,7 @@ def _indents_keys(places: Sequence[Span], text: str, right: str) -> bool:
 
 
 def _blank_line(text: str, at: int) -> str:
-    """Return the text with the line at `at` (or the last with text before it) made blank."""
+    """Return the text with the line at `at` (or the last nonblank one before) blanked."""
     at = max(0, min(at, len(text)))
     end = text.find("\n", at)
     end = len(text) if end < 0 else end
@@ -257,7 +257,7 @@ def _blank_line(text: str, at: int) -> str:
 
 
 def _run(tree: TreeBuilder) -> Problem | None:
-    """Read all events; the problem that ended it early, if one did."""
+    """Read all events; return the problem that ended it early, if any."""
     try:
         for event in yaml.parse(tree.text, Loader=yaml.CSafeLoader):
             if isinstance(event, yaml.DocumentStartEvent) and tree.has_value:
@@ -348,7 +348,7 @@ def _resolve(text: str) -> str:
 
 
 def _construct(tag: str, text: str) -> Json:
-    """Return the plain value of a scalar; text where it is nothing that JSON knows."""
+    """Return the plain value of a scalar; text if JSON has no such value."""
     if tag in STRING_TAGS:
         return text
     node = yaml.ScalarNode(tag, text)
@@ -360,28 +360,28 @@ def _construct(tag: str, text: str) -> Json:
                 return bool(_CONSTRUCTOR.construct_yaml_bool(node))
             case "int":
                 whole = int(_CONSTRUCTOR.construct_yaml_int(node))
-                # Python writes no longer one in digits; hexadecimal ones come in at any length.
+                # Python prints no longer integer in decimal; hexadecimal ones can have any length.
                 return whole if whole.bit_length() <= _MOST_BITS else text
             case "float":
                 number = float(_CONSTRUCTOR.construct_yaml_float(node))
-                return number if number - number == 0 else text  # no .inf, no .nan in JSON
+                return number if number - number == 0 else text  # JSON has no .inf and no .nan
     except (ValueError, KeyError, OverflowError, ConstructorError):
         return text
     return text
 
 
-# Large YAML as plain values, without places: made straight from libyaml's events.
+# Large YAML as plain values without spans, created directly from libyaml's events.
 
 MOST_NODES = 10_000_000
 """Maximum number of values; an alias counts as all of its values."""
 
 _DEEPEST = 200
-_REPORTED_DEPTH = 3  # after each key of these levels it is told how far the reading is
+_REPORTED_DEPTH = 3  # the progress is reported after each key of these levels
 _MERGE = "<<"
 
 
 class YamlTextError(ValueError):
-    """Text that is not YAML, or beyond a bound; says what and where."""
+    """Raised for text that is no YAML, or exceeds a limit; says what and where."""
 
 
 def read_plain_yaml(text: str, reached: Callable[[int], None] = lambda done: None) -> Json:
@@ -389,10 +389,11 @@ def read_plain_yaml(text: str, reached: Callable[[int], None] = lambda done: Non
 
     Args:
         text: the document.
-        reached: is told now and then how many characters are read; what it raises ends it.
+        reached: called repeatedly with the number of characters read; its exceptions end the
+            reading.
 
     Raises:
-        YamlTextError: it is none, or too deep or large.
+        YamlTextError: it is no YAML, or too deep or large.
     """
     try:
         return _Values(text, reached).read()
@@ -405,7 +406,7 @@ def read_plain_yaml(text: str, reached: Callable[[int], None] = lambda done: Non
 
 
 class _Values:
-    """Builds the values of one text."""
+    """Builds the value of one text."""
 
     def __init__(self, text: str, reached: Callable[[int], None]) -> None:
         self._reached = reached
@@ -419,7 +420,7 @@ class _Values:
         for event in self._events:
             if isinstance(event, yaml.DocumentStartEvent):
                 value = self._value(next(self._events), 0)
-                for rest in self._events:  # what follows must be YAML, too
+                for rest in self._events:  # the rest must be YAML, too
                     if isinstance(rest, yaml.DocumentStartEvent):
                         break
                 return value

@@ -1,8 +1,7 @@
-"""The tree of one pass over YAML events: values, places of keys, and what is odd about them.
+"""The tree of one pass over YAML events: values, spans of keys, and problems.
 
-Knows no YAML library: events are anything with marks, a value, a tag, an anchor and a style.
-
-How YAML writes a text between quotes.
+It uses no YAML library: an event is any object with marks, a value, a tag, an anchor and a style.
+Also quotes texts for YAML.
 """
 
 from __future__ import annotations
@@ -19,36 +18,36 @@ from studio.core.text.values import Json, JsonDict, KeyPath
 
 
 def in_quotes(value: str) -> str:
-    """Return a text as YAML writes it between single quotes."""
+    """Return a text as a YAML string in single quotes."""
     return "'" + value.replace("'", "''") + "'"
 
 
 class NoReference(str):
-    """A text with the letters of a reference that is none: YAML's escape writes its dollar."""
+    """A text that looks like a reference but is none: its dollar is written as an escape."""
 
     __slots__ = ()
 
     def __str__(self) -> str:
-        """Return the same text, which stays no reference."""
+        """Return the same text with the same type."""
         return self
 
 
 def in_double_quotes(value: str) -> str:
-    """Return a text as JSON and YAML write it between double quotes."""
+    """Return a text as a JSON and YAML string in double quotes."""
     written = json.dumps(value, ensure_ascii=False)
     return written.replace("${", "\\x24{") if isinstance(value, NoReference) else written
 
 
 YamlEvent: TypeAlias = Any  # libyaml's events carry no types
-"""A scalar, alias, or the start or end of a mapping or list."""
+"""A scalar, an alias, or the start or end of a mapping or list."""
 
 STRING_TAGS = frozenset(f"tag:yaml.org,2002:{word}" for word in ("str", "timestamp", "value"))
-"""Tags whose values are text here; JSON has no dates."""
+"""Tags whose values are texts here, since JSON has no dates."""
 
 KNOWN_TAGS = STRING_TAGS | {
     f"tag:yaml.org,2002:{word}" for word in ("null", "bool", "int", "float", "seq", "map")
 }
-"""Tags that are followed."""
+"""Supported tags."""
 
 _NO_KEY = "\0"
 _AMBIGUOUS = re.compile(r"(?i:yes|no|on|off)")
@@ -56,7 +55,7 @@ _AMBIGUOUS = re.compile(r"(?i:yes|no|on|off)")
 
 @dataclass(slots=True)
 class _Frame:
-    """A mapping or list that is open."""
+    """An open mapping or list."""
 
     mapping: JsonDict | None
     items: list[Json] | None
@@ -73,7 +72,7 @@ class _Frame:
 
 
 class TreeBuilder:
-    """Makes values and entries of one pass over the events."""
+    """Builds values and entries in one pass over the events."""
 
     def __init__(
         self,
@@ -85,10 +84,10 @@ class TreeBuilder:
         """Start an empty tree.
 
         Args:
-            text: The YAML, for quoting from it.
-            offset: Where it starts in the source.
-            resolve: Gives the tag of a plain scalar.
-            construct: Makes the value of a tag and a text.
+            text: The YAML text, for quotations.
+            offset: Start of the text in the source.
+            resolve: Returns the tag of a plain scalar.
+            construct: Returns the value for a tag and a text.
         """
         self.text = text
         self.offset = offset
@@ -104,11 +103,11 @@ class TreeBuilder:
 
     @property
     def depth(self) -> int:
-        """Mappings and lists that are open."""
+        """Number of open mappings and lists."""
         return len(self._frames)
 
     def open(self, event: YamlEvent, mapping: JsonDict | None, items: list[Json] | None) -> None:
-        """Begin a mapping or list; one of the two is given, empty."""
+        """Begin a mapping or list; one of the two arguments is given, empty."""
         self.nodes += 1
         start = event.start_mark.index
         frame = _Frame(mapping, items, (), start, event.anchor, event.end_mark.index)
@@ -177,7 +176,7 @@ class TreeBuilder:
         self._end_value(value, start, end, size)
 
     def _begin_value(self, parent: _Frame | None, start: int) -> KeyPath:
-        """Make the entry of a list item; the path of the value that starts here."""
+        """Create the entry of a list item; return the path of the value that starts here."""
         if parent is None:
             return ()
         if parent.items is not None:
@@ -189,7 +188,7 @@ class TreeBuilder:
         return (*parent.path, parent.key or "")
 
     def _merge(self, target: JsonDict, value: Json) -> None:
-        """Apply a merge key (`<<`): keys written here win."""
+        """Apply a merge key (`<<`); explicit keys take precedence."""
         for item in _listed(value):
             if isinstance(item, dict):
                 for key, inner in item.items():
@@ -210,7 +209,7 @@ class TreeBuilder:
         return self._construct(tag, text)
 
     def _key(self, frame: _Frame, name: str, place: Span) -> None:
-        """Take a scalar as the key of the value that follows."""
+        """Use a scalar as the key of the next value."""
         frame.key = name
         frame.key_span = place.shift(self.offset)
         if name == "<<":
@@ -227,9 +226,9 @@ class TreeBuilder:
     def _end_value(
         self, value: Json, start: int, end: int, size: int, *, is_held: bool = False
     ) -> None:
-        """Put a finished value into its container, and its place into its entry.
+        """Add a finished value to its container, and its span to its entry.
 
-        A mapping or list stands in its list from its beginning (`is_held`).
+        A mapping or list is added to its list when it begins (`is_held`).
         """
         if not self._frames:
             self.value, self.has_value = value, True
@@ -242,7 +241,7 @@ class TreeBuilder:
                 parent.items.append(value)
         elif parent.mapping is not None:
             key, parent.key = parent.key, None
-            if key is None:  # that was a list or mapping as a key; its value comes next
+            if key is None:  # a list or mapping was the key; its value comes next
                 parent.key, parent.entry = _NO_KEY, -1
                 return
             if key == "<<":
@@ -292,22 +291,22 @@ class TreeBuilder:
         self.problems.append(Problem("ambiguous-boolean", Severity.WARNING, message, place, fixes))
 
     def problem(self, code: str, message: str, place: Span, fixes: tuple[Fix, ...] = ()) -> Problem:
-        """Return a problem at a place in the YAML."""
+        """Return a problem at a span in the YAML."""
         severity = Severity.WARNING if code in ("yaml-documents", "yaml-tag") else Severity.ERROR
         moved = tuple(fix.shift(self.offset) for fix in fixes)
         return Problem(code, severity, message, place.shift(self.offset), moved)
 
 
 def _listed(value: Json) -> Sequence[Json]:
-    """Return the items of a list; another value is one by itself."""
+    """Return the items of a list; any other value as a single item."""
     return value if isinstance(value, list) else [value]
 
 
-# Where the keys of the front matter stand, by path.
+# The spans of the front matter's keys, by path.
 
 
 def value_at(data: Json, path: KeyPath) -> Json:
-    """Return the value at a path; None where there is none."""
+    """Return the value at a path; None if it is missing."""
     for part in path:
         if isinstance(data, Mapping):
             data = data.get(str(part))
@@ -320,33 +319,33 @@ def value_at(data: Json, path: KeyPath) -> Json:
 
 @dataclass(frozen=True)
 class Places:
-    """A look-up from path to entry."""
+    """Entries by path."""
 
     by_path: dict[KeyPath, FrontMatterEntry] = field(default_factory=dict)
-    """Every entry; of a key written twice, the last."""
+    """All entries; for a repeated key, the last one."""
 
     @classmethod
     def of(cls, entries: Iterable[FrontMatterEntry]) -> Places:
-        """Return the look-up of a document's entries."""
+        """Return the entries of a document by path."""
         return cls({entry.path: entry for entry in entries})
 
     def key(self, *path: str | int) -> Span | None:
-        """Return the key at a path."""
+        """Return the span of the key at a path."""
         entry = self.by_path.get(path)
         return entry.key if entry else None
 
     def value(self, *path: str | int) -> Span | None:
-        """Return the value at a path."""
+        """Return the span of the value at a path."""
         entry = self.by_path.get(path)
         return entry.value if entry else None
 
     def whole(self, *path: str | int) -> Span | None:
-        """Return the place of the key and value at a path."""
+        """Return the span of key and value at a path."""
         entry = self.by_path.get(path)
         return entry.key.cover(entry.value) if entry else None
 
     def nearest(self, *path: str | int) -> Span:
-        """Return the key at a path, or at the longest part of it that is written."""
+        """Return the span of the key at a path, or of its nearest existing parent."""
         for length in range(len(path), 0, -1):
             entry = self.by_path.get(path[:length])
             if entry is not None:

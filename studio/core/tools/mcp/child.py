@@ -1,13 +1,10 @@
-"""A child process in a process group of its own: read by lines, bounded, and killed whole.
+"""A child process in its own process group: read by lines, limited, and killed completely.
 
-The SDK's own stdio transport joins chunks quadratically, keeps no bound on a line and takes up to
-four seconds to end a process; a user's tool may print 100 MB, fork, or never return.
-
-How a command is started on each system so that nothing of it outlives the studio.
-
-What is decided here is decided by values, so that the rules of every system are tested on each.
-Windows and macOS have been run by nobody yet: `WindowsJob` is written after the manual of
-`kernel32`.
+The SDK's stdio transport joins chunks quadratically, has no limit on a line and takes up to four
+seconds to end a process; a user's tool may print 100 MB, fork, or never return. A command is
+started so that none of its processes outlives the studio; the decisions depend only on values, so
+that the rules of every system are tested on each. Windows and macOS are not tested yet:
+`WindowsJob` follows the documentation of `kernel32`.
 """
 
 from __future__ import annotations
@@ -32,10 +29,11 @@ from studio.core.tools.mcp.child_bounds import DEFAULT_BOUNDS, ChildBounds, fami
 
 Ending: TypeAlias = Literal["launcher", "group", "job"]
 """Means of ending all processes of a command: our launcher, which adopts orphans (Linux); the
-process group (macOS, and the packaged program on Linux); the job object (Windows)."""
+process group (macOS, and the packaged program on Linux); the job object (Windows).
+"""
 
 Which: TypeAlias = Callable[[str, str | None], str | None]
-"""Finds a program by its name and a PATH, as `shutil.which` does."""
+"""Function that finds a program by name and PATH, like `shutil.which`."""
 
 _BATCH = (".bat", ".cmd")
 _NEVER_IN_BATCH = '"%\r\n\0'
@@ -53,16 +51,16 @@ _SET_QUOTA_AND_TERMINATE = 0x0100 | 0x0001
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """The system facts that the rules depend on."""
+    """The system properties on which the rules depend."""
 
     platform: str = sys.platform
-    """As `sys.platform` has it."""
+    """Platform, as in `sys.platform`."""
 
     is_frozen: bool = bool(getattr(sys, "frozen", False))
-    """Whether the studio is the packaged program, which has no Python to run a launcher with."""
+    """Whether the studio is the packaged program, which has no Python for a launcher."""
 
     python: str = sys.executable
-    """The interpreter."""
+    """Path of the Python interpreter."""
 
     pid: int = 0
     """Process id of the studio; 0 for this process."""
@@ -70,16 +68,16 @@ class System:
 
 @dataclass(frozen=True, slots=True)
 class LaunchPlan:
-    """The way to start a command."""
+    """The plan for starting a command."""
 
     command: tuple[str, ...]
-    """Program and arguments; for a batch file nothing."""
+    """Program and arguments; empty for a batch file."""
 
     ending: Ending
-    """Means of ending all of it."""
+    """Means of ending its processes."""
 
     line: str = ""
-    """For a batch file: what `cmd.exe /c` is given."""
+    """For a batch file: the argument of `cmd.exe /c`."""
 
 
 def plan_launch(
@@ -93,14 +91,14 @@ def plan_launch(
 
     Args:
         command: program and arguments.
-        cwd: where it is started.
-        env: its environment, in whose PATH it is looked up.
-        system: the system; this one by default.
+        cwd: working directory.
+        env: its environment, whose PATH is searched.
+        system: the system; by default this one.
         which: finds programs.
 
     Raises:
-        FileNotFoundError: there is no such program, where only we could tell.
-        OSError: a batch file would be given an argument that cannot be quoted for it.
+        FileNotFoundError: there is no such program, if the system would not report it.
+        OSError: an argument cannot be quoted for a batch file.
     """
     system = system or System()
     if system.platform == "win32":
@@ -115,7 +113,7 @@ def plan_launch(
 
 
 def _on_windows(command: Sequence[str], env: Mapping[str, str], which: Which) -> LaunchPlan:
-    """Return a launch plan for Windows, where `npx` is a batch file that `cmd.exe` runs."""
+    """Return the plan for Windows, where `npx` is a batch file that `cmd.exe` runs."""
     path = next((value for name, value in env.items() if name.upper() == "PATH"), None)
     program = which(command[0], path) or command[0]
     if not program.lower().endswith(_BATCH):
@@ -124,13 +122,13 @@ def _on_windows(command: Sequence[str], env: Mapping[str, str], which: Which) ->
 
 
 def batch_line(program: str, arguments: Sequence[str]) -> str:
-    """Return a batch file and its arguments as `cmd.exe` reads them back, each in quotes.
+    """Return a batch file and its arguments for `cmd.exe`, each in quotes.
 
-    Within quotes only `%` and the quote itself have a meaning to it, and neither can be written so
-    that a batch file gets it as it is: such arguments could run other programs.
+    Within quotes only `%` and quotes are special, and neither can be escaped for a batch file: such
+    arguments could run other programs.
 
     Raises:
-        OSError: an argument holds one of them, or a line break.
+        OSError: an argument contains one of them, or a line break.
     """
     for word in (program, *arguments):
         wrong = next((each for each in _NEVER_IN_BATCH if each in word), "")
@@ -147,11 +145,11 @@ class JobLimits:
     """`LimitFlags` of JOBOBJECT_BASIC_LIMIT_INFORMATION."""
 
     memory: int = 0
-    """Bytes that all of them may commit together; 0 for no bound."""
+    """Maximum memory that all processes may commit together, in bytes; 0 for no limit."""
 
 
 def job_limits(megabytes: int) -> JobLimits:
-    """Return the limits: processes end with the job, no dialogs after errors, bounded memory."""
+    """Return the limits: processes end with the job, no error dialogs, limited memory."""
     flags = KILL_ON_JOB_CLOSE | DIE_ON_UNHANDLED_EXCEPTION
     return JobLimits(flags | JOB_MEMORY, megabytes * 1024**2) if megabytes else JobLimits(flags)
 
@@ -184,7 +182,7 @@ class ExtendedLimits(ctypes.Structure):
 
 
 def limits_block(limits: JobLimits) -> ExtendedLimits:
-    """Return the limits as the system takes them."""
+    """Return the limits as a structure for the system."""
     block = ExtendedLimits()
     block.Basic.LimitFlags = limits.flags
     block.JobMemoryLimit = limits.memory
@@ -192,13 +190,13 @@ def limits_block(limits: JobLimits) -> ExtendedLimits:
 
 
 class WindowsJob:
-    """One job, and the processes in it."""
+    """A job object with its processes."""
 
     def __init__(self, limits: JobLimits) -> None:
-        """Make the job.
+        """Create the job.
 
         Raises:
-            OSError: the system refuses.
+            OSError: the system call fails.
         """
         self._kernel = ctypes.WinDLL("kernel32", use_last_error=True)  # type: ignore[attr-defined]
         for name in ("CreateJobObjectW", "OpenProcess"):
@@ -213,10 +211,10 @@ class WindowsJob:
         )
 
     def add(self, pid: int) -> None:
-        """Put a process into the job; what it starts from then on is in it, too.
+        """Add a process to the job; the processes that it starts later are added too.
 
         Raises:
-            OSError: the system refuses.
+            OSError: the system call fails.
         """
         process = ctypes.c_void_p(self._kernel.OpenProcess(_SET_QUOTA_AND_TERMINATE, False, pid))
         self._succeed(process.value)
@@ -238,17 +236,17 @@ class WindowsJob:
 
 
 LONGEST_LOG = 64 * 1024
-"""Bytes of the error stream that are kept, the newest."""
+"""Maximum number of bytes of stderr that are kept, the newest."""
 
 _LAUNCHER_SECONDS = 1.0
 _MANY_LINES = 256
 _EXIT_SECONDS = 0.3
 _KILL_SECONDS = 2.0
-_LOOK_SECONDS = 0.5  # between two looks at how much memory it holds
+_LOOK_SECONDS = 0.5  # between two checks of the memory
 
 
 class _Pipes(asyncio.SubprocessProtocol):
-    """Collects what the process writes; `None` in `lines` is the end."""
+    """Collects the output of the process; `None` in `lines` marks the end."""
 
     def __init__(self, plan: LaunchPlan, bounds: ChildBounds) -> None:
         self._plan = plan
@@ -299,13 +297,13 @@ class _Pipes(asyncio.SubprocessProtocol):
 
     def process_exited(self) -> None:
         self.exited.set()
-        # What it forked must not outlive it; later its number may belong to somebody else.
+        # Forked processes must not outlive it; later its group id may belong to another process.
         self.kill_group()
-        # A grandchild that left the group may hold the pipe open: do not wait for its end forever.
+        # A grandchild outside the group may keep the pipe open: do not wait for its end forever.
         asyncio.get_running_loop().call_later(_EXIT_SECONDS, self.end)
 
     def end_for(self, reason: str) -> None:
-        """End it because of what it did."""
+        """End the process and record the reason."""
         self.ended_for = self.ended_for or reason
         self.kill()
         self.end()
@@ -315,13 +313,13 @@ class _Pipes(asyncio.SubprocessProtocol):
         self.arrived.set()
 
     def kill(self) -> None:
-        """End it with all that it started."""
+        """End the process with all its child processes."""
         if self._killed or self._transport is None:
             return
         if self._plan.ending != "launcher":
             self.kill_group()
             return
-        # The launcher ends what left the group, too; if it does not, it goes the hard way.
+        # The launcher also ends processes that left the group; if it fails, they are killed.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(self._transport.get_pid(), signal.SIGTERM)
         asyncio.get_running_loop().call_later(_LAUNCHER_SECONDS, self.kill_group)
@@ -335,12 +333,12 @@ class _Pipes(asyncio.SubprocessProtocol):
         if self._job is not None:
             self._job.end()
         elif sys.platform != "win32":
-            # The group outlives its leader while anything is left in it.
+            # The group exists as long as any process is in it.
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(pid, signal.SIGKILL)
 
     def read_on(self, *, on: bool) -> None:
-        """Let the process write on, or hold it until its lines are taken."""
+        """Resume reading the output, or pause until its lines are consumed."""
         pipe = self._transport.get_pipe_transport(1) if self._transport else None
         if isinstance(pipe, asyncio.ReadTransport) and not pipe.is_closing():
             if on:
@@ -350,7 +348,7 @@ class _Pipes(asyncio.SubprocessProtocol):
 
 
 class ChildProcess:
-    """A running process; make one with `start`."""
+    """A running process; create one with `start`."""
 
     def __init__(
         self, transport: asyncio.SubprocessTransport, pipes: _Pipes, bounds: ChildBounds
@@ -374,9 +372,9 @@ class ChildProcess:
 
         Args:
             command: program and arguments.
-            cwd: where it is started.
+            cwd: working directory.
             env: its environment.
-            bounds: what it may take.
+            bounds: limits of the process.
 
         Raises:
             OSError: the command cannot be started.
@@ -409,39 +407,39 @@ class ChildProcess:
 
     @property
     def pid(self) -> int:
-        """The process's id."""
+        """Id of the process."""
         return self._transport.get_pid()
 
     @property
     def is_alive(self) -> bool:
-        """Whether it still runs and its output is open."""
+        """Whether it runs and its output is open."""
         return not self._pipes.exited.is_set() and not self._pipes.ended
 
     @property
     def exit_code(self) -> int | None:
-        """Exit code once it has ended; negative for a signal."""
+        """Exit code; None before the end, negative for a signal."""
         return self._transport.get_returncode()
 
     @property
     def ended_for(self) -> str:
-        """Which bound it passed, for which it was ended; empty for none."""
+        """The limit for which it was ended; empty for none."""
         return self._pipes.ended_for
 
     def tell_log(self, tell: Callable[[str], None] | None) -> None:
-        """Report the lines of its error stream as they come; None to stop."""
+        """Pass on the lines of its stderr as they arrive; None to stop."""
         self._pipes.tell = tell
 
     def take_log(self) -> str:
-        """Return the newest output on its error stream since the last call."""
+        """Return the newest output on stderr since the last call."""
         text = self._pipes.log.decode("utf-8", "replace")
         self._pipes.log.clear()
         return text
 
     async def read_line(self) -> bytes | None:
-        """Read the next line without its end; `None` when there will be no more."""
+        """Return the next line without line break; None at the end."""
         pipes = self._pipes
         if pipes.lines:
-            await asyncio.sleep(0)  # also where it floods us, others get their turn
+            await asyncio.sleep(0)  # even if its output never pauses, other tasks get a turn
         while not pipes.lines:
             if pipes.ended:
                 return None
@@ -453,23 +451,23 @@ class ChildProcess:
         return line
 
     def write(self, data: bytes) -> None:
-        """Send bytes to its input; dropped when it has closed it."""
+        """Write bytes to its stdin; ignored if that is closed."""
         pipe = self._transport.get_pipe_transport(0)
         if isinstance(pipe, asyncio.WriteTransport) and not pipe.is_closing():
             pipe.write(data)
 
     async def wait(self) -> int | None:
-        """Wait for its end; gives the exit code."""
+        """Wait for its end; return the exit code."""
         await self._pipes.exited.wait()
         return self.exit_code
 
     def kill(self) -> None:
-        """End it and everything in its group, at once and without asking."""
+        """End it and everything in its group at once."""
         self._pipes.kill()
         self._pipes.end()
 
     async def close(self, grace: float = 0.5) -> None:
-        """Close its input, give it `grace` seconds to leave, then end the whole group."""
+        """Close its stdin, wait `grace` seconds for its end, then end the whole group."""
         if self.is_alive:
             pipe = self._transport.get_pipe_transport(0)
             if isinstance(pipe, asyncio.WriteTransport):
@@ -485,7 +483,7 @@ class ChildProcess:
             await asyncio.wait({self._watching})
 
     async def _watch(self, most: int) -> None:
-        """End it when it holds more memory than it may."""
+        """End it when it exceeds its memory limit."""
         while self.is_alive:
             held = await asyncio.to_thread(family_resident, self.pid)
             if held is not None and held > most:

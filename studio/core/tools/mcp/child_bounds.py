@@ -1,7 +1,7 @@
 """Limits of a child process, and the memory of all its descendants.
 
-Address space says nothing of programs that reserve it (JavaScript engines do), so what counts is
-what is resident. Linux and macOS only: on Windows the job of a process has a bound of its own.
+Resident memory is measured, because some programs (JavaScript engines) reserve much more address
+space than they use. Linux and macOS only: on Windows the process's job has its own limit.
 """
 
 import os
@@ -13,18 +13,18 @@ from pathlib import Path
 
 _PS = ("/bin/ps", "-A", "-o", "pid=,ppid=,rss=")
 _PS_SECONDS = 5.0
-_RESIDENT_FIELD = 21  # of what follows the name in /proc/PID/stat, from 0
+_RESIDENT_FIELD = 21  # index among the fields after the name in /proc/PID/stat
 
 
 @dataclass(frozen=True, slots=True)
 class ChildBounds:
-    """The limits of a child; one that exceeds them is ended, with the reason."""
+    """The limits of a child process, which is ended if it exceeds one."""
 
     line: int = 32 * 1024 * 1024
-    """Bytes of one protocol line, which is one answer."""
+    """Maximum size of one protocol line, which is one answer, in bytes."""
 
     resident: int = 0
-    """Bytes of memory that it may hold, together with what it started; 0 for no bound."""
+    """Maximum resident memory including its child processes, in bytes; 0 for no limit."""
 
 
 DEFAULT_BOUNDS = ChildBounds()
@@ -32,16 +32,16 @@ DEFAULT_BOUNDS = ChildBounds()
 
 @dataclass(frozen=True, slots=True)
 class ProcessMemory:
-    """One process in the system's list."""
+    """A process in the system's list."""
 
     pid: int
-    """Its number."""
+    """Id of the process."""
 
     parent: int
-    """The number of the process that started it."""
+    """Id of its parent."""
 
     resident: int
-    """Bytes that it holds in memory."""
+    """Resident memory in bytes."""
 
 
 def family_resident(pid: int) -> int | None:
@@ -62,11 +62,11 @@ def family_resident(pid: int) -> int | None:
 
 
 def family_sum(pid: int, listed: Iterable[ProcessMemory]) -> int | None:
-    """Sum the memory of a process and its descendants in a list of all processes; None if absent.
+    """Return the memory of a process and its descendants in a list; None if it is missing.
 
     Args:
-        pid: the process at the top.
-        listed: every process.
+        pid: id of the topmost process.
+        listed: all processes.
     """
     known = {each.pid: each for each in listed}
     if pid not in known:
@@ -78,7 +78,7 @@ def family_sum(pid: int, listed: Iterable[ProcessMemory]) -> int | None:
 
 
 def read_ps(text: str) -> tuple[ProcessMemory, ...]:
-    """Read the output of `ps -A -o pid=,ppid=,rss=`, which counts in kilobytes."""
+    """Read the output of `ps -A -o pid=,ppid=,rss=`, in kilobytes."""
     found = []
     for line in text.splitlines():
         match line.split():
@@ -88,7 +88,7 @@ def read_ps(text: str) -> tuple[ProcessMemory, ...]:
 
 
 def read_stat(pid: int, text: str, page: int) -> ProcessMemory | None:
-    """Read `/proc/PID/stat`; the name in it can contain anything, brackets too."""
+    """Read `/proc/PID/stat`; the name in it can contain anything, even parentheses."""
     fields = text.rpartition(")")[2].split()
     if len(fields) <= _RESIDENT_FIELD:
         return None
@@ -114,7 +114,7 @@ def _children(pid: int) -> list[int]:
         for thread in Path(f"/proc/{pid}/task").iterdir():
             text = (thread / "children").read_text(encoding="ascii")
             found += [int(each) for each in text.split()]
-    except OSError:  # it ended meanwhile
+    except OSError:  # the process ended meanwhile
         return found
     return found
 

@@ -1,6 +1,6 @@
-"""One live connection to an MCP server, and its lists and results as values of ours.
+"""One open connection to an MCP server, with its lists and results as the studio's values.
 
-The SDK's client must be entered and left in one task, so a task of its own holds it; calls may come
+The SDK's client must be entered and exited in the same task, so it has its own task; calls may come
 from any task of the loop.
 """
 
@@ -27,35 +27,35 @@ if TYPE_CHECKING:
     from mcp.client.session import ElicitationFnT
 
 
-# The lists and results of an MCP server as values of ours.
+# The lists and results of an MCP server as the studio's values.
 
 _MOST_PICTURES = 20
 
 
 @dataclass
 class HttpNotes:
-    """The HTTP responses of a server, beside the protocol."""
+    """Facts about a server's HTTP responses, beside the protocol."""
 
     failure: str = ""
-    """Its last refusal, or the bound that its last answer passed; empty after a good answer."""
+    """The last HTTP error, or the limit that the last response exceeded; empty after a success."""
 
     status: int = 0
-    """The status of its last answer; 0 before there is one."""
+    """Status of the last response; 0 before the first."""
 
 
 class ServerRefusal(Exception):  # noqa: N818 - an answer, not a failure of ours
-    """The server answered a request with a protocol error."""
+    """Raised when the server answers a request with a protocol error."""
 
     def __init__(self, message: str, data: Json = None) -> None:
         super().__init__(message)
         self.message = message
-        """The server's words."""
+        """The server's message."""
         self.data = data
         """Data of the error."""
 
 
 class ConnectionLost(Exception):  # noqa: N818 - names the state
-    """The server went away before it answered."""
+    """Raised when the connection ends before the server answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,30 +63,30 @@ class CallResult:
     """The result of a call from a server."""
 
     text: str
-    """The content as text; anything but text is described in square brackets."""
+    """Content as text; other content is described in square brackets."""
 
     is_error: bool = False
-    """Whether the tool says that it failed."""
+    """Whether the tool reports a failure."""
 
     structured: Json = None
-    """Structured content, where the server sent some."""
+    """Structured content; None if there is none."""
 
     meta: JsonObject = field(default_factory=dict)
-    """The result's `_meta`."""
+    """`_meta` of the result."""
 
     pictures: tuple[ToolPicture, ...] = ()
-    """Its pictures and audio."""
+    """Images and audio of the result."""
 
 
 def is_old_task(tool: types.Tool, version: str) -> bool:
-    """Return whether a tool can only be called as a task of the protocol's older form."""
+    """Return whether a tool can only be called as a task in the protocol's older form."""
     if version != "2025-11-25" or tool.execution is None:
         return False
     return tool.execution.task_support == "required"
 
 
 def listed_tool(tool: types.Tool, source: str) -> ToolSpec:
-    """Return an SDK tool as ours; it may have effects unless it declares to be read-only."""
+    """Return an SDK tool as a `ToolSpec`; it may have effects unless declared read-only."""
     hint = tool.annotations.read_only_hint if tool.annotations else None
     return ToolSpec(
         tool.name,
@@ -95,18 +95,18 @@ def listed_tool(tool: types.Tool, source: str) -> ToolSpec:
         kind="mcp",
         returns=tool.output_schema or {},
         source=source,
-        # MCP: a tool that does not say that it only reads may change something.
+        # MCP: a tool that is not declared read-only may have effects.
         has_effects=not hint,
         reads_only=hint is True,
     )
 
 
 def block_pictures(blocks: Iterable[object]) -> tuple[ToolPicture, ...]:
-    """Return the pictures and the audio among blocks of content, at most a few."""
+    """Return the images and audio in blocks of content, limited to a few."""
     found = []
     for block in blocks:
         if getattr(block, "type", "") == "text":
-            continue  # a model of pydantic is slow to say what it does not have
+            continue  # looking up a missing attribute of a pydantic model is slow
         inner = getattr(block, "resource", None) or block
         data = getattr(inner, "data", None) or getattr(inner, "blob", None)
         kind = getattr(inner, "mime_type", None) or ""
@@ -116,7 +116,7 @@ def block_pictures(blocks: Iterable[object]) -> tuple[ToolPicture, ...]:
 
 
 def block_text(block: object) -> str:
-    """Return a block of content as text; anything but text is described in square brackets."""
+    """Return a block of content as text; other content is described in square brackets."""
     text = getattr(block, "text", None)
     if isinstance(text, str):
         return text
@@ -132,12 +132,12 @@ def block_text(block: object) -> str:
     return f"[{kind} {mime}{size}{f' {place}' if place else ''}]"
 
 
-# What a server wants to know of the user while a tool works: elicitation, in MCP's word.
+# Input that a server requests from the user during a call: MCP's elicitation.
 
 
 @dataclass(frozen=True, slots=True)
 class InputWanted:
-    """A server asks: by a form, or by a page to be opened."""
+    """A server's request for input: a form, or a page to open."""
 
     message: str
     """Text of the question."""
@@ -146,10 +146,10 @@ class InputWanted:
     """Schema of the form: an object of texts, numbers, choices."""
 
     url: str = ""
-    """The page to open; empty for a form."""
+    """Page to open; empty for a form."""
 
     server: str = ""
-    """Which server asks, for people."""
+    """Name of the server, for the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,18 +157,18 @@ class InputGiven:
     """The user's answer."""
 
     action: Literal["accept", "decline", "cancel"]
-    """Given, refused, or neither."""
+    """Whether the input was given, refused, or canceled."""
 
     content: Mapping[str, Any] = field(default_factory=dict)
-    """Contents of the form."""
+    """Values of the form."""
 
 
 AskForInput: TypeAlias = Callable[[InputWanted], Awaitable[InputGiven]]
-"""Asks the user; runs in the loop, and is cancelled with the call."""
+"""Function that asks the user; runs in the loop, and is canceled with the call."""
 
 
 def asker(ask: AskForInput) -> ElicitationFnT:
-    """Return the SDK's callback for a way to ask."""
+    """Return the SDK's callback for a function that asks the user."""
 
     async def answer(
         context: ClientRequestContext, params: types.ElicitRequestParams
@@ -186,15 +186,15 @@ def asker(ask: AskForInput) -> ElicitationFnT:
 
 
 class CallTime:
-    """The limits of the calls that run; which call a question is of, a server need not say."""
+    """The time limits of running calls; a server need not say which call asks a question."""
 
     def __init__(self, seconds: float, ask: AskForInput | None, server: str = "") -> None:
-        """Make them.
+        """Store the settings.
 
         Args:
-            seconds: the longest time of a call.
-            ask: asks the user for what the server wants to know.
-            server: which server it is, for people.
+            seconds: maximum time of a call.
+            ask: asks the user for input that the server requests.
+            server: name of the server, for the user.
         """
         self._server = server
         self._seconds = seconds
@@ -204,16 +204,16 @@ class CallTime:
 
     @property
     def ask(self) -> AskForInput | None:
-        """Asks the user, without using up a call's time; None if there is no user to ask."""
+        """Function that asks the user without using up a call's time; None if there is no user."""
         return self._ask_user if self._ask is not None else None
 
     def limit(self) -> asyncio.Timeout:
-        """Return the limit of a call that begins; to be entered."""
+        """Return the time limit of a new call, to be entered."""
         return asyncio.timeout(None if self._asking else self._seconds)
 
     @contextmanager
     def running(self, limit: asyncio.Timeout) -> Iterator[None]:
-        """Run a call; its time limit is suspended while the user is asked."""
+        """Register a running call; its time limit is suspended while the user is asked."""
         self._running.add(limit)
         try:
             yield
@@ -246,11 +246,11 @@ _OLD_TASK = (
     "tool {name!r} is left out: it can only be called as a task of the protocol of 2025-11-25, "
     "and tasks are spoken as the extension of 2026-07-28"
 )
-_USUAL_VERSION = "2025-11-25"  # as the SDK takes it before it is settled
+_USUAL_VERSION = "2025-11-25"  # the SDK's default before negotiation
 
 
 class McpConnection:
-    """A connection that is open; make one with `open`."""
+    """An open connection; create one with `open`."""
 
     def __init__(
         self,
@@ -281,15 +281,15 @@ class McpConnection:
         is_old: bool = False,
         traffic: TrafficLog | None = None,
     ) -> McpConnection:
-        """Connect and shake hands.
+        """Connect and complete the handshake.
 
         Args:
-            opener: makes the streams.
-            seconds: the longest time for it.
-            on_change: called when the server says that its lists changed.
-            ask: asks the user for what the server wants to know; without it no server may ask.
-            is_old: whether its transport is older than protocols without a handshake.
-            traffic: notes each message.
+            opener: opens the streams.
+            seconds: maximum time.
+            on_change: called when the server reports changed lists.
+            ask: asks the user for input that the server requests; None to refuse such requests.
+            is_old: whether its transport only has protocols with a handshake.
+            traffic: records each message.
 
         Raises:
             ToolSourceError: no connection within the time, or the other side is no MCP server.
@@ -315,7 +315,7 @@ class McpConnection:
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """A sentence for each entry of its lists that cannot be read."""
+        """One sentence for each unreadable entry of its lists."""
         return tuple(self._left_out)
 
     @property
@@ -333,11 +333,11 @@ class McpConnection:
         }
 
     async def list_tools(self, source: str) -> tuple[ToolSpec, ...]:
-        """Return every tool, of all pages.
+        """Return every tool, from all pages.
 
         Raises:
-            ServerRefusal: the server refuses.
-            ConnectionLost: it went away.
+            ServerRefusal: the server returns an error.
+            ConnectionLost: the connection ended.
         """
         found: list[ToolSpec] = []
         self._left_out.clear()
@@ -354,12 +354,12 @@ class McpConnection:
 
         Args:
             name: the tool.
-            arguments: what it is called with.
-            tell: is told how far the server says that it is.
+            arguments: the arguments.
+            tell: receives the server's progress.
 
         Raises:
-            ServerRefusal: the server refuses the call.
-            ConnectionLost: it went away.
+            ServerRefusal: the server returns an error.
+            ConnectionLost: the connection ended.
         """
         given = dict(arguments)
         if tell is None:
@@ -390,7 +390,7 @@ class McpConnection:
             TELL.reset(mark)
 
     async def pages(self, ask: Callable[..., Awaitable[Page]]) -> AsyncIterator[Page]:
-        """Yield every page of a list; a server that never ends is not followed for ever."""
+        """Yield every page of a list, up to a limit for servers that never end."""
         cursor: str | None = None
         for _ in range(_MOST_PAGES):
             page = await self.request(ask(cursor=cursor, cache_mode="refresh"))
@@ -400,20 +400,20 @@ class McpConnection:
                 return
 
     def take_messages(self) -> str:
-        """Return the server's log messages over the protocol since the last call."""
+        """Return the server's log messages in the protocol since the last call."""
         text = "".join(f"{line}\n" for line in self._said)
         self._said.clear()
         return text
 
     async def close(self) -> None:
-        """Say goodbye and let go."""
+        """Close the connection as the protocol requires."""
         self._closing.set()
         if self._task is not None:
             with contextlib.suppress(Exception):
                 await asyncio.shield(self._task)
 
     async def abandon(self) -> None:
-        """Let go without waiting for the other side."""
+        """Close the connection without waiting for the server."""
         self._closing.set()
         if self._task is not None:
             self._task.cancel()
@@ -422,7 +422,7 @@ class McpConnection:
 
     @property
     def client(self) -> Client:
-        """The SDK's client, for requests.
+        """The SDK's client for requests.
 
         Raises:
             ConnectionLost: the connection is closed.
@@ -435,8 +435,8 @@ class McpConnection:
         """Return the result of a client's request.
 
         Raises:
-            ServerRefusal: the server refuses.
-            ConnectionLost: it went away.
+            ServerRefusal: the server returns an error.
+            ConnectionLost: the connection ended.
         """
         from mcp import MCPError
 
@@ -447,7 +447,7 @@ class McpConnection:
                 raise ConnectionLost(error.message) from error
             raise ServerRefusal(error.message, error.data) from error
         except (RuntimeError, ValueError) as error:
-            # An answer that does not keep the tool's own output schema, or the protocol.
+            # A result that violates the tool's output schema, or the protocol.
             raise ServerRefusal(str(error)) from error
         except OSError as error:
             raise ConnectionLost(reason_of(error)) from error
@@ -494,7 +494,7 @@ class McpConnection:
             self._left_out[remark] = None
 
     async def _listen(self, client: Client) -> None:
-        """Subscribe to changed lists at newer servers; older ones report unasked."""
+        """Subscribe to list changes at newer servers; older ones report them unasked."""
         from mcp import MCPError
         from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 
@@ -508,7 +508,7 @@ class McpConnection:
                 async for _ in changes:
                     self._tell()
         except (ListenNotSupportedError, SubscriptionLost, MCPError, TimeoutError, OSError):
-            return  # asked again for its lists after a while, then
+            return  # its lists are requested again after a while
 
     async def _heard(self, message: object) -> None:
         if str(getattr(message, "method", "")).endswith("/list_changed"):
@@ -525,7 +525,7 @@ class McpConnection:
 
 
 def _innermost(error: BaseException) -> str:
-    """Return the text of the exception that a group of exceptions is about."""
+    """Return the text of the exception inside a group of exceptions."""
     from mcp import MCPError
 
     while isinstance(error, BaseExceptionGroup) and error.exceptions:

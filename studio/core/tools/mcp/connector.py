@@ -1,10 +1,9 @@
 """Start or reach one MCP server, and explain failures.
 
-Logging in to an MCP server by OAuth: a program's own login, or the user's in a browser.
-
-The SDK speaks the protocol (metadata, registration, PKCE, tokens, refresh). Here is what it leaves
-to its user: where tokens are kept (in memory, while the source lives), the page that the browser
-comes back to (on this machine, any free port), and the question before a page is opened.
+Also the OAuth login at a server: as a program, or by the user in a browser. The SDK implements the
+protocol (metadata, registration, PKCE, tokens, refresh). Here are the parts that it leaves open:
+the storage of tokens (in memory, while the source exists), the page to which the browser returns
+(on this machine, any free port), and the question before a page is opened.
 """
 
 from __future__ import annotations
@@ -40,12 +39,12 @@ _LONGEST_LINE = 16_384
 
 
 class LoginRefusedError(Exception):
-    """The user did not log in; the text says why."""
+    """Raised when the user did not log in; the text says why."""
 
 
 @dataclass
 class MemoryTokens:
-    """Tokens and registration, forgotten with the program."""
+    """Tokens and registration, kept in memory only."""
 
     tokens: OAuthToken | None = None
     client: OAuthClientInformationFull | None = None
@@ -55,7 +54,7 @@ class MemoryTokens:
         return self.tokens
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
-        """Keep tokens."""
+        """Store tokens."""
         self.tokens = tokens
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
@@ -63,16 +62,18 @@ class MemoryTokens:
         return self.client
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
-        """Keep the registration."""
+        """Store the registration."""
         self.client = client_info
 
 
 @dataclass
 class ServerLogin:
-    """The login of one server, while its source lives."""
+    """The login at one server, while its source exists."""
 
     ask: AskForInput | None
-    """Asks the user before a page is opened; without it a login by browser is impossible."""
+    """Function that asks the user before a page is opened; None makes a login by browser
+    impossible.
+    """
 
     storage: MemoryTokens = field(default_factory=MemoryTokens)
     _refused: str = ""
@@ -80,11 +81,11 @@ class ServerLogin:
     _answer: asyncio.Future[Mapping[str, list[str]]] | None = None
 
     async def auth(self, url: str, login: server_config.HttpLogin) -> httpx2.Auth:
-        """Return the authentication that adds a token to each request, and fetches it if needed.
+        """Return the authentication that adds a token to each request, and gets it if needed.
 
         Args:
             url: the server's endpoint.
-            login: how to log in, references resolved.
+            login: login settings, with references resolved.
         """
         from mcp.client.auth import OAuthClientProvider
         from mcp.client.auth.extensions.client_credentials import ClientCredentialsOAuthProvider
@@ -93,7 +94,7 @@ class ServerLogin:
 
         if login.client_id and not login.in_browser:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # that the issuer should be named, in 3.0
+                warnings.simplefilter("ignore")  # a warning that version 3.0 will require an issuer
                 return ClientCredentialsOAuthProvider(
                     url,
                     self.storage,
@@ -103,7 +104,7 @@ class ServerLogin:
                     issuer=login.issuer or None,
                 )
         if self._refused:
-            raise LoginRefusedError(self._refused)  # not asked again before it is restarted
+            raise LoginRefusedError(self._refused)  # not asked again before a restart
         if self._listener is None:
             self._listener = await asyncio.start_server(
                 self._come_back, "127.0.0.1", login.port, limit=_LONGEST_LINE
@@ -119,7 +120,7 @@ class ServerLogin:
                 client_id=login.client_id,
                 client_secret=login.client_secret or None,
                 issuer=login.issuer or None,
-                # RFC 6749 §2.3.1: what a server must support.
+                # RFC 6749 §2.3.1: every server must support it.
                 token_endpoint_auth_method=(
                     "client_secret_basic" if login.client_secret else "none"
                 ),
@@ -131,17 +132,17 @@ class ServerLogin:
 
     @property
     def refused(self) -> str:
-        """Return why the user did not log in; empty where they did, or were not asked."""
+        """The reason why the user did not log in; empty if they did, or were not asked."""
         return self._refused
 
     def close(self) -> None:
-        """Stop listening for the browser."""
+        """Stop waiting for the browser."""
         if self._listener is not None:
             self._listener.close()
             self._listener = None
 
     async def _open_page(self, address: str) -> None:
-        """Let the user open the page, and wait until the browser comes back from it."""
+        """Ask the user to open the page, and wait until the browser returns."""
         if self.ask is None:
             raise self._refuse("it asks for a login in a browser, and there is no user to ask")
         self._answer = asyncio.get_running_loop().create_future()
@@ -169,7 +170,7 @@ class ServerLogin:
         return LoginRefusedError(reason)
 
     async def _come_back(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Take the login's code, or its refusal, from the browser that comes back."""
+        """Take the login's code, or its error, from the returning browser."""
         try:
             line = (await reader.readline()).decode("latin-1").split(" ")
             target = urlsplit(line[1]) if len(line) > 1 else None
@@ -179,20 +180,20 @@ class ServerLogin:
                 if self._answer is not None and not self._answer.done():
                     self._answer.set_result(parse_qs(target.query))
         except (OSError, ValueError):
-            return  # no browser of ours
+            return  # not our browser
         finally:
             writer.close()
 
 
 _ERROR_LINE = re.compile(r"[\w.]*(?:Error|Exception|error|fatal|panic)\b.{0,9}:")
 _LEAVING_SECONDS = 2.0
-_MOST_UNREAD = 20  # lines on a server's output that are no messages; further ones are not told
-_NOT_STREAMABLE = (400, 404, 405, 406, 415, 501)  # how servers for events alone refuse
-_LOGIN_SECONDS = 300.0  # the user reads, types, and looks for a password
+_MOST_UNREAD = 20  # maximum number of reported lines on a server's output that are no messages
+_NOT_STREAMABLE = (400, 404, 405, 406, 415, 501)  # responses of servers that only support events
+_LOGIN_SECONDS = 300.0  # time for the user to read, type, and find a password
 
 
 class Connector:
-    """Makes the connections to one server, one after the other."""
+    """Makes the connections to one server, one after another."""
 
     def __init__(
         self,
@@ -203,15 +204,15 @@ class Connector:
         changed: Callable[[], None],
         traffic: TrafficLog,
     ) -> None:
-        """Make it; nothing is started yet.
+        """Store the settings; nothing is started yet.
 
         Args:
             address: how to reach the server.
-            limits: bounds of a call.
-            environment: the variables that references are resolved with.
-            ask: asks the user for what the server wants to know; without it none may ask.
-            changed: called when the server says that its lists changed.
-            traffic: notes each message.
+            limits: limits of a call.
+            environment: returns the variables for references.
+            ask: asks the user for input that the server requests; None to refuse such requests.
+            changed: called when the server reports changed lists.
+            traffic: records each message.
         """
         self._address = address
         self._limits = limits
@@ -221,13 +222,13 @@ class Connector:
         self._traffic = traffic
         self._login = ServerLogin(ask)
         self.child: ChildProcess | None = None
-        """The process, where it is one that was started."""
+        """The started process; None for a server reached by address."""
         self._notes = HttpNotes()
         self._log = ""
         self._unread = 0
 
     def take_child(self) -> ChildProcess | None:
-        """Return the process, which the caller has to end from now on."""
+        """Return the process, which the caller must end from now on."""
         child, self.child = self.child, None
         return child
 
@@ -236,10 +237,10 @@ class Connector:
         self._login.close()
 
     def read_log(self, messages: str) -> str:
-        """Read the newest of what the server wrote on its error stream, and logged by the protocol.
+        """Return the server's newest output on stderr and its log messages.
 
         Args:
-            messages: what it logged by the protocol since the last time.
+            messages: its log messages in the protocol since the last call.
         """
         if self.child is not None:
             self._log += self.child.take_log()
@@ -250,10 +251,10 @@ class Connector:
         return self._log
 
     async def connect(self) -> McpConnection:
-        """Start or reach it, and shake hands.
+        """Start or reach the server, and complete the handshake.
 
         Raises:
-            ToolSourceError: it cannot be started or reached, or is no MCP server.
+            ToolSourceError: the server cannot be started or reached, or is no MCP server.
         """
         await import_packages(MCP)
         try:
@@ -281,7 +282,7 @@ class Connector:
         )
 
     async def _reach(self, server: server_config.HttpServer) -> McpConnection:
-        """Connect by streamable HTTP; where a server refuses that, as old ones do, by events."""
+        """Connect by streamable HTTP; if an old server rejects that, by events."""
         from studio.core.tools.mcp.http_streams import over_events, over_http
 
         known = self._environment()
@@ -347,12 +348,12 @@ class Connector:
         return f"{reason} ({_telling_line(log)})" if log else reason
 
     def reason(self, error: Exception) -> str:
-        """Return the reason of a failure: a bound, the HTTP response, or the error's own text."""
+        """Return the reason of a failure: a limit, the HTTP response, or the error's text."""
         return self._ending or self._login.refused or self._notes.failure or str(error)
 
     @property
     def _ending(self) -> str:
-        """Return why the studio ended the process; empty where it did not."""
+        """The reason why the studio ended the process; empty if it did not."""
         passed = self.child.ended_for if self.child is not None else ""
         return f"the studio ended it, because {passed}" if passed else ""
 

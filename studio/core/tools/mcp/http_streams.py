@@ -1,7 +1,7 @@
 """The streams of an MCP connection over HTTP: streamable, or with events.
 
-What a server says by HTTP itself, its refusals, is noted: the SDK's client does not pass it on.
-Imports the SDK: to be imported once `import_packages` has run.
+HTTP errors of a server are recorded, since the SDK's client does not pass them on. This module
+imports the SDK, so import it only after `import_packages`.
 """
 
 from __future__ import annotations
@@ -45,16 +45,16 @@ def over_http(
     """Open streams over streamable HTTP.
 
     Args:
-        url: the endpoint.
-        headers: sent with each request.
-        most: bytes of an answer or of one event, after unpacking.
-        notes: is told what the SDK does not pass on.
+        url: address of the endpoint.
+        headers: headers of each request.
+        most: maximum size of an answer or an event after decompression, in bytes.
+        notes: records what the SDK does not pass on.
         auth: adds a token to each request.
     """
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[TransportStreams]:
-        # A server may hold a response open while a tool works: the call has its own limit.
+        # A server may keep a response open while a tool works: the call has its own time limit.
         timeout = httpx2.Timeout(_CONNECT_SECONDS, read=_READ_SECONDS)
         transport = _NotedTransport(url, most, notes)
         async with (
@@ -79,9 +79,9 @@ def over_events(
 
     Args:
         url: the address of the events.
-        headers: sent with each request.
-        most: bytes of one event, after unpacking.
-        notes: is told what the SDK does not pass on.
+        headers: headers of each request.
+        most: maximum size of an event after decompression, in bytes.
+        notes: records what the SDK does not pass on.
         auth: adds a token to each request.
     """
 
@@ -106,14 +106,14 @@ def over_events(
 
 
 class AnswerTooLargeError(httpx2.StreamError):
-    """A bound was passed, as the SDK takes note of it."""
+    """Raised when a limit is exceeded, as an error that the SDK handles."""
 
     def __init__(self, error: TooMuchError) -> None:
         super().__init__(str(error))
 
 
 class _NotedTransport(httpx2.AsyncBaseTransport):
-    """Carries requests within bounds, and keeps what a refusal says."""
+    """A transport with limits that records the content of HTTP errors."""
 
     def __init__(self, url: str, most: int, notes: HttpNotes) -> None:
         bounds = ReplyBounds(body=most, event=most, is_endless=True)
@@ -121,7 +121,7 @@ class _NotedTransport(httpx2.AsyncBaseTransport):
         self._notes = notes
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send, and look at the answer."""
+        """Send a request, and inspect the response."""
         try:
             answer = await self._inner.handle_async_request(request)
         except httpx2.HTTPError as error:
@@ -165,7 +165,7 @@ class _NotedStream(httpx2.AsyncByteStream):
 
 
 def _transport_to(url: str) -> httpx2.AsyncHTTPTransport:
-    """Return the transport to a server: by the system's proxy if there is one for it."""
+    """Return the transport to a server, through the system's proxy if there is one."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     proxies = getproxies()
@@ -175,7 +175,7 @@ def _transport_to(url: str) -> httpx2.AsyncHTTPTransport:
 
 
 async def _refusal(answer: httpx2.Response) -> str:
-    """Return the status, its meaning, and the server's words, which are read here, bounded."""
+    """Return status, meaning and message of an HTTP error, reading the body up to a limit."""
     text = " ".join((await answer.aread()).decode("utf-8", "replace").split())
     status = f"HTTP {answer.status_code} {answer.reason_phrase}".strip()
     hint = _HINTS.get(answer.status_code, "")

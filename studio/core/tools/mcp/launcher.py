@@ -1,10 +1,10 @@
-"""Run a command so that nothing of it outlives the studio.
+"""Run a command so that none of its processes outlives the studio.
 
-    python -I -S launcher.py PARENT COMMAND…
+python -I -S launcher.py PARENT COMMAND…
 
-A script of its own with the standard library only, for Linux. It stays while the command runs, gets
-a signal when the studio dies, however that happens, and then ends the command and all that it
-started, also what went into a session of its own: such orphans come to it, as to an `init`.
+A script for Linux that only uses the standard library. It stays while the command runs, gets a
+signal when the studio ends for any reason, and then ends the command and all processes that it
+started, even in another session: it adopts such orphans, like `init`.
 """
 
 import ctypes
@@ -19,14 +19,14 @@ _SECONDS = 2.0
 
 
 def main(parent: int, command: list[str]) -> None:
-    """Start the command, wait for it, and end as it ended."""
+    """Start the command, wait for it, and exit with its status."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
     libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     ended = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
     signal.pthread_sigmask(signal.SIG_BLOCK, ended | {signal.SIGCHLD})
     if os.getppid() != parent:
-        os._exit(1)  # it was gone before the signal was asked for
+        os._exit(1)  # the parent had ended before the signal was requested
     child = os.fork()
     if child == 0:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ended | {signal.SIGCHLD})
@@ -35,7 +35,7 @@ def main(parent: int, command: list[str]) -> None:
         except OSError as error:
             os.write(2, f"{command[0]}: {error.strerror}\n".encode())
             os._exit(127)
-    # The pipes are the command's alone: that it closes one must be seen.
+    # Only the command has the pipes, so that closing one is noticed.
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)
@@ -49,7 +49,7 @@ def main(parent: int, command: list[str]) -> None:
 
 
 def _reap(child: int) -> int | None:
-    """Take note of what has ended; gives the command's own status once it is among it."""
+    """Collect ended processes; return the command's own status if it has ended."""
     found = None
     while True:
         try:
@@ -63,7 +63,7 @@ def _reap(child: int) -> int | None:
 
 
 def _end_all() -> None:
-    """End every descendant; orphans come to this process, until there is none."""
+    """End all descendants; this process adopts orphans until there are none."""
     last = time.monotonic() + _SECONDS
     while time.monotonic() < last:
         for pid in _descendants():

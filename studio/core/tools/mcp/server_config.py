@@ -1,8 +1,8 @@
-"""MCP servers as a document, a workspace or the settings name them: how to reach each.
+"""Configurations of MCP servers in a document, a workspace or the user's settings.
 
-A workspace names its servers in `.mcp.json`, as other MCP clients write it: an object `mcpServers`
-(VS Code calls it `servers`) with, by name, either `command`, `args` and `env`, or `url` and
-`headers`. The user's own servers are kept in the same form in the settings folder, as `mcp.json`.
+A workspace has its servers in `.mcp.json`, the format of other MCP clients: an object `mcpServers`
+(in VS Code `servers`) with, by name, either `command`, `args` and `env`, or `url` and `headers`.
+The user's own servers are stored in the same format in the settings folder, as `mcp.json`.
 """
 
 import json
@@ -19,31 +19,30 @@ from studio.core.text.files import read_text
 from studio.core.text.values import Json, JsonObject, parse_json, reason_of
 from studio.core.tools.trust.store import Approval, Pin
 
-# A server's command line and address without the keys that stand in them, for people and for
-# disk.
+# A server's command line and address without keys, for display and for storage.
 
 _NAMED = re.compile(r"([A-Za-z][\w.-]*)(=|:\s+(?:Bearer\s+|Basic\s+)?)([^\s&;'\"#]+)")
-"""`NAME=value` of a flag, a variable or a query, and `Name: value` of a header."""
+"""Matches `NAME=value` of a flag, a variable or a query, and `Name: value` of a header."""
 
 _LOGIN = re.compile(r"(?<=://)([^\s/@:'\"]*):([^\s/@'\"]+)(?=@)")
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenSecret:
-    """A secret that is written in a command line or an address."""
+    """A secret in a command line or an address."""
 
     name: str
-    """The flag, variable, header or parameter that it is given under."""
+    """Name of its flag, variable, header or parameter."""
 
     value: str
     """Value of the secret."""
 
 
 def without_secrets(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[WrittenSecret, ...]]:
-    """Return a command line's words, or an address, with dots for secrets, and the secrets.
+    """Return a command line or an address with secrets replaced by dots, and the secrets.
 
     Args:
-        words: each argument by itself; a flag's value may be the next one.
+        words: the arguments; a flag's value may be the next one.
     """
     found: list[WrittenSecret] = []
 
@@ -74,15 +73,15 @@ def without_secrets(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[Writte
 
 
 def _is_secret(name: str, value: str) -> bool:
-    """Return whether a value's name means a secret; a reference is none, and is shown."""
+    """Return whether a value's name means a secret; a reference is not secret."""
     return names_secret_variable(name) and "${" not in value and not is_placeholder(value)
 
 
 WORKSPACE_FILE = ".mcp.json"
-"""Looked for beside the prompt and in the folders above it."""
+"""File name, searched beside the prompt and in its parent folders."""
 
 OWN_FILE = "mcp.json"
-"""The user's own servers, in the settings folder."""
+"""File name of the user's own servers, in the settings folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,40 +89,41 @@ class StdioServer:
     """A server that is a command."""
 
     command: str
-    """The program."""
+    """Program."""
 
     arguments: tuple[str, ...] = ()
-    """Its arguments."""
+    """Arguments of the program."""
 
     environment: Mapping[str, str] = field(default_factory=dict)
-    """Variables set for it, references unresolved."""
+    """Variables set for it, with references unresolved."""
 
     folder: Path | None = None
     """Working directory."""
 
     is_old: bool = False
-    """Whether the protocols before 2026-07-28 are spoken with it, though it knows that one."""
+    """Whether to use the protocols before 2026-07-28, though it supports newer ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpLogin:
-    """The login by OAuth, references unresolved."""
+    """The settings of a login by OAuth, with references unresolved."""
 
     client_id: str = ""
-    """Of a program that logs in for itself, or that the user logs in by; empty where the server
-    registers us when the user logs in."""
+    """Id of the client for a login as a program or by the user; empty if the server registers the
+    client when the user logs in.
+    """
 
     client_secret: str = ""
-    """By which the program shows that it is it."""
+    """Secret of the client."""
 
     scope: str = ""
-    """Requested scopes, separated by blanks; empty for those that the server asks for."""
+    """Requested scopes, separated by blanks; empty for those of the server."""
 
     issuer: str = ""
-    """Issuer of the client's id and secret; empty for the one that the server names."""
+    """Issuer of the client's id and secret; empty for the one named by the server."""
 
     in_browser: bool = False
-    """Whether the user logs in, in a browser."""
+    """Whether the user logs in with a browser."""
 
     port: int = 0
     """Port on this machine to which the browser returns; 0 for any free port."""
@@ -134,23 +134,25 @@ class HttpServer:
     """A server that is a URL."""
 
     url: str
-    """The endpoint."""
+    """Address of the endpoint."""
 
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Headers of each request, references unresolved; may hold keys, so never shown."""
+    """Headers of each request, with references unresolved; never shown, as they may contain
+    keys.
+    """
 
     transport: Literal["http", "sse"] = "http"
-    """Streamable HTTP, and events (SSE) where a server refuses that; or events at once."""
+    """Streamable HTTP, with events (SSE) if a server rejects that; or only events."""
 
     login: HttpLogin | None = None
     """Login by OAuth; None to use the headers only."""
 
     is_old: bool = False
-    """Whether the protocols before 2026-07-28 are spoken with it, though it knows that one."""
+    """Whether to use the protocols before 2026-07-28, though it supports newer ones."""
 
 
 ServerAddress: TypeAlias = StdioServer | HttpServer
-"""Closed: consumers `match` and `assert_never`."""
+"""All kinds of servers, a closed union: consumers use `match` and `assert_never`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,17 +160,17 @@ class WorkspaceServers:
     """The contents of a workspace's file."""
 
     path: Path | None = None
-    """The file; None where there is none."""
+    """Path of the file; None if there is none."""
 
     servers: Mapping[str, ServerAddress] = field(default_factory=dict)
     """Servers by name."""
 
     problem: str = ""
-    """Reason why it, or a part of it, cannot be used."""
+    """Reason why the file, or a part of it, cannot be used; empty for none."""
 
 
 def find_workspace_servers(folder: Path) -> WorkspaceServers:
-    """Find the nearest `.mcp.json` at or above a folder; it is read, nothing of it is run."""
+    """Return the servers of the nearest `.mcp.json` at or above a folder; starts nothing."""
     for place in (folder, *folder.parents):
         candidate = place / WORKSPACE_FILE
         if candidate.is_file():
@@ -177,12 +179,12 @@ def find_workspace_servers(folder: Path) -> WorkspaceServers:
 
 
 def find_own_servers(path: Path) -> WorkspaceServers:
-    """Find the servers of the user's settings; none where the file is not there."""
+    """Return the servers of the user's settings; empty if the file does not exist."""
     return read_workspace_servers(path) if path.is_file() else WorkspaceServers()
 
 
 def read_workspace_servers(path: Path) -> WorkspaceServers:
-    """Read one `.mcp.json`; its problems are returned, never raised."""
+    """Read one `.mcp.json`; problems are returned, never raised."""
     try:
         data = parse_json(read_text(path))
     except OSError as error:
@@ -205,7 +207,7 @@ def read_workspace_servers(path: Path) -> WorkspaceServers:
 
 
 def listed_servers(data: Json) -> JsonObject | None:
-    """Return such a file's entries by name, under any program's key; None without one."""
+    """Return the entries of such a file by name, under any program's key; None without one."""
     if not isinstance(data, Mapping):
         return None
     for key in ("mcpServers", "servers"):
@@ -237,7 +239,7 @@ def server_address(entry: JsonObject, folder: Path) -> ServerAddress | None:
 def _login(auth: Json) -> HttpLogin | None:
     """Return an entry's `auth`: "browser", or `clientId`, `clientSecret`, `scopes`, `issuer`.
 
-    `browser: true` beside these is the user's login by a client that the server knows already.
+    `browser: true` in addition means the user's login with a registered client.
     """
     if auth in ("browser", "oauth"):
         return HttpLogin(in_browser=True)
@@ -257,7 +259,7 @@ def _login(auth: Json) -> HttpLogin | None:
 
 
 def address_pin(address: ServerAddress) -> Pin:
-    """Return the pin of an allowed server: its whole address, also the parts that are not shown."""
+    """Return the pin of an allowed server: its whole address, including parts not shown."""
     match address:
         case StdioServer(command, arguments, environment, folder):
             lines = [shown_command(command, arguments)]
@@ -266,7 +268,7 @@ def address_pin(address: ServerAddress) -> Pin:
             whole: Json = [command, list(arguments), dict(environment), str(folder)]
         case HttpServer(url, headers, _, login):
             lines = [*without_secrets([url])[0], *(f"header {name}" for name in headers)]
-            whole = [url, dict(headers)]  # by which transport is no other server
+            whole = [url, dict(headers)]  # the transport does not make it another server
             if login is not None:
                 who = login.client_id or "you, in a browser"
                 if login.client_id and login.in_browser:
@@ -307,7 +309,7 @@ _REFERENCE = re.compile(
 
 
 def expand(text: str, environment: Mapping[str, str]) -> str:
-    """Put environment variables in: `${env:NAME:default}`, and `${NAME:-default}` of `.mcp.json`.
+    """Return a text with environment variables inserted: `${env:NAME:default}`, `${NAME:-default}`.
 
     Only for trusted folders, and only when a server is started.
 
@@ -327,7 +329,7 @@ def expand(text: str, environment: Mapping[str, str]) -> str:
 
 
 def variables_in(address: ServerAddress) -> tuple[str, ...]:
-    """Return the names of the environment variables that a server's address refers to."""
+    """Return the names of the environment variables in a server's address."""
     match address:
         case StdioServer(command, arguments, environment):
             texts = [command, *arguments, *environment.values()]

@@ -1,9 +1,8 @@
-"""A server of somebody else's, over stdio or streamable HTTP, as a source of tools.
+"""An MCP server, over stdio or streamable HTTP, as a source of tools.
 
-One connection serves all calls, several at once. A cancelled call is cancelled by the protocol's
-own notification; a server that then answers nothing any more is ended and started again at need.
-
-What a server has beside its tools: prompts and resources, listed, opened and completed.
+One connection serves all calls, several at once. A call is canceled by the protocol's notification;
+a server that then stops answering is ended and restarted if needed. Prompts and resources of the
+server are listed, opened and completed too.
 """
 
 from __future__ import annotations
@@ -58,13 +57,13 @@ async def open_offer(
     """Open a prompt or a resource.
 
     Args:
-        connection: to the server.
-        offer: as the server listed it.
-        given: its arguments; empty ones are not sent.
+        connection: the connection to the server.
+        offer: the prompt or resource as listed.
+        given: arguments; empty ones are not sent.
 
     Raises:
-        ServerRefusal: the server refuses.
-        ConnectionLost: it went away.
+        ServerRefusal: the server returns an error.
+        ConnectionLost: the connection ended.
     """
     values = {name: text for name, text in given.items() if text}
     if offer.kind == "prompt":
@@ -90,10 +89,10 @@ async def complete_offer(
     """Return the server's completions for an argument; empty if it has none.
 
     Args:
-        connection: to the server.
+        connection: the connection to the server.
         offer: the prompt or template.
-        argument: the argument's name.
-        text: what is written so far.
+        argument: name of the argument.
+        text: text typed so far.
         given: the other arguments.
     """
     import mcp_types as types
@@ -117,11 +116,11 @@ async def complete_offer(
 
 
 async def list_offers(connection: McpConnection) -> tuple[ServerOffer, ...]:
-    """List the server's prompts, resources and templates of resources, all pages of each.
+    """Return the server's prompts, resources and templates of resources, from all pages.
 
     Raises:
-        ServerRefusal: the server refuses.
-        ConnectionLost: it went away.
+        ServerRefusal: the server returns an error.
+        ConnectionLost: the connection ended.
     """
     client = connection.client
     able = client.server_capabilities
@@ -145,7 +144,7 @@ def _offer(
     item: types.Prompt | types.Resource | types.ResourceTemplate,
     name: str,
 ) -> ServerOffer:
-    """Return an SDK prompt or resource as ours; without a description its title or name."""
+    """Return an SDK prompt or resource as a `ServerOffer`, described by its title if needed."""
     words = item.description or item.title or (item.name if item.name != name else "")
     return ServerOffer(kind, name, " ".join(words.split()), _arguments(item))
 
@@ -163,7 +162,7 @@ def _arguments(
 
 
 def _filled(template: str, values: Mapping[str, str]) -> str:
-    """Return an address of its template (RFC 6570, levels 1 and 2), with each value encoded."""
+    """Return the address for a template (RFC 6570, levels 1 and 2), with encoded values."""
 
     def value(match: re.Match[str]) -> str:
         names = [name.rstrip("*") for name in match[1].split(",")]
@@ -193,13 +192,13 @@ _HOW_TO_BE_ASKED = (
     "command or address in the file that names it.)"
 )
 _SIGN_OF_LIFE_SECONDS = 2.0
-_FRESH_SECONDS = 30.0  # asked at every pause in typing; a list is asked for again after this time
-_PATIENCE_SECONDS = 5.0  # and a server that could not be started is not tried again before
+_FRESH_SECONDS = 30.0  # a list is requested again after this time, not at every pause in typing
+_PATIENCE_SECONDS = 5.0  # a server that could not be started is not tried again before
 
 
 @dataclass(frozen=True, slots=True)
 class ServerFacts:
-    """The known facts about a server besides its tools."""
+    """The facts about a server besides its tools."""
 
     words: Mapping[str, str] = field(default_factory=dict)
     """Description by the server: name, version, protocol, capabilities, instructions."""
@@ -212,7 +211,7 @@ class McpSource:
     """The tools of one MCP server."""
 
     says_when_asked = True
-    """Whether a call's time begins when its process is started, and not at once."""
+    """Whether a call's time begins only when its process has started."""
 
     def __init__(
         self,
@@ -225,16 +224,16 @@ class McpSource:
         on_change: Callable[[], None] | None = None,
         ask: AskForInput | None = None,
     ) -> None:
-        """Make a source; nothing is started before it is asked for something.
+        """Create a source; nothing is started before it is needed.
 
         Args:
-            name: the server's name.
+            name: name of the server.
             address: how to reach it.
             allowed: tools that may be used; empty for all.
-            limits: bounds of a call.
-            environment: the variables that references are resolved with.
-            on_change: called when the server says that its lists changed.
-            ask: asks the user for what the server wants to know; without it none may ask.
+            limits: limits of a call.
+            environment: returns the variables for references.
+            on_change: called when the server reports changed lists.
+            ask: asks the user for input that the server requests; None to refuse such requests.
         """
         self._on_change = on_change
         self.traffic = TrafficLog()
@@ -257,25 +256,25 @@ class McpSource:
 
     @property
     def label(self) -> str:
-        """Return the server's name, marked as MCP."""
+        """Name of the server, marked as MCP."""
         return f"mcp: {self._name}"
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """A sentence for each of its tools, prompts and resources that cannot be read."""
+        """One sentence for each of its tools, prompts and resources that is unreadable."""
         return self._connection.left_out if self._connection is not None else ()
 
     @property
     def log(self) -> str:
-        """The newest of what the server wrote on its error stream and logged by the protocol."""
+        """The server's newest output on stderr and log messages."""
         messages = self._connection.take_messages() if self._connection is not None else ""
         return self._connector.read_log(messages)
 
     async def list_tools(self) -> tuple[ToolSpec, ...]:
-        """Return every tool, also those that the document does not allow to be called.
+        """Return every tool, including those that the document does not allow.
 
         Raises:
-            ToolSourceError: the server cannot be reached or started, or refuses.
+            ToolSourceError: the server cannot be reached or started, or returns an error.
         """
         if self._listed is not None and time.monotonic() - self._listed[0] < _FRESH_SECONDS:
             return self._listed[1]
@@ -298,11 +297,11 @@ class McpSource:
         return listed
 
     def forget_list(self) -> None:
-        """Ask the server for its tools, prompts and resources with the next load."""
+        """Request tools, prompts and resources from the server again at the next load."""
         self._listed = self._facts = self._failure = None
 
     def place_of(self, name: str) -> str:
-        """Return the command line or address; of what is not shown of it, a digest."""
+        """Return the command line or address, with a digest of its hidden parts."""
         pin = address_pin(self._address)
         return "\n".join([*pin.lines, f"({pin.digest[:16]})"])
 
@@ -322,7 +321,7 @@ class McpSource:
         """Open a prompt or a resource.
 
         Raises:
-            ToolSourceError: the server cannot be reached, or refuses.
+            ToolSourceError: the server cannot be reached, or returns an error.
         """
         connection = await self._connected()
         try:
@@ -392,7 +391,7 @@ class McpSource:
         return ToolOutcome(text, status, value=value, truncated=truncated, pictures=pictures)
 
     async def restart(self) -> None:
-        """End the server; the next question starts it again."""
+        """End the server; the next request starts it again."""
         _ = self.log
         connection, child = self._connection, self._connector.take_child()
         self._connection = self._listed = self._facts = None
@@ -402,7 +401,7 @@ class McpSource:
             await child.close()
 
     async def close(self) -> None:
-        """Say goodbye; a server that does not leave is ended."""
+        """Close the connection; end a server that does not exit by itself."""
         for task in tuple(self._endings):
             task.cancel()
         self._connector.close()
@@ -434,7 +433,7 @@ class McpSource:
             self._on_change()
 
     def _check_later(self, connection: McpConnection) -> None:
-        """See whether the server still answers; one that hangs in a call does not, and is ended."""
+        """Check that the server still answers, and end it if a call has made it hang."""
         if self._connector.child is None:
             return
         task = asyncio.create_task(self._check(connection))
@@ -443,7 +442,7 @@ class McpSource:
 
     async def _check(self, connection: McpConnection) -> None:
         if self._calls:
-            return  # other calls run: they will show it
+            return  # other calls are running and will show it
         try:
             await asyncio.wait_for(connection.list_tools(self.label), _SIGN_OF_LIFE_SECONDS)
         except (TimeoutError, ServerRefusal, ConnectionLost):

@@ -1,4 +1,4 @@
-"""The streams of an MCP connection over a child's pipes, with each message noted as it passes."""
+"""The streams of an MCP connection over a child's pipes, which record each message."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HEAD = 300
 _ANSWER = re.compile(rb'"id"\s*:\s*(\d{1,18}|"[^"\\]{1,100}")')
 
 Opener = Callable[[], "AbstractAsyncContextManager[TransportStreams]"]
-"""Opens the streams of one transport."""
+"""Function that opens the streams of a transport."""
 
 
 def over_child(child: ChildProcess, unread: Callable[[str], None] = lambda _: None) -> Opener:
@@ -31,7 +31,7 @@ def over_child(child: ChildProcess, unread: Callable[[str], None] = lambda _: No
 
     Args:
         child: the process.
-        unread: is told what it wrote that is no message; a banner, mostly.
+        unread: receives output that is no message, usually a banner.
     """
 
     @asynccontextmanager
@@ -42,7 +42,7 @@ def over_child(child: ChildProcess, unread: Callable[[str], None] = lambda _: No
 
 
 class _ChildEnd:
-    """One end of a child's pipes; the child itself is ended by who started it."""
+    """One end of a child's pipes; the child itself is ended by its owner."""
 
     def __init__(self, child: ChildProcess) -> None:
         self._child = child
@@ -60,12 +60,12 @@ class _ChildEnd:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Close this end: nothing is read or written any more."""
+        """Close this end; reading and writing stop."""
         self._is_closed = True
 
 
 class _ChildReading(_ChildEnd):
-    """The output of a child, without tasks and queues between: a call is twice as fast."""
+    """The output of a child, without further tasks and queues: a call takes half the time."""
 
     def __init__(self, child: ChildProcess, unread: Callable[[str], None]) -> None:
         from mcp.shared.message import SessionMessage
@@ -108,7 +108,7 @@ class _ChildWriting(_ChildEnd):
 
 
 def _message(line: bytes, unread: Callable[[str], None]) -> JSONRPCMessage | None:
-    """Return the message of a line; an answer that cannot be read is one that says so."""
+    """Return the message in a line; an unreadable answer becomes an error message."""
     import mcp_types as types
 
     try:
@@ -137,7 +137,7 @@ def safe_environment() -> dict[str, str]:
     return get_default_environment()
 
 
-# The streams of an MCP connection, with each message noted as it passes.
+# The streams of an MCP connection, which record each message.
 
 if TYPE_CHECKING:
     from mcp.client._transport import ReadStream, TransportStreams, WriteStream
@@ -145,7 +145,7 @@ if TYPE_CHECKING:
 
     Reading: TypeAlias = ReadStream[SessionMessage | Exception]
 else:
-    Reading = object  # the SDK is imported with the first connection only
+    Reading = object  # the SDK is imported only with the first connection
 
 _LISTS = {
     "tools": ("tools/list", "tool"),
@@ -175,7 +175,7 @@ Stream = TypeVar("Stream", bound=_Stream)
 
 
 class StreamAround(Generic[Stream]):
-    """Opened and closed with the one inside."""
+    """A stream that is opened and closed with an inner one."""
 
     def __init__(self, inner: Stream) -> None:
         """Wrap a stream."""
@@ -201,11 +201,11 @@ class StreamAround(Generic[Stream]):
 def without_bad_entries(
     result: Mapping[str, object], version: str
 ) -> tuple[dict[str, object], tuple[str, ...]]:
-    """Return an answer without unreadable list entries, and a sentence for each of those.
+    """Return a result without unreadable list entries, and a sentence for each of them.
 
     Args:
-        result: the answer as it came.
-        version: the protocol's version that is spoken.
+        result: the result as received.
+        version: version of the protocol.
     """
     kept = dict(result)
     remarks: list[str] = []
@@ -216,7 +216,7 @@ def without_bad_entries(
         if not _fault(method, version, kept, key):
             continue
         if _fault(method, version, {**kept, key: []}, key):
-            continue  # it is not for an entry
+            continue  # the error concerns no single entry
         good = []
         for place, entry in enumerate(listed, 1):
             fault = _fault(method, version, {**kept, key: [entry]}, key)
@@ -231,7 +231,7 @@ def without_bad_entries(
 
 
 def _fault(method: str, version: str, result: Mapping[str, object], key: str) -> str:
-    """Return why a list cannot be read, in a few words; empty if it can."""
+    """Return why a list is unreadable, in a few words; empty if it can be read."""
     from mcp_types import methods
     from pydantic import ValidationError
 
@@ -250,7 +250,7 @@ def _fault(method: str, version: str, result: Mapping[str, object], key: str) ->
 
 
 class WatchedReading(StreamAround[Reading]):
-    """The messages that a transport reads: noted, and without invalid entries in results."""
+    """The incoming messages of a transport: recorded, and without invalid list entries."""
 
     def __init__(
         self,
@@ -262,10 +262,10 @@ class WatchedReading(StreamAround[Reading]):
         """Wrap a stream.
 
         Args:
-            inner: the transport's own.
-            log: notes each message.
-            version: the version that is spoken, as far as that is settled.
-            leave_out: told what was left out.
+            inner: the transport's stream.
+            log: records each message.
+            version: returns the version of the protocol, if it is negotiated.
+            leave_out: receives a sentence for each removed entry.
         """
         super().__init__(inner)
         self._log = log
@@ -274,7 +274,7 @@ class WatchedReading(StreamAround[Reading]):
 
     @property
     def last_context(self) -> object:
-        """The context that the newest message was sent in; the SDK looks for it."""
+        """The context of the newest message, which the SDK reads."""
         return getattr(self._inner, "last_context", None)
 
     async def receive(self) -> SessionMessage | Exception:
@@ -308,7 +308,7 @@ class WatchedReading(StreamAround[Reading]):
 
 
 class WatchedWriting(StreamAround["WriteStream[SessionMessage]"]):
-    """The messages that a transport writes."""
+    """The outgoing messages of a transport."""
 
     def __init__(self, inner: WriteStream[SessionMessage], log: TrafficLog) -> None:
         super().__init__(inner)
@@ -333,15 +333,15 @@ async def watched(
     """Wrap both streams of a transport.
 
     Args:
-        opener: makes them.
-        version: of the protocol that is spoken.
-        leave_out: told what of a list cannot be read.
-        traffic: notes each message.
+        opener: opens the streams.
+        version: returns the version of the protocol.
+        leave_out: receives a sentence for each unreadable list entry.
+        traffic: records each message.
     """
     async with opener() as (read, write):
         yield WatchedReading(read, traffic, version, leave_out), WatchedWriting(write, traffic)
 
 
 def _written(item: SessionMessage) -> str:
-    """Return a message as it is on the wire."""
+    """Return a message as sent."""
     return item.message.model_dump_json(by_alias=True, exclude_unset=True)

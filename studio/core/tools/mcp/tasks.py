@@ -1,7 +1,7 @@
-"""Calls that a server answers with a task, by the extension `io.modelcontextprotocol/tasks`.
+"""Tool calls answered with a task, by the extension `io.modelcontextprotocol/tasks`.
 
-The server decides whether a call becomes a task (SEP-2663); a client that declares the extension
-asks for its state until it ends. Imports the SDK: to be imported once `import_packages` has run.
+The server decides whether a call becomes a task (SEP-2663); a client with the extension requests
+its state until it ends. This module imports the SDK, so import it only after `import_packages`.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from pydantic.alias_generators import to_camel
 from studio.core.tools.source import Tell
 
 TELL: ContextVar[Tell | None] = ContextVar("tell", default=None)
-"""Callback for the server's messages about the task of the current call."""
+"""Callback for the server's messages about the current call's task."""
 
 _USUAL_POLL_MILLISECONDS = 500
 _LEAST_POLL_MILLISECONDS = 20
@@ -29,7 +29,7 @@ _INPUT: TypeAdapter[types.InputRequest] = TypeAdapter(types.InputRequest)
 
 
 class _TaskState(types.Result):
-    """The fields that every task has."""
+    """The common fields of tasks."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="ignore")
 
@@ -75,26 +75,26 @@ class _AnswerTask(types.Request[_AnswerParams, Literal["tasks/update"]]):
 
 
 class _Acknowledged(BaseModel):
-    """An answer that says no more."""
+    """An answer without content."""
 
 
 class TasksExtension(ClientExtension):
-    """Declares that tasks are understood, and waits for those that a server makes."""
+    """Declares support for tasks, and waits for those that a server creates."""
 
     identifier = "io.modelcontextprotocol/tasks"
 
     def claims(self) -> Sequence[ResultClaim[Any]]:
-        """Return the form of an answer that is a task."""
+        """Return the result type of a created task."""
         return (ResultClaim(result_type="task", model=_CreatedTask, resolve=_finish),)
 
 
 async def _finish(created: _CreatedTask, context: ClaimContext) -> types.CallToolResult:
-    """Wait for a task; if the wait is cancelled, it is cancelled at the server."""
+    """Wait for a task; if the wait is canceled, cancel the task at the server."""
     task, session = _TaskParams(taskId=created.task_id), context.session
     try:
         state = await _ended(created, task, session)
     except BaseException:
-        # asyncio delivers a cancellation once, so that this request can still be sent
+        # asyncio raises a cancellation only once, so that this request can still be sent
         with contextlib.suppress(MCPError, TimeoutError, OSError):
             async with asyncio.timeout(_GOODBYE_SECONDS):
                 await session.send_request(_CancelTask(params=task), _Acknowledged)
@@ -109,7 +109,7 @@ async def _finish(created: _CreatedTask, context: ClaimContext) -> types.CallToo
 
 
 async def _ended(created: _TaskState, task: _TaskParams, session: ClientSession) -> _KnownTask:
-    """Ask for a task's state until it is its last."""
+    """Request a task's state until it is final."""
     reported, answered = "", set[str]()
     wait = created.poll_interval_ms
     tell = TELL.get()
@@ -133,7 +133,7 @@ async def _ended(created: _TaskState, task: _TaskParams, session: ClientSession)
 
 
 async def _answer(key: str, wanted: object, session: ClientSession) -> dict[str, object]:
-    """Return the user's answer to a question of a task, asked like any other of the server."""
+    """Return the user's answer to a question of a task, asked like other server questions."""
     request = _INPUT.validate_python(wanted)
     meta = request.params.meta if request.params else None
     context = ClientRequestContext(session=session, request_id=key, meta=meta)

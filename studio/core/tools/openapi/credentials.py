@@ -1,6 +1,7 @@
-"""Credentials of a service: keys of the tool's connection, and tokens of a login for programs.
+"""Credentials of a service: keys of the tool's connection, and tokens from a login.
 
-A login is OAuth 2 with a client's id and secret (RFC 6749 §4.4); its token is kept while it lasts.
+A login is OAuth 2 with a client's id and secret (RFC 6749 §4.4); its token is kept while it is
+valid.
 """
 
 import asyncio
@@ -24,53 +25,54 @@ from studio.core.tools.openapi.schemas import (
 )
 from studio.core.whole_imports import HTTP, import_packages
 
-# Connections of the user's, which a tool may name instead of an address and a key.
+# The user's connections, which a tool may name instead of an address and a key.
 
 
 @dataclass(frozen=True, slots=True)
 class NamedConnection:
-    """The address of a connection, and the way to its key."""
+    """The address of a connection, and access to its key."""
 
     address: str
     """Base address of its API."""
 
     has_key: bool
-    """Whether it is to be used with a key."""
+    """Whether it uses a key."""
 
     read_key: Callable[[], Awaitable[str]]
-    """Looks the key up, when it is needed; raises LookupError with the reason where there is
-    none."""
+    """Function that looks up the key when it is needed; raises LookupError with the reason if there
+    is none.
+    """
 
 
 FindConnection: TypeAlias = Callable[[str], NamedConnection | None]
-"""The connection of that name; None where none is set up."""
+"""Function that returns the connection with a name; None if there is none."""
 
 
 def no_connection(_name: str) -> NamedConnection | None:
-    """Return no connection, for a place without any."""
+    """Return None, for callers without connections."""
     return None
 
 
 def name_of(connection: JsonObject) -> str:
-    """Return the connection that a tool's `connection` block names; empty where it names none."""
+    """Return the connection that a tool's `connection` block names; empty for none."""
     if connection.get("kind") != "reference" or connection.get("apiKey"):
         return ""
     return str(connection.get("name") or "")
 
 
 def address_for(found: NamedConnection, endpoint: str, server: str) -> str:
-    """Return the address of requests with a connection's key: always its own server.
+    """Return the address for requests with a connection's key: always its own server.
 
-    A prompt file from somewhere chooses the name, the endpoint and the description; together they
-    could lead the key of one service to another.
+    An untrusted prompt chooses the name, the endpoint and the description; together they could send
+    the key of one service to another.
 
     Args:
         found: the connection.
-        endpoint: what the tool's own block says; empty where it says none.
-        server: what the description says.
+        endpoint: endpoint in the tool's block; empty for none.
+        server: server in the description.
 
     Raises:
-        OpenApiError: the tool wants to go elsewhere.
+        OpenApiError: the tool names another server.
     """
     if endpoint:
         if _origin(endpoint) != _origin(found.address):
@@ -94,28 +96,28 @@ def _origin(address: str) -> str:
 _VARIABLE = re.compile(r"\$\{env:\w+\}")
 _LONGEST_ANSWER = 100_000
 _LONGEST_QUOTE = 300
-_EARLY_SECONDS = 30.0  # a token is not used in its last moments
-_USUAL_SECONDS = 300.0  # of one that does not say how long it lasts
+_EARLY_SECONDS = 30.0  # a token is not used in its last seconds
+_USUAL_SECONDS = 300.0  # lifetime of a token that does not state one
 
 
 @dataclass(frozen=True, slots=True)
 class ClientLogin:
-    """The login data of a program."""
+    """The login data of a client program."""
 
     token_url: str
-    """Address of the tokens."""
+    """Address for tokens."""
 
     client_id: str
-    """Client id of the login."""
+    """Id of the client."""
 
     client_secret: str
-    """By which it shows that."""
+    """Secret of the client."""
 
     scope: str = ""
     """Requested scopes, separated by blanks."""
 
     in_body: bool = False
-    """Whether id and secret travel in the form, and not as the header of Basic."""
+    """Whether id and secret are sent in the form instead of a Basic header."""
 
 
 class ClientTokens:
@@ -126,14 +128,14 @@ class ClientTokens:
         self._asking = asyncio.Lock()
 
     async def token(self, login: ClientLogin, seconds: float) -> str:
-        """Return a token that still holds; asked for where there is none.
+        """Return a valid token, requesting one if needed.
 
         Args:
-            login: what to log in with.
-            seconds: the longest time for it.
+            login: the login data.
+            seconds: maximum time.
 
         Raises:
-            OpenApiError: the login is refused, or nothing answers.
+            OpenApiError: the login fails, or the server does not answer.
         """
         async with self._asking:
             token, until = self._held.get(login, ("", 0.0))
@@ -144,7 +146,7 @@ class ClientTokens:
             return token
 
     def forget(self) -> None:
-        """Forget the tokens: the service rejects them."""
+        """Forget the tokens, which the service rejects."""
         self._held.clear()
 
 
@@ -153,14 +155,14 @@ class SentKeys:
     """The keys of a request."""
 
     signatures: tuple[tuple[Credential, str], ...]
-    """Place of each key in the request, and the key."""
+    """Each key with its place in the request."""
 
     has_token: bool
-    """Whether the token of a login is among them."""
+    """Whether a login's token is among them."""
 
 
 class ServiceKeys:
-    """The keys of one tool's connection, and the tokens that it logs in for."""
+    """The keys of one tool's connection, and the tokens from its login."""
 
     def __init__(
         self,
@@ -172,15 +174,15 @@ class ServiceKeys:
         *,
         is_own: bool,
     ) -> None:
-        """Take what a tool says.
+        """Store the tool's settings.
 
         Args:
-            name: the declared tool's name.
-            connection: its `connection`, references unresolved.
-            seconds: the longest time of a login.
-            environment: the variables that references are resolved with, asked at each call.
-            masker: is told the keys that are sent; services repeat them.
-            is_own: whether the description is a file here, and may name a place to log in.
+            name: name of the declared tool.
+            connection: its `connection`, with references unresolved.
+            seconds: maximum time of a login.
+            environment: returns the variables for references, at each call.
+            masker: receives the sent keys, which services may repeat.
+            is_own: whether the description is a local file, which may name the address for tokens.
         """
         self._name = name
         self._connection = connection
@@ -191,11 +193,11 @@ class ServiceKeys:
         self._tokens = ClientTokens()
 
     def names(self, description: Description, named: NamedConnection | None) -> set[str]:
-        """Return the security schemes with a key or a login; `ANY` for one that serves all.
+        """Return the security schemes with a key or a login; `ANY` for a key for all of them.
 
         Args:
             description: the API.
-            named: the connection of the user's that the tool names, whose key is the only one.
+            named: the user's connection that the tool names; then only its key is used.
         """
         if named is not None:
             return {ANY} if named.has_key else set()
@@ -205,16 +207,16 @@ class ServiceKeys:
     async def read(
         self, description: Description, operation: Operation, named: NamedConnection | None
     ) -> SentKeys:
-        """Read the keys that a call sends; logs in where it needs a token.
+        """Return the keys for a call; logs in if it needs a token.
 
         Args:
             description: the API.
-            operation: what is called.
-            named: the connection of the user's that the tool names, whose key is the only one.
+            operation: the called operation.
+            named: the user's connection that the tool names; then only its key is used.
 
         Raises:
-            OpenApiError: the login is refused, or nothing says where it is.
-            LookupError: a key or a variable is not there.
+            OpenApiError: the login fails, or has no address.
+            LookupError: a key or a variable is missing.
         """
         keys = await self._read_keys(named)
         login = self._login(description) if named is None else None
@@ -228,7 +230,7 @@ class ServiceKeys:
         return SentKeys(tuple((each, keys[name]) for name, each in found), has_token)
 
     def forget_tokens(self) -> None:
-        """Forget the tokens: the service rejects them."""
+        """Forget the tokens, which the service rejects."""
         self._tokens.forget()
 
     def _keys(self) -> Mapping[str, str]:
@@ -238,7 +240,7 @@ class ServiceKeys:
         return {name: key for name, key in listed if isinstance(key, str) and key}
 
     def _login_words(self, description: Description) -> JsonObject:
-        """Return the login data as written; a foreign site cannot name its address."""
+        """Return the login data as written; a remote description cannot set its address."""
         described = description.token_urls if self._is_own else {}
         return _written_login(self._connection, described)
 
@@ -246,7 +248,7 @@ class ServiceKeys:
         """Return the login for a token (OAuth 2); None if there is none.
 
         Raises:
-            OpenApiError: nothing says where tokens are given.
+            OpenApiError: there is no address for tokens.
         """
         written = self._login_words(description)
         if not written:
@@ -263,11 +265,11 @@ class ServiceKeys:
         return ClientLogin(words["tokenUrl"], words["clientId"], secret, words["scopes"])
 
     def _token_names(self, description: Description) -> frozenset[str]:
-        """Return the security schemes that a token serves: all, if the description names none."""
+        """Return the security schemes that a token serves: all, if the description has none."""
         return frozenset(description.token_urls) or frozenset((ANY,))
 
     async def _read_keys(self, named: NamedConnection | None) -> dict[str, str]:
-        """Read the keys by security scheme; the one that serves all by `ANY`."""
+        """Return the keys by security scheme; a key for all is under `ANY`."""
         known = self._environment()
         written = dict(self._keys()) if named is None else {}
         own = self._connection.get("apiKey")
@@ -288,11 +290,11 @@ class ServiceKeys:
 
 
 def _written_login(connection: JsonObject, described: Mapping[str, str]) -> JsonObject:
-    """Return a connection's `clientId`, `clientSecret`, `tokenUrl`, `scopes` as written, or none.
+    """Return a connection's `clientId`, `clientSecret`, `tokenUrl`, `scopes` as written, or {}.
 
     Args:
-        connection: the tool's.
-        described: where the description gives tokens, by security scheme.
+        connection: the tool's connection.
+        described: addresses for tokens in the description, by security scheme.
     """
     given = {key: connection.get(key) for key in ("clientId", "clientSecret", "tokenUrl")}
     place = given["tokenUrl"] or next(iter(described.values()), "")
@@ -314,7 +316,7 @@ async def _ask(login: ClientLogin, seconds: float) -> tuple[str, float]:
     if login.in_body:
         form |= {"client_id": login.client_id, "client_secret": login.client_secret}
     else:
-        # RFC 6749 §2.3.1: both are encoded as a form is, before Basic joins them.
+        # RFC 6749 §2.3.1: both are form-encoded before Basic joins them.
         auth = httpx2.BasicAuth(quote(login.client_id, ""), quote(login.client_secret, ""))
     headers = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"}
     body = bytearray()
@@ -339,7 +341,7 @@ async def _ask(login: ClientLogin, seconds: float) -> tuple[str, float]:
         raise OpenApiError(f"the login at {login.token_url} cannot be reached: {error}") from error
     text = bytes(body).decode("utf-8", "replace")
     if status in (400, 401) and not login.in_body and "invalid_client" in text:
-        # Some take the client's id and secret in the form alone (§2.3.1 allows it).
+        # Some servers only accept the client's id and secret in the form (§2.3.1 allows it).
         return await _ask(
             ClientLogin(
                 login.token_url, login.client_id, login.client_secret, login.scope, in_body=True

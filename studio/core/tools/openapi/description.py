@@ -1,4 +1,4 @@
-"""OpenAPI descriptions as tools: operations and their arguments. Pure.
+"""Convert OpenAPI descriptions to tools: operations and their arguments. Pure.
 
 3.0, 3.1, 3.2 and Swagger 2. An operation's arguments are its parameters (path, query, header,
 cookie, or the whole query) by name, and its request body as one argument `body`.
@@ -33,15 +33,15 @@ _STYLES = {
     "header": ("simple",),
     "cookie": ("form",),
 }
-"""Places of parameters in the order of the arguments, each with its styles, the usual one first."""
+"""Places of parameters in the order of the arguments, each with its styles, the default first."""
 
 _PLACES = (*_STYLES,)
-_METHOD = re.compile(r"[!#$%&'*+.^_`|~0-9A-Z-]+")  # the client writes all methods in capitals
+_METHOD = re.compile(r"[!#$%&'*+.^_`|~0-9A-Z-]+")  # the client sends all methods in upper case
 _NOT_ARGUMENTS = frozenset(
     {
-        # OpenAPI 3.1 §4.8.12.1 leaves these to the media types and the security schemes.
+        # OpenAPI 3.1 §4.8.12.1 reserves these for the media types and the security schemes.
         *("accept", "authorization", "content-type"),
-        # These say where a request goes and where it ends, which is not the model's to say.
+        # These control where a request is sent and where it ends, which the model must not set.
         *("connection", "content-length", "cookie", "expect", "host", "keep-alive", "te"),
         *("proxy-authorization", "proxy-connection", "trailer", "transfer-encoding", "upgrade"),
     }
@@ -68,14 +68,14 @@ def read_description(
 
     Args:
         data: the description.
-        source: what its tools are said to come from.
-        variables: values of variables in its servers' addresses, beside their defaults.
-        made: is told after each operation how many there are, and will be; what it raises ends
+        source: source of its tools, for the user.
+        variables: values of variables in its servers' addresses, overriding defaults.
+        made: called after each operation with their number so far and in total; its exceptions end
             the reading.
-        files: the other files that its references lead to.
+        files: the other files that it refers to.
 
     Raises:
-        OpenApiError: it is no description of OpenAPI, or has no operations.
+        OpenApiError: it is no OpenAPI description, or has no operations.
     """
     files = files if files is not None else OtherFiles()
     if not isinstance(data, Mapping):
@@ -127,7 +127,7 @@ class _Reader:
         self._names: set[str] = set()
 
     def count(self) -> int:
-        """Count the operations in the paths themselves."""
+        """Return the number of operations in the paths."""
         items = object_of(self.data.get("paths")).values()
         return sum(
             method in item for item in items if isinstance(item, Mapping) for method in METHODS
@@ -150,7 +150,7 @@ class _Reader:
     def _followed(
         self, path: str, method: str, shared: JsonObject, written: Json
     ) -> Iterator[Operation]:
-        """Yield the operation, unless it or its body leads nowhere: it would be called without."""
+        """Yield the operation, unless a reference to it or its body cannot be resolved."""
         if not isinstance(written, Mapping):
             return
         line = f"{method.upper()} {path}"
@@ -163,7 +163,7 @@ class _Reader:
         self._report(line)
 
     def _report(self, place: str) -> None:
-        """Note which references were not followed, each once; an operation that lacks is named."""
+        """Report unresolved references, each once, with the operation that needs them."""
         for reference, why in self.schemas.problems.items():
             if reference not in self._reported or place.endswith("left out"):
                 self.problems[f"{place}: {why}"] = None
@@ -180,7 +180,7 @@ class _Reader:
         return found
 
     def token_urls(self) -> dict[str, str]:
-        """Return the addresses of tokens for programs, by scheme."""
+        """Return the addresses for tokens of client programs, by scheme."""
         listed = object_of(object_of(self.data.get("components")).get("securitySchemes"))
         found = {}
         for name, each in listed.items():
@@ -191,7 +191,7 @@ class _Reader:
         return found
 
     def server(self, holder: JsonObject) -> str:
-        """Return the first server's address with its variables put in."""
+        """Return the first server's address with its variables inserted."""
         listed = holder.get("servers")
         first = object_of(listed[0]) if isinstance(listed, list) and listed else {}
         url = text_of(first.get("url"))
@@ -250,7 +250,7 @@ class _Reader:
         )
 
     def _name(self, wanted: str) -> str:
-        """Return a name that providers take, and that no other operation has."""
+        """Return a name that is valid for providers and unique among the operations."""
         plain = _NAME.sub("_", wanted).strip("_") or "operation"
         name = free_model_name(plain, self._names)
         self._names.add(name)
@@ -314,7 +314,7 @@ class _Reader:
         )
 
     def _body(self, body: JsonObject) -> tuple[str, JsonObject, dict[str, FieldEncoding]]:
-        """Return media type, schema and encoding of a body: JSON where that is among its forms."""
+        """Return media type, schema and encoding of a body, preferably JSON."""
         content = object_of(body.get("content"))
         ranked = sorted(content, key=_rank)
         chosen = ranked[0] if ranked else ""
@@ -350,7 +350,7 @@ def _rank(kind: str) -> int:
 
 
 def _sent_as(kind: str) -> str:
-    """Return the media type of a body; where any will do (Kubernetes says so), it is JSON."""
+    """Return the media type of a body; JSON if any is allowed (as in Kubernetes)."""
     return "application/json" if not kind or kind in _ANY_TYPE else kind
 
 
@@ -371,7 +371,7 @@ def _described(schema: JsonObject, holder: JsonObject) -> JsonObject:
 
 
 def _told(operation: JsonObject) -> str:
-    """Return summary and description, without repetition."""
+    """Return summary and description without repeated text."""
     summary, description = (text_of(operation.get(key)) for key in ("summary", "description"))
     if description.startswith(summary.rstrip(".")):
         return description
@@ -385,7 +385,7 @@ def _alternatives(security: Json) -> tuple[tuple[str, ...], ...] | None:
 
 
 def _credential(scheme: JsonObject) -> Credential | None:
-    """Return the place of a scheme's key; None for a scheme without one (mutual TLS)."""
+    """Return the place of a scheme's key; None if the scheme has none (mutual TLS)."""
     kind, word = scheme.get("type"), text_of(scheme.get("scheme")).lower()
     if kind == "apiKey" and scheme.get("in") in ("header", "query", "cookie"):
         return Credential(text_of(scheme.get("in")), text_of(scheme.get("name")))
@@ -399,6 +399,6 @@ def _credential(scheme: JsonObject) -> Credential | None:
 def _usual_credential(
     schemes: Mapping[str, Credential], security: tuple[tuple[str, ...], ...] | None
 ) -> Credential:
-    """Return the first scheme that the whole API asks for, else the first described."""
+    """Return the first scheme that the whole API requires, else the first one described."""
     names = [name for each in security or () for name in each]
     return next((schemes[name] for name in (*names, *schemes) if name in schemes), BEARER)

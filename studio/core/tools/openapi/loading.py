@@ -1,8 +1,8 @@
-"""From the text of a description to its values and the operations that a prompt wants of it.
+"""Load an OpenAPI description from text, and select the operations that a prompt uses.
 
-Large JSON is read in slices, so that other threads go on meanwhile and its reading can end.
-Python's reader holds every other thread up until it is through: a quarter of a second for ten
-megabytes. Here it reads the values of the outer levels one by one.
+Large JSON is parsed in slices, so that other threads can run meanwhile and the user can stop it.
+Python's parser blocks all other threads until it has finished: a quarter of a second for ten
+megabytes. Here it parses the values of the outer levels one by one.
 """
 
 import json
@@ -31,9 +31,9 @@ from studio.core.tools.toolbox import LARGE_TOOL, about_tokens, spec_size
 # Progress of reading a large description, and its cancellation.
 
 LARGE = 1_000_000
-"""Characters of a description from which the progress of reading is reported."""
+"""Size of a description from which progress is reported, in characters."""
 
-_PARTS = 50  # of a stage, of which each is told
+_PARTS = 50  # number of progress reports per stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,39 +41,38 @@ class ReadingProgress:
     """The progress of reading a description."""
 
     name: str
-    """Its file's name, or its address."""
+    """File name or address of the description."""
 
     stage: Literal["fetched", "read", "operations"]
-    """Unit of the count: bytes from its address, characters of its text that are read, or
-    operations that are turned into tools."""
+    """Unit of the count: bytes downloaded, characters parsed, or operations converted to tools."""
 
     done: int
-    """Number that is done."""
+    """Number done so far."""
 
     whole: int
     """Number in total; 0 if unknown."""
 
 
 TellProgress: TypeAlias = Callable[[ReadingProgress | None], None]
-"""Callback for the progress of a reading, from any thread; None at its end."""
+"""Callback for the progress, from any thread; None at the end."""
 
 
 def tell_nobody(_: ReadingProgress | None) -> None:
-    """Take no notice."""
+    """Ignore the progress."""
 
 
 class ReadingStoppedError(Exception):
-    """The user stopped the reading."""
+    """Raised when the user stops the reading."""
 
 
 class DescriptionReading:
-    """Reads a description in steps; reports its progress and can be stopped."""
+    """The reading of a description in steps, with progress, which can be stopped."""
 
     def __init__(self, name: str, tell: TellProgress = tell_nobody) -> None:
-        """Begin.
+        """Store the settings.
 
         Args:
-            name: name of the description, for people.
+            name: name of the description, for the user.
             tell: callback for the progress of reading a large description.
         """
         self._name = name
@@ -88,25 +87,25 @@ class DescriptionReading:
         self._is_over = False
 
     def fetched(self, done: int, whole: int) -> None:
-        """Report the bytes fetched, and their total (0 where the server does not say)."""
+        """Report the bytes downloaded, and their total (0 if unknown)."""
         self.is_large = max(done, whole) >= LARGE
         self._reached("fetched", done, whole)
 
     def read(self, done: int, whole: int) -> None:
-        """Report the characters read."""
+        """Report the characters parsed."""
         self.is_large = whole >= LARGE
         self._reached("read", done, whole)
 
     def made(self, done: int, whole: int) -> None:
-        """Report the operations that were made into tools."""
+        """Report the operations converted to tools."""
         self._reached("operations", done, whole)
 
     def stop(self) -> None:
-        """Let the next step end the reading; may be called from any thread."""
+        """Stop the reading at its next step; can be called from any thread."""
         self.is_stopped = True
 
     def end(self) -> None:
-        """Report the end, whatever the result."""
+        """Report the end of the reading."""
         self._is_over = True
         if self._is_reported:
             self._tell(None)
@@ -122,19 +121,19 @@ class DescriptionReading:
             self._next = done + (whole // _PARTS or LARGE)
             self._is_reported = True
             self._tell(ReadingProgress(self._name, stage, done, whole))
-            if self._is_over:  # another thread told of the end meanwhile: that is told last
+            if self._is_over:  # another thread has ended the reading meanwhile: report that last
                 self._tell(None)
 
 
-# Which operations of a description a prompt wants: by tag, path, method or name.
+# The operations that a prompt uses: by tag, path, method or name.
 
 
 @dataclass(frozen=True, slots=True)
 class OperationChoice:
-    """The value of a tool's `operations:`; each part that is given must match."""
+    """The value of a tool's `operations:`; all given parts must match."""
 
     names: tuple[str, ...] = ()
-    """Patterns of operation ids (`issues/*`), of tools' names, or of `METHOD /path`."""
+    """Patterns of operation ids (`issues/*`), tool names, or `METHOD /path`."""
 
     tags: tuple[str, ...] = ()
     """Patterns of tags."""
@@ -150,12 +149,12 @@ class OperationChoice:
 
     @property
     def is_all(self) -> bool:
-        """Whether it leaves nothing out."""
+        """Whether it selects all operations."""
         return not (self.names or self.tags or self.paths or self.methods)
 
 
 ALL_OPERATIONS = OperationChoice()
-"""Nothing is left out."""
+"""Selects all operations."""
 
 
 def read_choice(value: Json) -> OperationChoice:
@@ -180,10 +179,10 @@ def read_choice(value: Json) -> OperationChoice:
 
 
 def chosen(description: Description, choice: OperationChoice) -> Description:
-    """Return the description with the operations that are wanted.
+    """Return the description with only the selected operations.
 
     Raises:
-        OpenApiError: the choice cannot be read, or no operation fits.
+        OpenApiError: the selection is invalid, or matches no operation.
     """
     if choice.problem:
         raise OpenApiError(choice.problem)
@@ -198,7 +197,7 @@ def chosen(description: Description, choice: OperationChoice) -> Description:
 
 
 def fits(operation: Operation, choice: OperationChoice) -> bool:
-    """Return whether an operation is wanted."""
+    """Return whether an operation is selected."""
     line = f"{operation.method.upper()} {operation.path}"
     names = (operation.operation_id, operation.spec.name, line)
     return (
@@ -210,7 +209,7 @@ def fits(operation: Operation, choice: OperationChoice) -> bool:
 
 
 def _fits(text: str, patterns: tuple[str, ...]) -> bool:
-    """Return whether a text fits; case and the braces of a path do not count."""
+    """Return whether a text matches, ignoring case and the braces of a path."""
     return any(fnmatchcase(text.casefold(), each.casefold()) for each in patterns)
 
 
@@ -222,18 +221,18 @@ def _patterns(value: Json) -> tuple[str, ...]:
     return tuple(item for item in value if isinstance(item, str) and item)
 
 
-# All operations of a description, for choosing among them.
+# All operations of a description, for the user's selection.
 
 
 @dataclass(frozen=True, slots=True)
 class OperationRow:
-    """One operation, chosen or not."""
+    """One operation, selected or not."""
 
     name: str
-    """The name of its tool."""
+    """Name of its tool."""
 
     identifier: str
-    """Name in `operations:`: its id, or its method and path if it has none."""
+    """Name in `operations:`: its id, or method and path without an id."""
 
     method: str
     """HTTP method, in upper case."""
@@ -242,30 +241,30 @@ class OperationRow:
     """Path template."""
 
     tag: str
-    """The first of its groups; empty for none."""
+    """First tag; empty for none."""
 
     tags: tuple[str, ...]
-    """All of its groups."""
+    """All tags."""
 
     summary: str
-    """Summary in one line."""
+    """Summary on one line."""
 
     tokens: int
-    """About how many tokens it takes in each request."""
+    """Approximate tokens in each request."""
 
     is_chosen: bool
-    """Whether the prompt has it."""
+    """Whether the prompt uses it."""
 
     is_large: bool = False
-    """Whether it takes over 20 KB of each request."""
+    """Whether it adds over 20 KB to each request."""
 
 
 def operation_rows(description: Description, choice: OperationChoice) -> tuple[OperationRow, ...]:
     """Return every operation of a whole description.
 
     Args:
-        description: with all of its operations.
-        choice: what the prompt wants of it.
+        description: the description with all operations.
+        choice: the prompt's selection.
     """
     return tuple(_row(each, choice) for each in description.operations)
 
@@ -290,13 +289,13 @@ def _row(operation: Operation, choice: OperationChoice) -> OperationRow:
 
 
 LONGEST_DESCRIPTION = 64 * 1024 * 1024
-"""Bytes of a description that are read. GitHub's has 13 million."""
+"""Maximum size of a description in bytes. GitHub's has 13 million."""
 
 Reached: TypeAlias = Callable[[int], None]
 """Callback with the number of characters read; raising (never a `ValueError`) ends the reading."""
 
 _SLICED_LEVELS = 4
-"""Levels whose values are read one by one: in a description, path, method and its parts."""
+"""Depth of values that are parsed one by one: in a description, path, method and its parts."""
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 
@@ -309,19 +308,19 @@ def load_description(
     reading: DescriptionReading | None = None,
     path: Path | None = None,
 ) -> Description:
-    """Read a description; a large one takes seconds, so call it in a thread.
+    """Load a description; a large one takes seconds, so call it in a thread.
 
     Args:
         text: JSON or YAML.
-        source: what its tools are said to come from.
-        choice: the operations that are wanted.
+        source: source of its tools, for the user.
+        choice: the selected operations.
         variables: values of variables in its servers' addresses.
-        reading: is told how far it is, and may stop it.
-        path: the description's file, below whose folder its references are followed.
+        reading: receives the progress, and may stop it.
+        path: the description's file; references to files below its folder are resolved.
 
     Raises:
-        OpenApiError: it is none; says what is wrong and where.
-        ReadingStoppedError: it was stopped.
+        OpenApiError: it is invalid; the text says what and where.
+        ReadingStoppedError: the user stopped it.
     """
     reading = reading if reading is not None else DescriptionReading(source)
     files = OtherFiles(
@@ -357,24 +356,24 @@ def _values(text: str, reading: DescriptionReading) -> Json:
 
 
 def parse_sliced_json(text: str, reached: Reached) -> Json:
-    """Parse a large JSON text in slices; the result is that of `parse_json`.
+    """Parse a large JSON text in slices, with the result of `parse_json`.
 
     Args:
         text: the text.
-        reached: is told after each slice how far it is.
+        reached: called after each slice with the number of characters read.
 
     Raises:
         JSONDecodeError: it is not JSON; a `ValueError`.
-        JsonBoundError: it nests too deeply, or holds a number of too many digits; a `ValueError`.
+        JsonBoundError: it is nested too deeply, or a number has too many digits; a `ValueError`.
     """
     try:
         return _Slices(text, reached).read()
     except (StopIteration, ValueError, RecursionError):
-        return parse_json(text)  # it says what is wrong in the words of the Python that runs
+        return parse_json(text)  # it reports the error as Python does
 
 
 class _Slices:
-    """Reads one text; Python's reader reports the errors."""
+    """The sliced parsing of one text; Python's parser reports the errors."""
 
     def __init__(self, text: str, reached: Reached) -> None:
         self._text = text
@@ -434,7 +433,7 @@ class _Slices:
                 return made, at
 
     def _next(self, at: int, end: str) -> tuple[int, bool]:
-        """Find the start of the next item, or the end, and return which it is."""
+        """Return the start of the next item or the end, and which of them it is."""
         at = self._after_space(at)
         mark = self._text[at : at + 1]
         if mark == end:

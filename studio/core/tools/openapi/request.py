@@ -1,9 +1,9 @@
-"""The HTTP request of a call of an OpenAPI operation. Pure, so that it can be shown first.
+"""Build the HTTP request for a call of an OpenAPI operation. Pure, so that it can be shown first.
 
-The arguments are the model's, and a text that the model has read may have chosen them. A request
-therefore never leaves its operation: each value stays in the segment, field or header that the
-description has for it, and a value that a server could read as a step to another path is refused.
-What `HttpRequest` holds is sent byte for byte: nothing is added or normalized afterwards.
+The arguments come from the model, and an injected text may have chosen them. A request therefore
+never leaves its operation: each value stays in its segment, field or header of the description, and
+a value that a server could read as a step to another path is refused. An `HttpRequest` is sent byte
+for byte: nothing is added or normalized afterwards.
 """
 
 import base64
@@ -37,7 +37,7 @@ _PATH_LITERALS = "/%:@!$&'()*+,;="
 
 
 Signature: TypeAlias = tuple[Credential, str]
-"""Place of a key, and the key."""
+"""Key with its place in the request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,42 +45,42 @@ class HttpRequest:
     """A request that can be shown before it is sent."""
 
     method: str
-    """In upper case."""
+    """Method in upper case."""
 
     url: str
-    """With the query; ASCII, as it is sent."""
+    """Address with the query; ASCII, exactly as sent."""
 
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Every header, in the order in which they are sent."""
+    """All headers, in the order sent."""
 
     body: str = ""
-    """The body's text; sent as UTF-8."""
+    """Text of the body; sent as UTF-8."""
 
     def text(self) -> str:
-        """Return the request as a user reads it."""
+        """Return the request as text for the user."""
         head = [f"{self.method} {self.url}", *(f"{k}: {v}" for k, v in self.headers.items())]
         return "\n".join([*head, "", self.body] if self.body else head)
 
 
 def get_request(url: str) -> HttpRequest:
-    """Return a request that only asks for an address."""
+    """Return a GET request for an address."""
     return HttpRequest("GET", url, _first_headers(url))
 
 
 def build_request(
     operation: Operation, arguments: JsonObject, base: str, *signatures: Signature
 ) -> HttpRequest:
-    """Build a call's request; absent parameters are left out, those of the path are required.
+    """Build a call's request; absent parameters are omitted, but those of the path are required.
 
     Args:
-        operation: what is called.
-        arguments: the model's.
-        base: the server's address.
-        signatures: the keys that it is sent with.
+        operation: the called operation.
+        arguments: arguments from the model.
+        base: address of the server.
+        signatures: the keys to send.
 
     Raises:
         ArgumentError: an argument cannot be sent, or would lead to another operation.
-        OpenApiError: the base is no absolute URL, or the description has an impossible name.
+        OpenApiError: the base is no absolute URL, or the description has an invalid name.
     """
     return _request(operation, arguments, base, signatures, shown=False)
 
@@ -88,7 +88,7 @@ def build_request(
 def masked_request(
     operation: Operation, arguments: JsonObject, base: str, *credentials: Credential
 ) -> HttpRequest:
-    """Return the request as it will be sent, keys masked, for the user's approval."""
+    """Return the request with masked keys, for the user's approval."""
     signatures = tuple((each, MASK) for each in credentials)
     return _request(operation, arguments, base, signatures, shown=True)
 
@@ -96,13 +96,13 @@ def masked_request(
 def server_url(
     description: Description, endpoint: str, place: str, operation: Operation | None = None
 ) -> str:
-    """Return the address of requests: the connection's endpoint, else the description's server.
+    """Return the address for requests: the connection's endpoint, else the description's server.
 
     Args:
         description: the description.
-        endpoint: of the tool's connection; empty for none.
+        endpoint: endpoint of the tool's connection; empty for none.
         place: the description's file or address.
-        operation: what is called; it may have a server of its own.
+        operation: the called operation, which may have its own server.
     """
     if endpoint:
         return endpoint
@@ -112,10 +112,10 @@ def server_url(
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """The parts outside path and body of a request that is being built."""
+    """The parts of a request under construction, except path and body."""
 
     query: list[str] = field(default_factory=list)
-    """Encoded pairs."""
+    """Encoded pairs of the query."""
 
     headers: dict[str, str] = field(default_factory=dict)
     """Headers of the operation itself."""
@@ -124,7 +124,7 @@ class _Draft:
     """Encoded values by name."""
 
     shown: bool = False
-    """Whether the request is for people: keys are masks, which are not encoded."""
+    """Whether the request is for display: keys are masks, which are not encoded."""
 
 
 def _request(
@@ -148,7 +148,7 @@ def _request(
     template, _, fixed = operation.path.partition("#")[0].partition("?")
     in_path = {each.name: (each, value) for each, value in given.values() if each.place == "path"}
     path = _path(template, in_path)
-    if fixed:  # some descriptions tell operations apart by a query in the path
+    if fixed:  # some descriptions distinguish operations by a query in the path
         draft.query.append(_filled(fixed, in_path))
     taken = _taken_names(operation, signatures, "&".join(draft.query))
     for parameter, value in given.values():
@@ -176,10 +176,10 @@ def _request(
 def _given(
     operation: Operation, arguments: JsonObject, credentials: Sequence[Credential]
 ) -> dict[str, tuple[OpenApiParameter, Json]]:
-    """Return the arguments that travel outside the body, by name; none takes the place of a key.
+    """Return the arguments outside the body, by name; none replaces a key.
 
     Raises:
-        ArgumentError: one holds half a character, which no encoding has.
+        ArgumentError: one contains a lone surrogate, which cannot be encoded.
     """
     found: dict[str, tuple[OpenApiParameter, Json]] = {}
     for parameter in operation.parameters:
@@ -197,7 +197,7 @@ def _given(
 def _taken_names(
     operation: Operation, signatures: Sequence[Signature], query: str
 ) -> frozenset[str]:
-    """Return the names in the query that an object of the model's must not give a value to."""
+    """Return the names in the query that a key of the model's objects must not use."""
     others = (each.name for each in operation.parameters if each.place == "query")
     keys = (credential.name for credential, _ in signatures if credential.place == "query")
     return frozenset((*others, *keys, *(name for name, _ in parse_qsl(query, True))))
@@ -212,7 +212,7 @@ def _is_place_of(credential: Credential, parameter: OpenApiParameter) -> bool:
 
 
 def _path(template: str, given: Mapping[str, tuple[OpenApiParameter, Json]]) -> str:
-    """Return the path: each value within the segment that the template has for it.
+    """Return the path, with each value inside its segment of the template.
 
     Raises:
         ArgumentError: a value is missing, empty, or a step to another path.
@@ -233,7 +233,7 @@ def _path(template: str, given: Mapping[str, tuple[OpenApiParameter, Json]]) -> 
 
 
 def _filled(template: str, given: Mapping[str, tuple[OpenApiParameter, Json]]) -> str:
-    """Return a piece of the path template with its values put in, all of it encoded."""
+    """Return a piece of the path template with its values inserted and encoded."""
     pieces = re.split(r"\{([^{}]+)\}", template)
     pieces[::2] = [quote(text, safe=_PATH_LITERALS) for text in pieces[::2]]
     pieces[1::2] = [_path_value(name, given) for name in pieces[1::2]]
@@ -241,7 +241,7 @@ def _filled(template: str, given: Mapping[str, tuple[OpenApiParameter, Json]]) -
 
 
 def _path_value(name: str, given: Mapping[str, tuple[OpenApiParameter, Json]]) -> str:
-    """Return a value in the path, encoded."""
+    """Return an encoded value of the path."""
     if not _argument(name, given).strip():
         raise serialization.ArgumentError(f"the path parameter {name!r} is empty")
     written = serialization.path_value(*given[name])
@@ -251,17 +251,17 @@ def _path_value(name: str, given: Mapping[str, tuple[OpenApiParameter, Json]]) -
 
 
 def _argument(name: str, given: Mapping[str, tuple[OpenApiParameter, Json]]) -> str:
-    """Return a value in the path, as it was given."""
+    """Return a value of the path as given."""
     if name not in given:
         raise serialization.ArgumentError(f"the path parameter {name!r} has no value")
     return text_or_json(given[name][1])
 
 
 def _steps_away(text: str) -> bool:
-    """Return whether a server could read a part of it as `.` or `..`.
+    """Return whether a server could read a part of the text as `.` or `..`.
 
-    Servers differ: some decode more than once, take a backslash for a slash, leave out blanks, or
-    what follows a semicolon.
+    Servers differ: some decode more than once, treat a backslash as a slash, or ignore blanks or
+    text after a semicolon.
     """
     for _ in range(_MOST_DECODINGS):
         parts = (_BLANKS.sub("", part).partition(";")[0] for part in re.split(r"[/\\]", text))
@@ -317,7 +317,7 @@ def _sign(draft: _Draft, credential: Credential, key: str) -> None:
 
 
 def _first_headers(url: str, others: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return all headers, those first that each request has; what the operation has itself wins."""
+    """Return all headers, those of every request first; the operation's own take precedence."""
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2]
     if parts.port == _DEFAULT_PORTS.get(parts.scheme):
@@ -331,10 +331,10 @@ def _first_headers(url: str, others: Mapping[str, str] | None = None) -> dict[st
 
 
 def _token(name: str) -> str:
-    """Return the name of a header or cookie.
+    """Return the name of a header or cookie if it is valid.
 
     Raises:
-        OpenApiError: the description has a name that cannot be sent.
+        OpenApiError: the name cannot be sent.
     """
     if not _TOKEN.fullmatch(name):
         raise OpenApiError(f"the description has a header or cookie {name!r}, which cannot be sent")
@@ -342,7 +342,7 @@ def _token(name: str) -> str:
 
 
 def _header(text: str) -> str:
-    """Return a value that cannot start a header of its own."""
+    """Return a value without line breaks, so that it cannot start another header."""
     return re.sub(r"[\x00-\x08\x0a-\x1f\x7f]+", " ", text).strip(" \t")
 
 

@@ -1,8 +1,8 @@
-"""Turn the schemas of a description into self-contained JSON schemas.
+"""Convert the schemas of a description to self-contained JSON schemas.
 
-A definition that does not lead back to itself is put in where it is referred to, and is the same
-object everywhere; one that does stays a reference to `$defs` at the root. Where putting in would
-make much more of it than the definitions are, all of them stay references.
+A definition that is not recursive replaces the references to it, as the same object everywhere; a
+recursive one stays a reference to `$defs` at the root. If the result would be much larger than the
+definitions, all of them stay references.
 """
 
 import posixpath
@@ -16,19 +16,19 @@ from studio.core.prompty.document import ToolSpec
 from studio.core.text.naming import free_name
 from studio.core.text.values import Json, JsonDict, JsonObject, object_of
 
-# An operation of a description, and the keys with which it is sent.
+# An operation of a description, and its keys.
 
 
 class OpenApiError(Exception):
-    """A description that cannot be used; the text says why."""
+    """Raised when a description cannot be used; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenApiParameter:
-    """One argument that travels outside the body."""
+    """An argument that is sent outside the body."""
 
     name: str
-    """Its name on the wire."""
+    """Name in the request."""
 
     place: str
     """`path`, `query`, `querystring` (the whole query), `header` or `cookie`."""
@@ -37,23 +37,23 @@ class OpenApiParameter:
     """Whether each item of a list or object is a separate parameter."""
 
     argument: str = ""
-    """Its name as an argument, where that is another: two places may have one name."""
+    """Name of the argument, if it differs because two places use the same name."""
 
     style: str = ""
     """Style of lists and objects (OpenAPI 3.1 §4.8.12.2.1); empty for the place's default."""
 
     kind: str = ""
-    """`array` or `object` where the schema says so; a value of another kind is written as JSON."""
+    """`array` or `object` if the schema says so; other types of values are sent as JSON."""
 
     reserved: bool = False
-    """Whether characters such as `/` and `?` stay as they are in the query."""
+    """Whether characters such as `/` and `?` are not encoded in the query."""
 
     content_type: str = ""
-    """Media type of the value, where it is written as one of these; then no style is meant."""
+    """Media type of the value, which replaces a style; empty for none."""
 
     @property
     def key(self) -> str:
-        """The argument that it takes its value from."""
+        """The argument that provides its value."""
         return self.argument or self.name
 
 
@@ -62,7 +62,7 @@ class FieldEncoding:
     """The encoding of one form field (OpenAPI 3.1 §4.8.15)."""
 
     style: str = ""
-    """As of a query parameter; empty for none."""
+    """Style, as for a query parameter; empty for none."""
 
     explode: bool = True
     """Whether each item of a list or object is a separate parameter."""
@@ -71,7 +71,7 @@ class FieldEncoding:
     """Media type of a part."""
 
     is_binary: bool = False
-    """Whether it is a file."""
+    """Whether the field is a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Operation:
     """One operation as a tool."""
 
     spec: ToolSpec
-    """Specification that the model gets."""
+    """Specification for the model."""
 
     method: str
     """HTTP method in lower case."""
@@ -88,25 +88,27 @@ class Operation:
     """Path template ("/pets/{id}")."""
 
     parameters: tuple[OpenApiParameter, ...] = ()
-    """Place of each argument in the request."""
+    """Parameters, with their places in the request."""
 
     content_type: str = ""
-    """Media type of the body; empty where there is none."""
+    """Media type of the body; empty without a body."""
 
     tags: tuple[str, ...] = ()
-    """Its groups."""
+    """Tags of the operation."""
 
     encoding: Mapping[str, FieldEncoding] = field(default_factory=dict)
     """Encoding of form fields that define one."""
 
     server: str = ""
-    """The server of the operation or of its path, where that is another one."""
+    """Server of the operation or its path, if it has its own; else empty."""
 
     security: tuple[tuple[str, ...], ...] | None = None
-    """Alternatives of schemes that it wants together; empty for none; None: as the whole API."""
+    """Alternatives of schemes that are required together; empty for none; None for those of the
+    whole API.
+    """
 
     operation_id: str = ""
-    """As the description has it."""
+    """Id in the description."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,7 @@ class Credential:
     """Header, parameter or cookie name."""
 
     prefix: str = ""
-    """Written before the key ("Bearer ")."""
+    """Prefix of the key ("Bearer ")."""
 
 
 BEARER = Credential("header", "Authorization", "Bearer ")
@@ -129,58 +131,57 @@ BEARER = Credential("header", "Authorization", "Bearer ")
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A description that was read."""
+    """An OpenAPI description."""
 
     operations: tuple[Operation, ...]
-    """Every operation."""
+    """All operations."""
 
     server: str = ""
-    """The first server's URL, its variables put in; may be relative."""
+    """The first server's URL with variables inserted; may be relative."""
 
     credential: Credential = field(default=BEARER)
     """Place of a key for operations without a scheme."""
 
     title: str = ""
-    """The API's title."""
+    """Title of the API."""
 
     schemes: Mapping[str, Credential] = field(default_factory=dict)
-    """Place of the key of each security scheme."""
+    """Place of the key, by security scheme."""
 
     security: tuple[tuple[str, ...], ...] | None = None
-    """Alternatives of schemes for operations that say nothing; None where the API does not."""
+    """Alternatives of schemes for operations without their own; None if the API has none."""
 
     problems: tuple[str, ...] = ()
-    """Parts that were left out, in sentences."""
+    """Omitted parts, one sentence each."""
 
     files: Mapping[Path, tuple[int, int]] = field(default_factory=dict)
-    """Time and size of each further file that its references lead to."""
+    """Time and size of each further file that it refers to."""
 
     token_urls: Mapping[str, str] = field(default_factory=dict)
-    """Addresses of tokens for programs (client credentials), by the OAuth 2 schemes."""
+    """Addresses for tokens of client programs (client credentials), by OAuth 2 scheme."""
 
 
 ANY = ""
-"""Name of the key for every scheme without a key of its own."""
+"""Name of the key for all schemes without their own."""
 
 
 def credentials_for(
     description: Description, operation: Operation, keys: Collection[str]
 ) -> tuple[tuple[str, Credential], ...]:
-    """Return the keys to send, each by the name under which it is given, and how it travels.
+    """Return the keys to send: the name of each with its place in the request.
 
     Args:
         description: the API.
-        operation: what is called.
-        keys: names of the schemes that a key is given for; `ANY` is among them for one that serves
-            all.
+        operation: the called operation.
+        keys: names of the schemes with a key; includes `ANY` if a key serves all.
 
     Raises:
-        OpenApiError: some of the schemes that belong together have a key, and others have none.
+        OpenApiError: only some of the schemes that are required together have a key.
     """
     wanted = operation.security if operation.security is not None else description.security
     if wanted is None:
         return ((ANY, description.credential),) if ANY in keys else ()
-    for alternative in sorted(wanted, key=lambda each: not each):  # "none" is the last resort
+    for alternative in sorted(wanted, key=lambda each: not each):  # no key at all is tried last
         known = [name for name in alternative if name in description.schemes]
         if len(known) == len(alternative) and all(n in keys or ANY in keys for n in known):
             return tuple((n if n in keys else ANY, description.schemes[n]) for n in known)
@@ -194,7 +195,7 @@ def credentials_for(
     return ()
 
 
-# The other files of a description: those below its folder, each read once, when it is needed.
+# The other files of a description, below its folder, each read once when needed.
 
 _MOST_FILES = 10_000
 _MOST_BYTES = 64 * 1024 * 1024
@@ -205,22 +206,22 @@ def stamp_of(path: Path) -> tuple[int, int]:
     """Return time and size of a file.
 
     Raises:
-        OSError: it cannot be read.
+        OSError: the file cannot be read.
     """
     facts = path.stat()
     return facts.st_mtime_ns, facts.st_size
 
 
 class OtherFiles:
-    """The files that the references of one description lead to."""
+    """The files that the references of one description name."""
 
     def __init__(
         self, path: Path | None = None, parse: Callable[[Path], Json] = lambda path: None
     ) -> None:
-        """Make the files; none is read yet.
+        """Store the settings; no file is read yet.
 
         Args:
-            path: the description's file; None for one that is fetched, which has no others.
+            path: the description's file; None for a downloaded one, which has no other files.
             parse: reads one file; raises OpenApiError or OSError.
         """
         self._path = path.resolve() if path is not None else None
@@ -231,24 +232,24 @@ class OtherFiles:
         """Time and size of each file that was read."""
 
     def linked(self, text: str, data: Json) -> Json:
-        """Return the description, its references into other files relative to its folder.
+        """Return the description with references to files made relative to its folder.
 
         Args:
             text: the description's text.
-            data: its value; changed in place.
+            data: the description's value, which is changed in place.
         """
         if self._path is not None and _OTHER_FILE.search(text):
             self._link(data, self._path.name)
         return data
 
     def value(self, name: str) -> Json:
-        """Return what a file holds.
+        """Return the content of a file.
 
         Args:
-            name: its path, relative to the description's folder, with slashes.
+            name: path relative to the description's folder, with slashes.
 
         Raises:
-            OpenApiError: it is not read; says why.
+            OpenApiError: the file cannot be used; the text says why.
         """
         if name not in self._values:
             try:
@@ -283,7 +284,7 @@ class OtherFiles:
         return data
 
     def _link(self, data: Json, name: str) -> None:
-        """Write the references of a file as seen from the description's folder."""
+        """Make the references of a file relative to the description's folder."""
         own = self._path.name if self._path is not None else ""
         folder, seen = posixpath.dirname(name), set[int]()
         waiting: list[Json] = [data]
@@ -291,7 +292,7 @@ class OtherFiles:
             item = waiting.pop()
             if id(item) in seen or not isinstance(item, dict | list):
                 continue
-            seen.add(id(item))  # YAML lets one object stand in several places
+            seen.add(id(item))  # in YAML one object can occur several times
             if isinstance(item, list):
                 waiting += item
                 continue
@@ -309,7 +310,7 @@ _DROPPED = frozenset(("example", "examples", "xml", "externalDocs", "discriminat
 _LITERAL = frozenset(("enum", "const", "default", "required", "type"))
 _NAMED = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))
 _MUCH = 1_500
-"""Nodes of a schema from which on it is looked whether references would be shorter."""
+"""Number of nodes of a schema from which references are considered to shorten it."""
 _WORTH = 0.67
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _MOST_STEPS = 30
@@ -317,10 +318,10 @@ _MOST_STEPS = 30
 
 @dataclass(frozen=True, slots=True)
 class WholeSchema:
-    """A schema for arguments, and what it refers to."""
+    """A schema for arguments, with its definitions."""
 
     schema: JsonObject
-    """References lead to `$defs` of the root."""
+    """Schema, whose references lead to `$defs` of the root."""
 
     definitions: JsonObject = field(default_factory=dict)
     """Definitions for the root's `$defs`."""
@@ -330,11 +331,11 @@ class Schemas:
     """The definitions of one description."""
 
     def __init__(self, data: JsonObject, files: OtherFiles | None = None) -> None:
-        """Make the definitions; references are followed when they are asked for.
+        """Store the definitions; references are resolved when needed.
 
         Args:
             data: the description.
-            files: the other files that its references lead to.
+            files: the other files that it refers to.
         """
         self._data = data
         self._files = files if files is not None else OtherFiles()
@@ -343,12 +344,12 @@ class Schemas:
         self._direct: dict[str, frozenset[str]] = {}
         self._circular: dict[str, bool] = {}
         self._defined: dict[tuple[str, bool], tuple[Json, list[str]]] = {}
-        self._sizes: dict[int, int] = {}  # of definitions, which live as long as this
+        self._sizes: dict[int, int] = {}  # of definitions, which live as long as this object
         self.problems: dict[str, str] = {}
-        """Reason why a reference is not followed, in a sentence, by the reference."""
+        """Reasons why references are not resolved, one sentence each, by reference."""
 
     def resolved(self, item: Json) -> JsonObject:
-        """Return the item, or what its reference leads to; empty where that is nothing."""
+        """Return the item, or the target of its reference; empty if there is none."""
         for _ in range(_MOST_STEPS):
             reference = item.get("$ref") if isinstance(item, Mapping) else None
             if not isinstance(reference, str):
@@ -357,10 +358,10 @@ class Schemas:
         return object_of(item)
 
     def whole(self, properties: JsonObject) -> WholeSchema:
-        """Return the schemas of arguments, self-contained.
+        """Return the self-contained schemas of arguments.
 
         Args:
-            properties: as the description has them, by argument.
+            properties: schemas in the description, by argument.
         """
         try:
             needed: set[str] = set()
@@ -376,7 +377,7 @@ class Schemas:
         return other if shorter else WholeSchema(inlined, definitions)
 
     def _first(self, schema: Json, needed: set[str]) -> Json:
-        """Return an argument's schema inline, also if it refers to itself."""
+        """Return an argument's schema inline, even if it refers to itself."""
         reference = schema.get("$ref") if isinstance(schema, Mapping) else None
         if not isinstance(reference, str) or not self._is_circular(reference):
             return self._made(schema, needed, put_in=True)
@@ -400,7 +401,7 @@ class Schemas:
         return found
 
     def _definition(self, reference: str, *, put_in: bool) -> tuple[Json, list[str]]:
-        """Return a name's definition in `$defs`, equal for all operations, and what it needs."""
+        """Return a definition for `$defs`, equal for all operations, and the names it needs."""
         key = (reference, put_in)
         if key not in self._defined:
             more: set[str] = set()
@@ -455,7 +456,7 @@ class Schemas:
         return {**target, **beside} if beside and isinstance(target, Mapping) else target
 
     def _target(self, reference: str) -> Json:
-        """Return what a reference leads to; None, with a problem, where that is nothing."""
+        """Return the target of a reference; None, with a problem, if there is none."""
         place, _, pointer = reference.partition("#")
         try:
             found: Json = self._files.value(place) if place else self._data
@@ -475,7 +476,7 @@ class Schemas:
         return found
 
     def _name(self, reference: str) -> str:
-        """Return a name for `$defs`: the last step, and a number where two would have one name."""
+        """Return a unique name for `$defs`: the last step of the reference, numbered if needed."""
         known = self._names.get(reference)
         if known is None:
             last = reference.rpartition("/")[2].removesuffix("#")
@@ -485,7 +486,7 @@ class Schemas:
         return known
 
     def _is_circular(self, reference: str) -> bool:
-        """Return whether a definition leads back to itself."""
+        """Return whether a definition is recursive."""
         if reference not in self._circular:
             seen: set[str] = set()
             waiting = [*self._references(reference)]
@@ -515,11 +516,11 @@ class Schemas:
 
 
 def tree_size(value: Json, sizes: Mapping[int, int] | None = None) -> int:
-    """Count the nodes of a written value; shared parts count each time.
+    """Return the number of nodes of a value as written; shared parts count each time.
 
     Args:
         value: any JSON.
-        sizes: what is known of objects, by their identity.
+        sizes: known sizes of objects by their `id()`.
     """
     known = dict(sizes or {})
 
@@ -542,7 +543,7 @@ def _is_answer_only(schema: Json) -> bool:
 
 
 def _as_json_schema(made: JsonDict, written: JsonObject) -> Json:
-    """Translate the differences of OpenAPI 3.0 and Swagger into JSON schema."""
+    """Convert the differences of OpenAPI 3.0 and Swagger to JSON schema."""
     if made.get("type") == "file":
         made["type"] = "string"
     for bound, exclusive in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
@@ -556,7 +557,7 @@ def _as_json_schema(made: JsonDict, written: JsonObject) -> Json:
         if not left:
             del made["required"]
     if isinstance(made.get("required"), bool):
-        del made["required"]  # of a parameter or of JSON schema 3
+        del made["required"]  # from a parameter or from JSON schema 3
     if made.pop("nullable", None) is not True:
         return made
     if isinstance(made.get("type"), str):

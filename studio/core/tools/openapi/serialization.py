@@ -1,6 +1,6 @@
-"""Write values into a request: the styles of OpenAPI 3.1 §4.8.12 and RFC 6570.
+"""Serialize values for a request: the styles of OpenAPI 3.1 §4.8.12 and RFC 6570.
 
-Everything that a value holds is encoded; only what the style itself puts between values is not.
+The content of values is always encoded; only the style's own separators are not.
 """
 
 import json
@@ -18,12 +18,12 @@ from studio.core.tools.openapi.schemas import (
     Operation,
 )
 
-_RESERVED = ":/?[]@!$'()*,;"  # those of RFC 3986 without '#', '&', '=' and '+', which end a value
+_RESERVED = ":/?[]@!$'()*,;"  # of RFC 3986, without '#', '&', '=' and '+', which end a value
 _BETWEEN = {"spaceDelimited": "%20", "pipeDelimited": "%7C", "form": ",", "": ","}
 
 
 def path_value(parameter: OpenApiParameter, value: Json) -> str:
-    """Return a value in the path, encoded: `simple`, `label` or `matrix`."""
+    """Return an encoded value for the path: `simple`, `label` or `matrix`."""
     items, pairs = _items(parameter, value), _pairs(parameter, value)
     name = quote(parameter.name, safe="")
     match parameter.style:
@@ -44,7 +44,7 @@ def path_value(parameter: OpenApiParameter, value: Json) -> str:
 def _pieces(
     parameter: OpenApiParameter, items: list[str], pairs: list[tuple[str, str]] | None
 ) -> list[str]:
-    """Return the pieces that the style's separator joins."""
+    """Return the pieces to join with the style's separator."""
     if pairs is not None and parameter.explode:
         return [f"{key}={each}" for key, each in pairs]
     words = items if pairs is None else [word for pair in pairs for word in pair]
@@ -52,7 +52,7 @@ def _pieces(
 
 
 def query_pairs(parameter: OpenApiParameter, value: Json) -> Iterator[str]:
-    """Yield a value in the query, as encoded `name=value` pairs."""
+    """Yield a value for the query as encoded `name=value` pairs."""
     name = quote_plus(parameter.name)
     if parameter.content_type:
         yield f"{name}={quote_plus(json.dumps(value, ensure_ascii=False))}"
@@ -89,12 +89,12 @@ def _object_pairs(parameter: OpenApiParameter, value: JsonObject, name: str) -> 
 
 
 def deep_pairs(name: str, value: Json, *, brackets: bool = False) -> Iterator[str]:
-    """Yield `name[key]=value`, also of nested objects and lists, which the standard leaves open.
+    """Yield `name[key]=value`, also for nested values, which the standard does not define.
 
     Args:
         name: the name so far.
-        value: what stands under it.
-        brackets: whether items of a list are numbered (`name[0]`), as where they are objects.
+        value: the value.
+        brackets: whether items of a list are numbered (`name[0]`), as for objects.
     """
     if isinstance(value, Mapping):
         for key, item in value.items():
@@ -109,7 +109,7 @@ def deep_pairs(name: str, value: Json, *, brackets: bool = False) -> Iterator[st
 
 
 def header_text(parameter: OpenApiParameter, value: Json) -> str:
-    """Return a value in a header, before it is made safe for one: `simple`."""
+    """Return a value for a header, before line breaks are removed: `simple`."""
     if isinstance(value, Mapping) and parameter.kind == "object":
         sign = "=" if parameter.explode else ","
         return ",".join(f"{key}{sign}{text_or_json(item)}" for key, item in value.items())
@@ -119,7 +119,7 @@ def header_text(parameter: OpenApiParameter, value: Json) -> str:
 
 
 def cookie_text(parameter: OpenApiParameter, value: Json) -> str:
-    """Return a value in a cookie, encoded: `form`, never in several cookies."""
+    """Return an encoded value for a single cookie: `form`."""
     if isinstance(value, list | tuple) and parameter.kind == "array":
         return ",".join(quote(text_or_json(item), safe="") for item in value)
     if isinstance(value, Mapping) and parameter.kind == "object":
@@ -142,7 +142,7 @@ def _pairs(parameter: OpenApiParameter, value: Json) -> list[tuple[str, str]] | 
     return [(quote(k, safe=""), quote(text_or_json(item), safe="")) for k, item in value.items()]
 
 
-# The body of a request: JSON, a form, parts, or a text; made the same each time.
+# The body of a request: JSON, a form, parts, or a text; deterministic.
 
 FORM = "application/x-www-form-urlencoded"
 PARTS = "multipart/"
@@ -152,14 +152,14 @@ _NO_ENCODING = FieldEncoding()
 
 
 class ArgumentError(OpenApiError):
-    """An argument that cannot be sent; the text is for the model, and for the user."""
+    """Raised when an argument cannot be sent; the text is for the model and the user."""
 
 
 def encoded_body(operation: Operation, value: Json) -> tuple[str, str]:
-    """Return the media type, with what it needs to be read, and the text of a body.
+    """Return the media type with its parameters, and the text of a body.
 
     Raises:
-        ArgumentError: the value cannot be written as the operation wants it.
+        ArgumentError: the value cannot be encoded for the operation.
     """
     kind = operation.content_type
     if kind.startswith(FORM) and isinstance(value, Mapping):
@@ -181,7 +181,7 @@ def encoded_body(operation: Operation, value: Json) -> tuple[str, str]:
 
 
 def _form_pairs(value: JsonObject, encodings: Mapping[str, FieldEncoding]) -> Iterator[str]:
-    """Yield a form's fields: lists repeat the name, objects by their encoding, else as JSON."""
+    """Yield a form's fields: lists repeat the name, objects follow their encoding, else JSON."""
     for name, item in value.items():
         encoding = encodings.get(name, _NO_ENCODING)
         if item is None:
@@ -202,10 +202,10 @@ def _form_pairs(value: JsonObject, encodings: Mapping[str, FieldEncoding]) -> It
 
 
 def whole_query(parameter: OpenApiParameter, value: Json) -> str:
-    """Return the whole query of a request, which one argument is (OpenAPI 3.2 §4.12.4).
+    """Return the whole query of a request from one argument (OpenAPI 3.2 §4.12.4).
 
     Args:
-        parameter: its media type says how the value is written.
+        parameter: the parameter, whose media type decides the format.
         value: the argument.
     """
     if parameter.content_type.startswith(FORM) and isinstance(value, Mapping):
@@ -214,7 +214,7 @@ def whole_query(parameter: OpenApiParameter, value: Json) -> str:
 
 
 def _parts(kind: str, value: JsonObject, encodings: Mapping[str, FieldEncoding]) -> tuple[str, str]:
-    """Return the parts of a multipart body; a file is a part with a name."""
+    """Return the parts of a multipart body; a file is a part with a file name."""
     parts = [
         _part(name, each, encodings.get(name, _NO_ENCODING))
         for name, item in value.items()

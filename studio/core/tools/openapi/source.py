@@ -1,6 +1,6 @@
 """The operations of an OpenAPI description as a source of tools.
 
-A request to a service is sent, exactly as it was shown, and its answer read within bounds.
+A request to a service is sent exactly as shown, and its answer is read within limits.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _SECRET_HEADERS = ("set-cookie", "authorization", "proxy-authorization", "www-au
 
 
 async def as_sent(address: str) -> str:
-    """Return an address as the HTTP client writes it.
+    """Return an address in the form that the HTTP client sends.
 
     Raises:
         OpenApiError: it is not an address.
@@ -66,12 +66,12 @@ async def as_sent(address: str) -> str:
 
 
 async def check_address(request: HttpRequest) -> None:
-    """Ensure that the client sends the address as it is in the request.
+    """Check that the client sends the address exactly as in the request.
 
     Raises:
-        OpenApiError: it would send another one, or none.
+        OpenApiError: the client would change or reject it.
     """
-    address = request.url.replace(MASK, "key")  # a mask stands unencoded: nothing else does
+    address = request.url.replace(MASK, "key")  # only a mask is not encoded
     sent = await as_sent(address)
     if sent != address:
         raise schemas.OpenApiError(f"the address {address!r} would be sent as {sent!r}")
@@ -86,15 +86,15 @@ async def send(
     *,
     is_parsed: bool = True,
 ) -> ToolOutcome:
-    """Send a request and read its answer, within the limits.
+    """Send a request and read its answer within the limits.
 
     Args:
         request: the request.
-        label: the source's name for people.
-        limits: bounds of a call.
-        traffic: notes the answer.
-        came: called with the bytes that have arrived and the bytes expected (0: unknown).
-        is_parsed: whether the answer's value is wanted; a large one takes a moment to read.
+        label: name of the source, for the user.
+        limits: limits of a call.
+        traffic: records the answer.
+        came: called with the bytes received and expected (0: unknown).
+        is_parsed: whether to parse the answer, which is slow for a large one.
     """
     await import_packages(HTTP)
     import httpx2
@@ -111,7 +111,7 @@ async def send(
             most = _LARGEST_PICTURE if is_picture else limits.characters * 4
             body = bytearray()
             length = response.headers.get("content-length", "")
-            is_packed = "content-encoding" in response.headers  # its length is another one
+            is_packed = "content-encoding" in response.headers  # its length is the compressed one
             whole = int(length) if length.isdecimal() and not is_packed else 0
             async for chunk in response.aiter_bytes():
                 body += chunk
@@ -160,7 +160,7 @@ def _head(response: httpx2.Response) -> str:
 
 
 def _exactly(request: HttpRequest) -> httpx2.Request:
-    """Return the request in the client's own form, which it sends unchanged."""
+    """Return the request in the client's form, unchanged."""
     import httpx2
 
     headers = [(name.encode(), value.encode()) for name, value in request.headers.items()]
@@ -183,7 +183,7 @@ _TOO_LARGE = (
 
 
 class OpenApiSource:
-    """One description, and the service it describes."""
+    """The source for one description and its service."""
 
     def __init__(
         self,
@@ -200,19 +200,19 @@ class OpenApiSource:
         """Create a source.
 
         Args:
-            name: the declared tool's name.
-            place: the description's file, or its URL.
+            name: name of the declared tool.
+            place: the description's file or URL.
             connection: the tool's `connection`: `endpoint`, `apiKey`, `keys` by security scheme,
                 `variables` of the servers' addresses; references unresolved.
-            limits: bounds of a call.
-            environment: the variables that references are resolved with, asked at each call.
-            find: finds the connection that `connection` names, asked at each call.
-            masker: is told the key that is sent; services repeat it.
-            choice: the operations that are wanted.
-            tell: is told how far the reading of a large description is.
+            limits: limits of a call.
+            environment: returns the variables for references, at each call.
+            find: returns the connection that `connection` names, at each call.
+            masker: receives the sent key, which services may repeat.
+            choice: the selected operations.
+            tell: receives the progress of reading a large description.
         """
         self.is_stopped = False
-        """Whether the user stopped the reading: no other begins by itself."""
+        """Whether the user stopped the reading, which then does not restart by itself."""
         self._tell = tell
         self._under_way: tuple[loading.DescriptionReading, asyncio.Future[Any]] | None = None
         self.traffic = TrafficLog()
@@ -240,21 +240,21 @@ class OpenApiSource:
 
     @property
     def label(self) -> str:
-        """Return the declared tool's name, marked as OpenAPI."""
+        """Name of the declared tool, marked as OpenAPI."""
         return f"openapi: {self._name}"
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Return the parts of the description that were left out; known after `list_tools`."""
+        """The omitted parts of the description; known after `list_tools`."""
         return self._description.problems if self._description is not None else ()
 
     @property
     def operations(self) -> tuple[schemas.Operation, ...]:
-        """The operations that are wanted, known after `list_tools`."""
+        """The selected operations; known after `list_tools`."""
         return self._description.operations if self._description is not None else ()
 
     async def list_tools(self) -> tuple[ToolSpec, ...]:
-        """List every operation.
+        """Return a tool for every operation.
 
         Raises:
             ToolSourceError: the description cannot be read.
@@ -263,7 +263,7 @@ class OpenApiSource:
         return tuple(operation.spec for operation in description.operations)
 
     async def overview(self) -> tuple[loading.OperationRow, ...]:
-        """Return every operation of the description, wanted or not.
+        """Return every operation of the description, selected or not.
 
         Raises:
             ToolSourceError: the description cannot be read.
@@ -276,14 +276,14 @@ class OpenApiSource:
         return await asyncio.to_thread(loading.operation_rows, whole, self._choice)
 
     def stop_reading(self) -> None:
-        """Stop the reading that is under way, because the user gave it up."""
+        """Stop the current reading, at the user's request."""
         if self._under_way is not None:
             reading, work = self._under_way
             reading.stop()
             work.cancel()
 
     def place_of(self, name: str) -> str:
-        """Return the operation's method and address, references unresolved."""
+        """Return the operation's method and address, with references unresolved."""
         description, operation = self._description, self._operations.get(name)
         if description is None or operation is None:
             return ""
@@ -300,7 +300,7 @@ class OpenApiSource:
         """Return the request that a call would send, with its key masked, for the user.
 
         Raises:
-            ToolSourceError: there is no such operation, or the request cannot be made.
+            ToolSourceError: there is no such operation, or the request cannot be built.
         """
         description = await self._read()
         operation = self._operations.get(name)
@@ -318,7 +318,7 @@ class OpenApiSource:
         return request.text()
 
     async def call(self, name: str, arguments: JsonObject) -> ToolOutcome:
-        """Send one request; cancelling the task closes the connection."""
+        """Send one request; canceling the task closes the connection."""
         try:
             description = await self._read()
             operation = self._operations.get(name)
@@ -346,12 +346,12 @@ class OpenApiSource:
         return masked(answer, self._masker)
 
     async def close(self) -> None:
-        """Do nothing: nothing runs between calls."""
+        """Do nothing, since nothing runs between calls."""
 
     async def _base(
         self, description: schemas.Description, operation: schemas.Operation
     ) -> tuple[str, credentials.NamedConnection | None]:
-        """Return the address of requests as it is sent, and the connection of its key, if any.
+        """Return the address for requests, and the connection of its key, if any.
 
         Raises:
             OpenApiError: it is not an address.
@@ -387,16 +387,16 @@ class OpenApiSource:
 
     @property
     def _shown_place(self) -> str:
-        """The name of its file, also of one that is fetched; without one the host."""
+        """The name of its file, also of a downloaded one; without a name the host."""
         if isinstance(self._place, Path):
             return self._place.name
         return self._place.partition("?")[0].rstrip("/").rpartition("/")[2].rpartition("@")[2]
 
     async def _loaded(self, choice: loading.OperationChoice) -> tuple[object, schemas.Description]:
-        """Return the description read anew, and its file's stamp.
+        """Return the description, read again, and its file's time and size.
 
         Raises:
-            ToolSourceError: it cannot be read.
+            ToolSourceError: the description cannot be read.
             ReadingStoppedError: the user stopped it.
         """
         reading = loading.DescriptionReading(self._shown_place, self._tell)
@@ -407,7 +407,7 @@ class OpenApiSource:
         except asyncio.CancelledError:
             if reading.is_stopped:
                 raise loading.ReadingStoppedError from None
-            reading.stop()  # its thread ends with the next step
+            reading.stop()  # its thread ends at the next step
             raise
         finally:
             self._under_way = None
@@ -427,14 +427,14 @@ class OpenApiSource:
             raise ToolSourceError(f"{self.label}: {error.args[0]}") from error
 
     def _variables(self) -> Mapping[str, str]:
-        """Return the values of variables in the servers' addresses, as the connection says."""
+        """Return the connection's values of variables in the servers' addresses."""
         given = self._connection.get("variables")
         listed = given.items() if isinstance(given, Mapping) else ()
         known = self._environment()
         return {name: expand(str(value), known) for name, value in listed}
 
     def _is_as_read(self, description: schemas.Description) -> bool:
-        """Return whether its files are as they were; asked at every pause in typing."""
+        """Return whether its files are unchanged; called at every pause in typing."""
         if isinstance(self._place, str):
             return True
         try:

@@ -1,4 +1,4 @@
-"""A description of Swagger 2 in the words of OpenAPI 3, as far as calls need it."""
+"""Convert a Swagger 2 description to OpenAPI 3, as far as calls need it."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
@@ -26,11 +26,11 @@ _OAUTH_FLOWS = {"application": "clientCredentials"}
 
 
 def as_openapi3(data: JsonObject, resolve: _Resolve) -> JsonObject:
-    """Return the same API as OpenAPI 3 describes it; references of schemas stay as they are.
+    """Return the API as an OpenAPI 3 description; references to schemas stay unchanged.
 
     Args:
         data: the description.
-        resolve: gives an item, or what its reference leads to.
+        resolve: returns an item, or the target of its reference.
     """
     consumes = list_of(data.get("consumes")) or ["application/json"]
     paths: JsonDict = {}
@@ -108,7 +108,7 @@ def _body(parameters: list[JsonObject], kinds: list[str]) -> JsonObject:
 
 
 def _parameter(parameter: JsonObject) -> JsonObject:
-    if "$ref" in parameter:  # it leads nowhere, which is reported where it is read
+    if "$ref" in parameter:  # an unresolved reference, which is reported when it is read
         return parameter
     style, explode = _COLLECTIONS.get(str(parameter.get("collectionFormat") or "csv"), ("", False))
     made: JsonDict = {

@@ -1,6 +1,6 @@
-"""Which Python runs a file of tools: the one that the prompt names, its project's, or ours.
+"""Choose the Python for a file of tools: the prompt's, the project's, or the studio's.
 
-Nothing is started to find out.
+No program is started to find it.
 """
 
 import os
@@ -25,32 +25,32 @@ _HEAD_BYTES = 65_536
 
 @dataclass(frozen=True, slots=True)
 class Interpreter:
-    """The interpreter of a file of tools."""
+    """The interpreter for a file of tools."""
 
     path: Path | None = None
-    """The program; None for the studio's own Python."""
+    """Path of the program; None for the studio's own Python."""
 
     environment: Path | None = None
-    """The folder of its virtual environment, where it is of one."""
+    """Folder of its virtual environment; None if it has none."""
 
     problem: str = ""
-    """Reason why what the prompt names cannot be used; empty if it can."""
+    """Reason why the prompt's interpreter cannot be used; empty if it can."""
 
     is_script: bool = False
-    """Whether the file names its packages itself (PEP 723) and `uv` makes its environment."""
+    """Whether the file lists its packages (PEP 723) and `uv` creates its environment."""
 
     @property
     def words(self) -> str:
-        """For people: which it is."""
+        """Description for the user."""
         return str(self.path) if self.path is not None else f"the studio's own ({sys.executable})"
 
     def variables(self, given: Mapping[str, str]) -> dict[str, str]:
-        """Return the environment variables of its processes, with its environment activated."""
+        """Return the environment variables for its processes, with its environment activated."""
         made = dict(given)
         if self.path is None:
             return made
         if getattr(sys, "frozen", False):
-            # What the frozen program was started with points to its own libraries.
+            # The frozen program's own variables point to its own libraries.
             before = os.environ.get("LD_LIBRARY_PATH_ORIG")
             made.pop("LD_LIBRARY_PATH", None)
             made |= {"LD_LIBRARY_PATH": before} if before else {}
@@ -62,12 +62,12 @@ class Interpreter:
 
 
 def find_interpreter(file: Path, named: str = "") -> Interpreter:
-    """Find the Python of a file.
+    """Return the Python for a file.
 
     Args:
         file: the tool file.
-        named: what the prompt names, relative to its folder: a program, or the folder of an
-            environment; resolved by the caller, or the bare name of a program; empty for none.
+        named: the prompt's program or environment folder, as a path resolved by the caller, or the
+            bare name of a program; empty for none.
     """
     if named:
         return _named(named)
@@ -84,7 +84,7 @@ def find_interpreter(file: Path, named: str = "") -> Interpreter:
 
 
 def missing_package_hint(file: Path, interpreter: Interpreter) -> str:
-    """Return advice on a missing package."""
+    """Return advice about a missing package."""
     if interpreter.path is not None:
         return f"it runs in {interpreter.words}: install the package there"
     if _names_its_packages(file):
@@ -122,9 +122,9 @@ def _of_environment(place: str) -> Interpreter | None:
 
 
 def project_folders(file: Path) -> Iterator[str]:
-    """Yield the file's folder, and those above it up to the top of its project, if it is in one.
+    """Yield the file's folder and its parents up to the root of its project, if it has one.
 
-    Plain texts: paths cost five times as much.
+    They are texts, since paths take five times as long.
     """
     folder = os.path.dirname(file)
     folders = [folder]
@@ -147,37 +147,38 @@ def _names_its_packages(file: Path) -> bool:
         return False
 
 
-# What the process of a tool file inherits of the environment: no keys.
+# The environment variables that a tool file's process inherits: no keys.
 
 _INHERITED = frozenset(
     {
-        # Where programs and their files are, and who the user is.
+        # Locations of programs and files, and the user.
         *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "PYTHONPATH", "VIRTUAL_ENV"),
         *("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH", "CONDA_PREFIX"),
         *("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"),
-        # Language and time zone; `LC_…` too.
+        # Language and time zone; also `LC_…`.
         *("LANG", "LANGUAGE", "TZ"),
         # Temporary folders.
         *("TMPDIR", "TMP", "TEMP"),
-        # Windows: what its libraries do not start without.
+        # Windows: required by its libraries.
         *("SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "OS", "USERNAME"),
         *("USERPROFILE", "HOMEDRIVE", "HOMEPATH", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA"),
         *("PROGRAMFILES", "PROGRAMFILES(X86)", "PROGRAMW6432", "COMMONPROGRAMFILES"),
         *("NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE"),
-        # The way to the network, and whom to trust there.
+        # Proxies, and trusted certificates.
         *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "FTP_PROXY", "NO_PROXY"),
         *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"),
     }
 )
-"""Variables, in upper case, that every tool file is given. No key is among them: the rest of the
-environment is the user's, and a tool gets of it what the prompt names and the user allows."""
+"""Variables, in upper case, for every tool file. No keys: of the remaining environment, a tool gets
+only what the prompt names and the user allows.
+"""
 
 
 def tool_environment(given: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the environment of a tool file: what any program needs, and what is given.
+    """Return the environment of a tool file: the inherited variables and the given ones.
 
     Args:
-        given: further variables, which the user allowed.
+        given: further variables that the user allowed.
     """
     kept = {
         name: value

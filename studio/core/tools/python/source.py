@@ -1,8 +1,8 @@
 """The functions of a Python file as a source of tools.
 
-The file is served by our own MCP server in a child process. Each call has a child for itself: calls
-one after the other use the same one (so a tool may keep state), calls at the same time use further
-ones, and stopping a call ends its child and no other.
+The studio's own MCP server serves the file in a child process. Each call has a child to itself:
+consecutive calls use the same one (so a tool may keep state), parallel calls use further ones, and
+stopping a call only ends its own child.
 """
 
 import asyncio
@@ -38,10 +38,10 @@ from studio.core.tools.source import (
 
 
 class PythonFileSource:
-    """Tools of one Python file; only for folders that the user trusts (`trust.py`)."""
+    """The source for one Python file; only for folders that the user trusts (`trust`)."""
 
     says_when_asked = True
-    """Whether a call's time begins when its process is started, and not at once."""
+    """Whether a call's time begins only when its process has started."""
 
     def __init__(
         self,
@@ -51,21 +51,21 @@ class PythonFileSource:
         environment: Callable[[], Mapping[str, str]] = lambda: os.environ,
         python: str = "",
     ) -> None:
-        """Make a source; nothing is started before it is asked for something.
+        """Create a source; nothing is started before it is needed.
 
         Args:
-            path: the file.
-            limits: bounds of a call.
-            variables: names of variables that its process is given beside the usual ones.
-            environment: where their values are looked up when it is started.
-            python: the interpreter or environment that the prompt names; empty for none.
+            path: path of the file.
+            limits: limits of a call.
+            variables: names of further variables for its process.
+            environment: returns their values when it is started.
+            python: the prompt's interpreter or environment; empty for none.
         """
         self.traffic = TrafficLog()
         """Messages to and from its processes."""
         self._watch = ToolFileWatch(path, python)
         self._version = ""
         self.path = path
-        """The file."""
+        """Path of the file."""
         self._variables = variables
         self._environment = environment
         self._limits = limits
@@ -77,32 +77,33 @@ class PythonFileSource:
             None
         )
         self.problems: tuple[ToolFileProblem, ...] = ()
-        """Functions that cannot be tools, known after `list_tools`."""
+        """Functions that cannot be tools; known after `list_tools`."""
         self.lines: Mapping[str, int] = {}
-        """Line of each tool's definition, known after `list_tools`."""
+        """Line of each tool's definition; known after `list_tools`."""
         self.python_names: Mapping[str, str] = {}
-        """Tools by the names that the file has for them, where a library gave them others."""
+        """Names of tools by their names in the file, if a library gave them others."""
 
     @property
     def python(self) -> str:
-        """Which Python runs it, and its version once it does."""
+        """The Python that runs it, with its version if it is running."""
         words = self._watch.state().interpreter.words
         return f"{self._version}, {words}" if self._version else words
 
     @property
     def label(self) -> str:
-        """The file's name."""
+        """Name of the file."""
         return self.path.name
 
     async def list_tools(self) -> tuple[ToolSpec, ...]:
-        """List every function that is a tool.
+        """Return every function that is a tool.
 
         Raises:
             UnusableToolFileError: the file cannot be imported, or its process cannot be started.
         """
         state = self._watch.state()
         if self._listed is None or self._listed[0] != state:
-            # Asked at every pause in typing: a file that did not change answers as before.
+            # Called at every pause in typing: for an unchanged file the previous result is
+            # returned.
             try:
                 self._listed = (state, await self._list())
             except UnusableToolFileError as error:
@@ -117,13 +118,13 @@ class PythonFileSource:
         return str(self.path)
 
     async def call(self, name: str, arguments: JsonObject) -> ToolOutcome:
-        """Call one function; cancelling the task ends its process."""
+        """Call one function; canceling the task ends its process."""
         return await self.call_with_progress(name, arguments, None)
 
     async def call_with_progress(
         self, name: str, arguments: JsonObject, tell: Tell | None
     ) -> ToolOutcome:
-        """Call a tool, and pass on what it prints, as it prints it."""
+        """Call a tool, and pass on its output while it runs."""
         try:
             worker = await self._take()
         except ToolSourceError as error:
@@ -152,19 +153,19 @@ class PythonFileSource:
             await self._retire(worker)
             return ToolOutcome(text, "crashed", stderr=log)
         except BaseException:
-            # Cancelled: the function may never return, so its process goes, at once.
+            # Canceled: the function may never return, so its process is ended at once.
             self._drop(worker)
             raise
         finally:
             worker.child.tell_log(None)
-        # What it printed came by another pipe, before its result, so that the same turn of the loop
-        # read both; the result took further turns to come here.
+        # Its output came through another pipe before its result, so both were read in the same turn
+        # of the loop; the result takes further turns to arrive here.
         log = worker.child.take_log()
         self._give_back(worker)
         return self._outcome(result, log)
 
     async def _imported(self, worker: Worker) -> None:
-        """Let a new process import the file; of what that raises, the call says the same."""
+        """Make a new process import the file; the call reports any error of it."""
         if not worker.has_imported:
             worker.has_imported = True
             with suppress(ServerRefusal, ConnectionLost, TimeoutError):
@@ -221,7 +222,7 @@ class PythonFileSource:
         truncated = truncated or bool(result.meta.get(tool_file.TRUNCATED))
         value: Json = result.text
         if result.meta.get(tool_file.VALUE) == "json" and not truncated:
-            with suppress(JsonBoundError):  # the text is the value, then
+            with suppress(JsonBoundError):  # otherwise the text is the value
                 value = parse_json(result.text)
         failure: Literal["error", "bad-arguments"] = "error"
         if result.meta.get(tool_file.ARGUMENTS):
@@ -240,7 +241,7 @@ class PythonFileSource:
         return {name: known[name] for name in self._variables if name in known}
 
     async def _take(self) -> Worker:
-        """Take an idle child that knows the file as it is now, or a new one; wait for a seat."""
+        """Return an idle child for the current file, or a new one; wait if all are in use."""
         await self._seats.acquire()
         try:
             state = self._watch.state()
@@ -262,7 +263,7 @@ class PythonFileSource:
 
     def _give_back(self, worker: Worker) -> None:
         if worker not in self._busy:
-            return  # closed meanwhile
+            return  # the source was closed meanwhile
         self._busy.discard(worker)
         self._seats.release()
         if self._idle or not worker.child.is_alive:
@@ -271,7 +272,7 @@ class PythonFileSource:
             self._idle.append(worker)
 
     def _drop(self, worker: Worker) -> None:
-        """Kill now, clean up later: for use while being cancelled."""
+        """Kill now, clean up later: for use during cancellation."""
         worker.child.kill()
         if worker in self._busy:
             self._busy.discard(worker)

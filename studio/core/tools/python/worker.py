@@ -1,4 +1,4 @@
-"""A child process that serves one Python file of tools: how it is started, and how it ended."""
+"""A child process that serves one Python file of tools: its start, its calls and its end."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ from studio.core.tools.python.interpreter import (
 from studio.core.tools.python_server.tool_file import RETURNS, package_root
 from studio.core.tools.source import DEFAULT_LIMITS, ToolLimits, ToolSourceError, TrafficLog
 
-# The studio's end of the conversation with a process that serves a Python file.
+# The studio's end of the connection to a process that serves a Python file.
 
 _PROTOCOL = "2025-11-25"
 
 
 class ToolFileClient:
-    """Asks one process; make one with `open`."""
+    """The client of one process; create one with `open`."""
 
     def __init__(self, child: ChildProcess, traffic: TrafficLog) -> None:
         self._child = child
@@ -56,15 +56,15 @@ class ToolFileClient:
 
     @classmethod
     async def open(cls, child: ChildProcess, seconds: float, traffic: TrafficLog) -> ToolFileClient:
-        """Shake hands with a process.
+        """Complete the handshake with a process.
 
         Args:
             child: the process.
-            seconds: the longest time for it.
-            traffic: notes each message.
+            seconds: maximum time.
+            traffic: records each message.
 
         Raises:
-            ToolSourceError: it does not answer.
+            ToolSourceError: the process does not answer.
         """
         client = cls(child, traffic)
         who: JsonObject = {"name": "prompt-studio", "version": __version__}
@@ -91,7 +91,7 @@ class ToolFileClient:
         """Return every tool with its `_meta`, and the list's own `_meta`.
 
         Args:
-            source: what the tools are said to come from.
+            source: source of the tools, for the user.
 
         Raises:
             ServerRefusal: the file cannot be imported.
@@ -122,7 +122,7 @@ class ToolFileClient:
         )
 
     async def abandon(self) -> None:
-        """Let go without waiting for the process."""
+        """Close the connection without waiting for the process."""
         self._reading.cancel()
         await asyncio.wait({self._reading})
 
@@ -149,7 +149,7 @@ class ToolFileClient:
     async def _read(self) -> None:
         try:
             while (line := await self._child.read_line()) is not None:
-                with contextlib.suppress(ValueError, RecursionError):  # a tool wrote it
+                with contextlib.suppress(ValueError, RecursionError):  # the text comes from a tool
                     self._take(parse_json(line), line)
         finally:
             for answer in self._waiting.values():
@@ -171,7 +171,7 @@ class ToolFileClient:
 
 
 def _spec(tool: JsonObject, source: str) -> ToolSpec:
-    """Return a tool as the file declares it; the effects of an unmarked function are unknown."""
+    """Return a tool as declared in the file; without a mark its effects are unknown."""
     hint = object_of(tool.get("annotations")).get("readOnlyHint")
     return ToolSpec(
         text_of(tool.get("name")),
@@ -186,7 +186,7 @@ def _spec(tool: JsonObject, source: str) -> ToolSpec:
 
 
 def _block(item: JsonObject) -> SimpleNamespace:
-    """Return a block of content with the names of the SDK's own."""
+    """Return a block of content with the attributes of the SDK's blocks."""
     names = {"mimeType": "mime_type"}
     return SimpleNamespace(
         **{
@@ -197,7 +197,7 @@ def _block(item: JsonObject) -> SimpleNamespace:
 
 
 SERVER = Path(python_server.__file__).parent
-"""The program that serves a file, whichever Python runs it."""
+"""The program that serves a file with any Python."""
 
 
 def server_command(
@@ -207,52 +207,53 @@ def server_command(
 
     Args:
         path: the file.
-        limits: bounds of a call.
-        python: the interpreter; without one the studio's own. The frozen program is one itself.
+        limits: limits of a call.
+        python: the interpreter; None for the studio's own. The frozen program is an interpreter
+            itself.
     """
     bound = ["--characters", str(limits.characters), "--memory", str(limits.memory_megabytes)]
-    bound.append("--unchecked")  # what comes is shown as it came
+    bound.append("--unchecked")  # results are shown unchecked
     if python is None and getattr(sys, "frozen", False):
         return [sys.executable, "tools", "serve", str(path), *bound]
-    # Unbuffered: also dots that tell of progress, without the end of a line, are seen at once.
+    # Unbuffered, so that progress dots without a line break are shown at once.
     return [str(python or sys.executable), "-u", str(SERVER), str(path), *bound]
 
 
-_INSTALL_SECONDS = 600.0  # packages are fetched
+_INSTALL_SECONDS = 600.0  # packages are downloaded
 _MOST_MODULES = 1_000
 _TRUSTED_SECONDS = 1.0
-_SETTLED_SECONDS = 2  # some file systems tell times no finer
+_SETTLED_SECONDS = 2  # some file systems have no finer times
 _NO_MODULES = frozenset(("__pycache__", "node_modules", "venv", "site_packages", "build", "dist"))
 
 
 @dataclass(frozen=True, slots=True)
 class ToolFileProblem:
-    """Something wrong in a tool file."""
+    """A problem in a tool file."""
 
     message: str
     """Description of the problem, in one sentence."""
 
     line: int = 0
-    """Place, from 1; 0 when it has no place."""
+    """Line, from 1; 0 without one."""
 
 
 class UnusableToolFileError(ToolSourceError):
-    """A tool file that cannot be used."""
+    """Raised when a tool file cannot be used."""
 
     def __init__(self, path: Path, message: str, line: int = 0) -> None:
         place = f"{path.name}:{line}" if line else path.name
         super().__init__(f"{place}: {message}")
         self.path = path
-        """The file."""
+        """Path of the file."""
         self.message = message
         """Description of the problem."""
         self.line = line
-        """Place, from 1; 0 when it has no place."""
+        """Line, from 1; 0 without one."""
 
 
 @dataclass(eq=False)
 class Worker:
-    """A child that serves the file, and the connection to it."""
+    """A child process that serves the file, and the connection to it."""
 
     child: ChildProcess
     """The process."""
@@ -261,19 +262,19 @@ class Worker:
     """Client of the process."""
 
     state: ToolFileState
-    """State of the file when the process was started."""
+    """State of the file when the process started."""
 
     has_imported: bool = False
-    """Whether the process was made to import the file."""
+    """Whether the process has imported the file."""
 
     async def stop(self) -> None:
-        """End it at once."""
+        """End the process at once."""
         self.child.kill()
         await self.client.abandon()
         await self.child.close()
 
     async def leave(self) -> None:
-        """Let it leave; one that does not is ended."""
+        """Let the process exit; end it if it does not."""
         await self.client.abandon()
         await self.child.close()
 
@@ -289,10 +290,10 @@ async def start_worker(
 
     Args:
         path: the file.
-        limits: bounds of a call.
-        given: variables beside the usual ones.
-        state: how the file stands now.
-        traffic: notes each message.
+        limits: limits of a call.
+        given: further variables.
+        state: current state of the file.
+        traffic: records each message.
 
     Raises:
         UnusableToolFileError: there is no such file, or its process does not start.
@@ -327,7 +328,7 @@ async def start_worker(
         raise UnusableToolFileError(path, f"its process {error}{last}") from error
     except BaseException:
         child.kill()
-        await asyncio.shield(child.close())  # killed already: this only tidies up
+        await asyncio.shield(child.close())  # killed already: this only cleans up
         raise
     return Worker(child, client, state)
 
@@ -336,7 +337,7 @@ async def script_python(path: Path, environment: Mapping[str, str]) -> Path:
     """Return the Python of uv's environment for a file that lists its packages (PEP 723).
 
     Raises:
-        UnusableToolFileError: uv cannot make it; its own words say why.
+        UnusableToolFileError: uv cannot create it; the text contains its message.
     """
     text = ""
     for words in (("sync", "--script", str(path)), ("python", "find", "--script", str(path))):
@@ -361,13 +362,13 @@ async def script_python(path: Path, environment: Mapping[str, str]) -> Path:
 
 
 def _bounds(limits: ToolLimits) -> ChildBounds:
-    """Return what to watch: nothing on Linux, which limits the address space; elsewhere memory."""
+    """Return the limits to watch: none on Linux, which limits address space; elsewhere memory."""
     watched = 0 if sys.platform == "linux" else limits.memory_megabytes * 1024**2
     return ChildBounds(resident=watched)
 
 
 async def crash_text(worker: Worker, when: str) -> str:
-    """Describe the end of a process in a sentence; `when` is its last activity."""
+    """Return a sentence about the end of a process; `when` is its last activity."""
     if worker.child.ended_for:
         return f"its process was ended {when}: {worker.child.ended_for}"
     code: int | None = None
@@ -380,33 +381,34 @@ async def crash_text(worker: Worker, when: str) -> str:
 
 
 FileStamp: TypeAlias = tuple[str, int, int]
-"""A file or folder, when it was changed (nanoseconds since the epoch), and its size in bytes."""
+"""File or folder, time of its last change (nanoseconds since 1970), and its size in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolFileState:
-    """The state of a tool file: another state needs another process."""
+    """The state of a tool file; another state needs another process."""
 
     interpreter: Interpreter
     """The Python that runs it."""
 
     modules: tuple[FileStamp, ...]
-    """The file, and each module that it may import from its folder."""
+    """The file, and each module in its folder that it may import."""
 
 
 class ToolFileWatch:
     """The state of a tool file, checked before each call.
 
-    Between quick calls only what the answer was made of is looked at again: a folder changes when
-    a file is made or goes. Once a second all is looked for anew, for what no folder tells.
+    Between frequent calls only the known files and folders are checked: a folder changes when a
+    file is created or deleted. Once a second everything is searched again, for changes that folders
+    do not show.
     """
 
     def __init__(self, path: Path, python: str = "") -> None:
-        """Make it; nothing is read yet.
+        """Store the settings; nothing is read yet.
 
         Args:
-            path: the file.
-            python: the interpreter or environment that the prompt names; empty for none.
+            path: path of the file.
+            python: the prompt's interpreter or environment; empty for none.
         """
         self._path = path
         self._python = python
@@ -426,15 +428,15 @@ class ToolFileWatch:
 
     def _look(self) -> ToolFileState:
         began = time.monotonic()
-        # Before they are read, so that a change meanwhile is seen the next time.
+        # Before they are read, so that a change meanwhile is noticed the next time.
         folders = {folder: _stamp(folder) for folder in project_folders(self._path)}
         modules = _modules(self._path, folders)
         state = ToolFileState(find_interpreter(self._path, self._python), modules)
         if state == self._state:
-            state = self._state  # the same object is compared at once
+            state = self._state  # comparing the same object is fast
         self._state, self._stamps = state, (*folders.values(), *modules)
-        # The clock of a file system may stand still for a while: of a folder that was changed just
-        # now, a further change may not show.
+        # The clock of a file system may have a low resolution: after a change just now, a further
+        # change of a folder may not show.
         newest = max(changed for _, changed, _ in folders.values())
         is_settled = newest < time.time_ns() - _SETTLED_SECONDS * 1_000_000_000
         self._until = began + _TRUSTED_SECONDS if is_settled else 0.0
@@ -442,7 +444,7 @@ class ToolFileWatch:
 
 
 def _modules(path: Path, folders: dict[str, FileStamp]) -> tuple[FileStamp, ...]:
-    """Find the modules that a file can import from its folder; `folders` gets the searched ones."""
+    """Return the modules that a file can import from its folder; add folders to `folders`."""
     found: list[FileStamp] = []
     waiting = [str(package_root(path))]
     while waiting and len(found) < _MOST_MODULES:

@@ -1,6 +1,6 @@
-"""Starts the server: `PYTHON path/to/python_server FILE`, by any Python from 3.9 on.
+"""Start the server: `PYTHON path/to/python_server FILE`, with any Python from 3.9 on.
 
-This file is read by older ones too, so that they can say that they are too old.
+This file also runs with older versions, so that they can report that they are too old.
 """
 
 import os
@@ -8,7 +8,7 @@ import sys
 
 
 def _serve():  # type: ignore[no-untyped-def] # noqa: ANN202 - older ones read it
-    """Import this folder under a name of its own; none of its files can be taken for others."""
+    """Import this folder under a separate name, so that no other module can replace its own."""
     import importlib
     import importlib.util
 
@@ -16,7 +16,7 @@ def _serve():  # type: ignore[no-untyped-def] # noqa: ANN202 - older ones read i
     sys.path[:] = [each for each in sys.path if os.path.abspath(each or ".") != here]
     if sys.path and sys.path[0] == "":
         del sys.path[0]
-    sys.dont_write_bytecode = True  # of another Python, beside ours
+    sys.dont_write_bytecode = True  # of another Python, beside the studio's
     spec = importlib.util.spec_from_file_location(
         "prompt_studio_tools", os.path.join(here, "__init__.py"), submodule_search_locations=[here]
     )

@@ -1,7 +1,6 @@
 """A typed Python function as a tool: its schema, and a call with checked, converted arguments.
 
-Runs only in the child process that owns the user's code; the studio itself never imports a tool
-file.
+Runs only in the child process with the user's code; the studio itself never imports a tool file.
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ from .schemas import (
 from .types_by_hand import Schema, Shape, Unfit, shape_of, with_default
 from .values import plain_value
 
-# Arguments read, and results written, by a function's annotations.
+# Reading arguments and writing results by a function's annotations.
 
 _WRAPPED = "result"
-"""The name under which other clients get a value that is not an object, as of other servers."""
+"""Key under which other clients get a value that is not an object, as from other servers."""
 
 _SERIES = (
     collections.abc.Iterator,
@@ -44,7 +43,7 @@ _SAYS_NOTHING = (UNKNOWN, None, type(None), Any, object, typing.NoReturn, bytes)
 
 
 def make_reader(name: str, parameters: Sequence[TakenArgument]) -> ArgumentReader:
-    """Make the reader of this environment: pydantic's where it has it, otherwise our own."""
+    """Return the reader of arguments: with pydantic if the environment has it."""
     if has_pydantic():
         from .with_pydantic import PydanticReader
 
@@ -53,7 +52,7 @@ def make_reader(name: str, parameters: Sequence[TakenArgument]) -> ArgumentReade
 
 
 def has_pydantic() -> bool:
-    """Return whether this environment has pydantic 2, at or above 2.5."""
+    """Return whether this environment has pydantic 2.5 or later."""
     try:
         from pydantic import VERSION
     except Exception:  # noqa: BLE001 - a broken one is none
@@ -63,10 +62,10 @@ def has_pydantic() -> bool:
 
 
 class PlainReader:
-    """Makes a schema and a conversion of each parameter's annotation, without pydantic."""
+    """Builds a schema and a converter from each parameter's annotation, without pydantic."""
 
     def __init__(self, parameters: Sequence[TakenArgument]) -> None:
-        """Make it.
+        """Build the schema.
 
         Raises:
             TypeError: an annotation has no JSON schema.
@@ -99,7 +98,7 @@ class PlainReader:
             self.schema["required"] = self._needed
 
     def read(self, arguments: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:
-        """Return the arguments by parameter, those that were given, and those of `**more`.
+        """Return the arguments by parameter, the given ones, and those of `**more`.
 
         Raises:
             ValueError: an argument is missing, unknown or of the wrong type.
@@ -132,7 +131,7 @@ def _shape(parameter: TakenArgument) -> Shape:
 
 
 def _guess(default: object) -> object:
-    """Return the type of a parameter without annotation: its default's, else anything."""
+    """Return the type of a parameter without annotation: its default's, else any."""
     if isinstance(default, (int, float)) and not isinstance(default, bool):
         return float if isinstance(default, float) else "number"
     if isinstance(default, (bool, str, list, dict)):
@@ -141,16 +140,16 @@ def _guess(default: object) -> object:
 
 
 class Returned:
-    """The type that a function gives."""
+    """The return type of a function."""
 
     def __init__(self, schema: Schema, form: Callable[[object], Any]) -> None:
         self.schema = schema
-        """Its JSON schema."""
+        """JSON schema of the return type."""
         self._form = form
 
     @property
     def output_schema(self) -> Schema:
-        """The schema for other clients, which want an object."""
+        """The schema for other clients, which require an object."""
         if self.schema.get("type") == "object":
             return self.schema
         inner = {key: value for key, value in self.schema.items() if key != "$defs"}
@@ -158,17 +157,17 @@ class Returned:
         return {**whole, **({"$defs": self.schema["$defs"]} if "$defs" in self.schema else {})}
 
     def structured(self, value: Any) -> dict[str, object]:
-        """Return a value as `output_schema` has it.
+        """Return a value in the form of `output_schema`.
 
         Raises:
-            ValueError: it is not what the function says that it gives.
+            ValueError: the value does not match the return type.
         """
         made = self._form(value)
         return made if self.schema.get("type") == "object" else {_WRAPPED: made}
 
 
 def returned(annotation: object) -> Returned | None:
-    """Read the annotation of a result; None if there is none, or none that JSON has."""
+    """Read the annotation of a result; None if there is none, or JSON has no such type."""
     annotation = _awaited(annotation)
     if any(annotation is each for each in _SAYS_NOTHING):
         return None
@@ -181,7 +180,7 @@ def returned(annotation: object) -> Returned | None:
 
 
 def _awaited(annotation: object) -> object:
-    """Return the final value: an iterator is collected to a list."""
+    """Return the type of the final value: an iterator is collected to a list."""
     origin, inside = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in _PROMISES and inside:
         return _awaited(inside[-1])
@@ -196,7 +195,7 @@ def _by_pydantic(annotation: Any) -> Returned:
 
     try:
         adapter = TypeAdapter(annotation, config=ConfigDict(arbitrary_types_allowed=False))
-    except PydanticUserError:  # a model has settings of its own
+    except PydanticUserError:  # the model has its own settings
         adapter = TypeAdapter(annotation)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -228,32 +227,33 @@ def _by_hand(annotation: object) -> Returned | None:
 
 
 EFFECTS_ATTRIBUTE = "has_effects"
-"""Name of an attribute: a function with a true value changes something outside, one with a false
-value changes nothing. Without the attribute it is unknown."""
+"""Name of a function's attribute: true if it has effects, false if it has none. Without the
+attribute this is unknown.
+"""
 
 
 class SignatureError(Exception):
-    """A function that cannot be offered as a tool; the text says why."""
+    """Raised when a function cannot be a tool; the text says why."""
 
 
 @dataclass(frozen=True)
 class FunctionTool:
-    """One function, ready to be offered and called."""
+    """A function as a tool."""
 
     name: str
-    """Its name in the file."""
+    """Name in the file."""
 
     description: str
-    """The docstring's text before its sections."""
+    """Text of the docstring before its sections."""
 
     parameters: dict[str, object]
     """JSON schema of the arguments."""
 
     has_effects: bool | None
-    """Whether it changes something, where the author says so (`function.has_effects = True`)."""
+    """Whether it has effects, if the author declares it (`function.has_effects = True`)."""
 
     line: int
-    """Line of its `def`, from 1; 0 when unknown."""
+    """Line of its `def`, from 1; 0 if unknown."""
 
     function: Callable[..., object]
     """The function itself."""
@@ -265,7 +265,7 @@ class FunctionTool:
     """Declared result; None if there is none."""
 
     python_names: tuple[str, ...] = ()
-    """Names that the file has for it, where a library gave it another."""
+    """Names in the file, if a library gave it another name."""
 
     def bind(self, arguments: Mapping[str, object]) -> tuple[list[object], dict[str, object]]:
         """Return positional and keyword arguments, converted to the annotated types.
@@ -279,7 +279,7 @@ class FunctionTool:
         parameters = inspect.signature(self.function).parameters
         rest = next((each.name for each in parameters.values() if each.kind is _REST), "")
         if rest and values.get(rest):
-            # What comes before `*rest` can only be given by its place then.
+            # Parameters before `*rest` can then only be positional.
             for name, parameter in parameters.items():
                 if parameter.kind is _REST:
                     break
@@ -303,7 +303,7 @@ _REST = inspect.Parameter.VAR_POSITIONAL
 
 
 def code_of(value: object) -> CodeType | None:
-    """Return the code that a callable runs, under decorators, `partial` and `__call__`."""
+    """Return the code of a callable, inside decorators, `partial` and `__call__`."""
     while isinstance(value, functools.partial):
         value = value.func
     inner: object = inspect.unwrap(value) if callable(value) else value
@@ -315,11 +315,11 @@ def code_of(value: object) -> CodeType | None:
 
 
 def describe(function: Callable[..., object], name: str = "") -> FunctionTool:
-    """Make a tool of a function: signature, annotations, `Annotated` metadata and docstring.
+    """Build a tool from a function: signature, annotations, `Annotated` metadata and docstring.
 
     Args:
-        function: anything that can be called.
-        name: the name that it has in the file, which may be another than its own.
+        function: any callable.
+        name: its name in the file, which may differ from its own.
 
     Raises:
         SignatureError: an annotation cannot be resolved, or has no JSON schema.
@@ -347,7 +347,7 @@ def describe(function: Callable[..., object], name: str = "") -> FunctionTool:
 
 
 def _documented(function: Callable[..., object]) -> object:
-    """Return the object whose docstring counts: `partial` and objects have their class's own."""
+    """Return the object with the docstring, since `partial` and objects have their class's."""
     inner: object = function
     while isinstance(inner, functools.partial):
         inner = inner.func
@@ -374,7 +374,7 @@ def _effects(function: Callable[..., object]) -> bool | None:
 def _parameters(
     function: Callable[..., object], name: str, descriptions: Mapping[str, str]
 ) -> list[TakenArgument]:
-    """Read the parameters of a function from its signature."""
+    """Return the parameters in a function's signature."""
     hints = _hints(function, name)
     try:
         parameters = inspect.signature(function).parameters.values()

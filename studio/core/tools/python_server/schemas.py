@@ -1,4 +1,4 @@
-"""Read the parameters of a function, and tidy schemas: references put in, titles dropped."""
+"""Read a function's parameters and docstring, and simplify schemas."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _DEFINITIONS = "#/$defs/"
 
 
 def inline_references(schema: Mapping[str, object]) -> dict[str, object]:
-    """Put local `$defs` in the place of references to them.
+    """Return the schema with references replaced by their local `$defs`.
 
-    Providers and grammars treat references differently; without them, all see the same schema.
-    Recursive definitions are kept, and all are where putting them in would make too much of it.
+    Providers and grammars treat references differently; without them, all get the same schema.
+    Recursive definitions are kept; all are kept if the result would be too large.
     """
     definitions = cast("Mapping[str, object]", schema.get("$defs", {}))
     kept: set[str] = set()
@@ -78,7 +78,7 @@ def _referred_names(node: object) -> set[str]:
 
 
 def _referred(node: Mapping[str, object]) -> str:
-    """Return the definition that a node refers to; empty where it refers to none."""
+    """Return the definition that a node refers to; empty for none."""
     reference = node.get("$ref")
     return (
         reference[len(_DEFINITIONS) :]
@@ -88,7 +88,7 @@ def _referred(node: Mapping[str, object]) -> str:
 
 
 def without_titles(schema: Mapping[str, object]) -> dict[str, object]:
-    """Drop the titles that a generator made from names; a property called "title" stays."""
+    """Return the schema without generated titles; a property called "title" stays."""
     return cast("dict[str, object]", _without_titles(schema, names=False))
 
 
@@ -104,18 +104,18 @@ def _without_titles(schema: object, *, names: bool) -> object:
     }
 
 
-# Read the parameters of a function.
+# Reading the parameters of a function.
 
 UNKNOWN: object = inspect.Parameter.empty
-"""No annotation, or no default."""
+"""Stands for a missing annotation or default."""
 
 
 @dataclass(frozen=True)
 class TakenArgument:
-    """One parameter of a function."""
+    """A parameter of a function."""
 
     name: str
-    """Its name."""
+    """Name of the parameter."""
 
     annotation: object
     """Annotation of the parameter; `UNKNOWN` if there is none."""
@@ -141,7 +141,7 @@ class TakenArgument:
 
 
 class ArgumentReader(Protocol):
-    """Knows the schema of a function's arguments, and converts them."""
+    """The schema of a function's arguments, and their conversion."""
 
     @property
     def schema(self) -> dict[str, object]:
@@ -149,7 +149,7 @@ class ArgumentReader(Protocol):
         ...
 
     def read(self, arguments: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:
-        """Return the arguments by parameter, those that were given, and those of `**more`.
+        """Return the arguments by parameter, the given ones, and those of `**more`.
 
         Raises:
             ValueError: an argument is missing, unknown or of the wrong type.
@@ -157,15 +157,15 @@ class ArgumentReader(Protocol):
         ...
 
 
-# Read docstrings of functions and parameters: Google, NumPy and Sphinx style.
+# Reading docstrings of functions and parameters: Google, NumPy and Sphinx style.
 
 
 @dataclass(frozen=True)
 class Docstring:
-    """A docstring, taken apart."""
+    """The parts of a docstring."""
 
     description: str = ""
-    """Everything before the first section or field."""
+    """Text before the first section or field."""
 
     parameters: Mapping[str, str] = field(default_factory=dict)
     """Description by parameter name, each on one line."""
@@ -202,7 +202,7 @@ _SPHINX_PARAMETERS = frozenset({"param", "parameter", "arg", "argument", "key", 
 
 
 def parse_docstring(text: str | None) -> Docstring:
-    """Take a docstring apart; any text gives a result, an unknown style is all description."""
+    """Split a docstring; a text in an unknown style is all description."""
     lines = inspect.cleandoc(text or "").splitlines()
     description: list[str] = []
     found: dict[str, list[str]] = {}
@@ -232,7 +232,7 @@ def parse_docstring(text: str | None) -> Docstring:
 
 
 def _read_google(lines: list[str], start: int, title: str, found: dict[str, list[str]]) -> int:
-    """Read an indented section after a `Args:`-like head; gives the line after it."""
+    """Read an indented section after a heading like `Args:`; return the number of the next line."""
     wanted = title.strip().lower() in _PARAMETER_SECTIONS
     index = start + 1
     item_indent: int | None = None
@@ -255,7 +255,7 @@ def _read_google(lines: list[str], start: int, title: str, found: dict[str, list
 
 
 def _read_numpy(lines: list[str], start: int, found: dict[str, list[str]]) -> int:
-    """Read a section underlined with dashes; gives the line after it."""
+    """Read a section underlined with dashes; return the number of the next line."""
     wanted = lines[start].strip().lower() in _PARAMETER_SECTIONS
     index = start + 2
     names: list[str] = []
@@ -276,7 +276,7 @@ def _read_numpy(lines: list[str], start: int, found: dict[str, list[str]]) -> in
 
 
 def _read_sphinx(lines: list[str], start: int, found: dict[str, list[str]]) -> int:
-    """Read one `:param name:` field with its continuation lines; gives the line after it."""
+    """Read one `:param name:` field with its continuation lines; return the next line's number."""
     match = _SPHINX_FIELD.match(lines[start])
     assert match is not None
     kind, subject, text = match.group(1), (match.group(2) or ""), match.group(3)

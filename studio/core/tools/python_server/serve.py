@@ -1,8 +1,8 @@
-"""A Python file of tools as an MCP server on stdin and stdout.
+"""Serve a Python file of tools as an MCP server on stdin and stdout.
 
-The file is imported only here, in a process of its own, so that whatever it does can be stopped by
-ending the process. While it serves, the process's standard output is the error stream and its
-standard input is empty, so that a tool's `print` never breaks the protocol.
+The file is only imported here, in a separate process, so that anything it does can be stopped by
+ending the process. Meanwhile stdout is redirected to stderr and stdin is empty, so that a tool's
+`print` never breaks the protocol.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from .tool_file import (
 )
 from .values import as_text, content_of, sendable
 
-# The versions of MCP that a tool file is served in, and the process that serves it.
+# The supported versions of MCP, and the process that serves a tool file.
 
 HANDSHAKE_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 MODERN = "2026-07-28"
@@ -52,11 +52,11 @@ _VERSION, _ABILITIES, _SERVER = (
     f"{_META}{key}" for key in ("protocolVersion", "clientCapabilities", "serverInfo")
 )
 _KEPT = ("server/discover", "tools/list")
-"""Methods whose answers say how long they may be kept."""
+"""Methods whose answers state how long they can be cached."""
 
 
 class ProtocolRefusal(Exception):  # noqa: N818 - an answer
-    """A request is answered by an error of the protocol."""
+    """Raised to answer a request with a protocol error."""
 
     def __init__(self, code: int, message: str, data: object = None) -> None:
         super().__init__(message)
@@ -66,10 +66,10 @@ class ProtocolRefusal(Exception):  # noqa: N818 - an answer
 
 
 def is_modern(method: str, parameters: dict[str, object]) -> bool:
-    """Return whether a request is of the protocol without a handshake.
+    """Return whether a request belongs to the protocol without a handshake.
 
     Raises:
-        ProtocolRefusal: it is one, and lacks what each request must say of itself.
+        ProtocolRefusal: it does, but lacks required metadata.
     """
     meta = parameters.get("_meta")
     given = meta if isinstance(meta, dict) else {}
@@ -90,25 +90,25 @@ def is_modern(method: str, parameters: dict[str, object]) -> bool:
 
 
 def as_modern(method: str, result: dict[str, Any], server: dict[str, str]) -> dict[str, Any]:
-    """Return a result with what each answer without a handshake says of itself."""
+    """Return a result with the metadata required without a handshake."""
     meta = {**result.get("_meta", {}), _SERVER: server}
     kept = {"ttlMs": 0, "cacheScope": "private"} if method in _KEPT else {}
     return {"resultType": "complete", **kept, **result, "_meta": meta}
 
 
 def discovered() -> dict[str, object]:
-    """Return what the server can do."""
+    """Return the server's capabilities."""
     return {"supportedVersions": [MODERN], "capabilities": {"tools": {}}}
 
 
 def progress_token(parameters: dict[str, object]) -> Optional[object]:  # noqa: UP045 - Python 3.9
-    """Return what the client wants to hear of the progress by; None where it does not."""
+    """Return the client's token for progress messages; None if it requests none."""
     meta = parameters.get("_meta")
     return meta.get("progressToken") if isinstance(meta, dict) else None
 
 
 def server_info(name: str) -> dict[str, str]:
-    """Return who answers."""
+    """Return the server's name and version."""
     return {"name": name, "version": ".".join(str(part) for part in sys.version_info[:3])}
 
 
@@ -118,7 +118,7 @@ _PARENT_SECONDS = 1.0
 
 
 def flush() -> None:
-    """Let what the tool printed be read before its result."""
+    """Flush the tool's output, so that it arrives before the result."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -127,7 +127,7 @@ def flush() -> None:
 
 
 def take_pipes() -> tuple[BinaryIO, BinaryIO]:
-    """Return our ends of the protocol; a tool reads nothing, and its output is no message."""
+    """Return the pipes of the protocol; a tool reads nothing, and its output is no message."""
     lines = os.fdopen(os.dup(0), "rb")
     output = os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -141,14 +141,14 @@ def take_pipes() -> tuple[BinaryIO, BinaryIO]:
 
 
 def leave_with_parent(parent: int) -> None:
-    """End when the studio is gone, also while a tool keeps the loop from hearing of it."""
+    """End when the studio has ended, even if a tool blocks the loop."""
     while os.getppid() == parent:
         time.sleep(_PARENT_SECONDS)
     os._exit(1)
 
 
 def bound_memory(megabytes: int) -> None:
-    """Limit the memory of this process, so that a tool ends itself and not other programs."""
+    """Limit the memory of this process, so that a tool only ends itself."""
     if megabytes <= 0 or sys.platform != "linux":
         return
     import resource
@@ -161,29 +161,29 @@ def bound_memory(megabytes: int) -> None:
 
 
 USUAL_CHARACTERS = 100_000
-"""Longest result, where the caller names none."""
+"""Default maximum length of a result, in characters."""
 
 _LONGEST_PROGRESS = 1_000
 
 
 class _Cancelled(BaseException):
-    """The client wants no answer any more: raised where the tool's function is."""
+    """Raised inside the tool's function when the client cancels the call."""
 
 
 class ToolFileServer:
-    """Answers for one tool file; the file is imported at the first question about it."""
+    """The server for one tool file, which is imported at the first request."""
 
     def __init__(
         self, path: Path, characters: int, output: BinaryIO, *, checks: bool = True
     ) -> None:
-        """Make it.
+        """Store the settings.
 
         Args:
-            path: the file.
-            characters: longest result.
-            output: where answers are written.
-            checks: whether a result that is not what its function says is a failure. Other clients
-                refuse such a result; the studio shows it.
+            path: path of the file.
+            characters: maximum length of a result.
+            output: stream for answers.
+            checks: whether a result that does not match its return type is a failure. Other clients
+                reject such a result; the studio shows it.
         """
         self._checks = checks
         self._path = path
@@ -199,7 +199,7 @@ class ToolFileServer:
         self._waiting: dict[object, Any] = {}
 
     def serve(self, lines: BinaryIO) -> None:
-        """Answer until the client closes our input, and what it asked for until then."""
+        """Answer requests until the client closes stdin, and finish the pending ones."""
         for line in lines:
             if not line.strip():
                 continue
@@ -223,7 +223,7 @@ class ToolFileServer:
         if not isinstance(number, (str, int)) or not isinstance(method, str):
             return
         if method in ("tools/call", "tools/list"):
-            # In a thread, so that the server still hears the client while the tool works.
+            # In a thread, so that the server still reads messages while the tool works.
             thread = threading.Thread(
                 target=self._work_apart, args=(number, method, parameters), daemon=True
             )
@@ -233,7 +233,7 @@ class ToolFileServer:
             self._work(number, method, parameters)
 
     def _cancel(self, number: object) -> None:
-        """Stop a call: a coroutine where it waits, a function at its next step in Python."""
+        """Cancel a call: a coroutine where it waits, a function at its next step in Python."""
         thread = self._threads.get(number) if isinstance(number, (str, int)) else None
         if thread is None or thread.ident is None:
             return
@@ -257,7 +257,7 @@ class ToolFileServer:
         except BaseException as error:  # noqa: BLE001 - the border to the user's code
             answer = {"error": {"code": INTERNAL, "message": sendable(describe_error(error))}}
         if os.getpid() != self._process:
-            os._exit(0)  # a tool forked and came back twice: only one of the two answers
+            os._exit(0)  # a tool forked and returned twice: only one of the answers is sent
         if number not in self._cancelled:
             self._say({"id": number, **answer})
 
@@ -265,7 +265,7 @@ class ToolFileServer:
         try:
             self._work(number, method, parameters)
         except _Cancelled:
-            pass  # it was through already
+            pass  # the call had finished already
         finally:
             self._cancelled.discard(number)
             self._threads.pop(number, None)
@@ -293,7 +293,7 @@ class ToolFileServer:
         raise ProtocolRefusal(NOT_FOUND, f"Method not found: {method}")
 
     def _list(self) -> dict[str, object]:
-        """List every tool of the file; `_meta` names functions that cannot be one."""
+        """Return every tool of the file; `_meta` names functions that cannot be tools."""
         loaded = self._load()
         return {
             "tools": [_listed(tool, checks=self._checks) for tool in loaded.tools.values()],
@@ -301,7 +301,7 @@ class ToolFileServer:
         }
 
     def _teller(self, parameters: dict[str, object]) -> Callable[[object], None]:
-        """Return the function that sends yielded values to a client that wants progress."""
+        """Return the function that sends yielded values to a client that requests progress."""
         token, told = progress_token(parameters), itertools.count(1)
 
         def tell(value: object) -> None:
@@ -315,7 +315,7 @@ class ToolFileServer:
     def _call(
         self, name: str, arguments: Mapping[str, object], tell: Callable[[object], None]
     ) -> dict[str, object]:
-        """Call one tool; whatever it raises is a result that says so."""
+        """Call one tool; an exception becomes an error result."""
         tool = self._load().tools.get(name)
         if tool is None:
             raise ProtocolRefusal(BAD_PARAMETERS, f"{self._path.name} has no tool {name!r}")
@@ -352,7 +352,7 @@ class ToolFileServer:
     ) -> object:
         value = tool.function(*positional, **named)
         if inspect.isawaitable(value) or inspect.isasyncgen(value):
-            # One loop for all calls, so that what a tool keeps of it goes on working.
+            # One event loop for all calls, so that objects bound to it keep working.
             waiting = asyncio.run_coroutine_threadsafe(_waited(value, tell), self._running_loop())
             self._waiting[threading.get_ident()] = waiting
             try:
@@ -396,11 +396,11 @@ class ToolFileServer:
                 self._output.write(line)
                 self._output.flush()
         except OSError:
-            os._exit(1)  # a tool closed it, or the client is gone: nobody would hear of anything
+            os._exit(1)  # a tool closed it, or the client has ended: no message can be delivered
 
 
 def _told(value: object, tell: Callable[[object], None]) -> object:
-    """Return a yielded value, reported before the next one is requested."""
+    """Return a yielded value after reporting it, before the next one is requested."""
     tell(value)
     return value
 
@@ -411,7 +411,7 @@ async def _waited(value: object, tell: Callable[[object], None]) -> object:
         return await _value(value, tell)
     except Exception:
         raise
-    except BaseException as error:  # `exit()` in a loop would end the loop
+    except BaseException as error:  # `exit()` in the event loop would end the loop
         raise _Ended(error) from error
 
 
@@ -422,7 +422,7 @@ async def _value(value: object, tell: Callable[[object], None]) -> object:
 
 
 class _Ended(Exception):  # noqa: N818
-    """The exception of a coroutine that is no `Exception`."""
+    """Wraps an exception of a coroutine that is no `Exception`."""
 
 
 def _run(loop: asyncio.AbstractEventLoop) -> None:
@@ -431,10 +431,10 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def _structured(tool: FunctionTool, value: object) -> dict[str, object]:
-    """Return a result in the form that its schema names, for clients that check it.
+    """Return a result in the form of its schema, for clients that check it.
 
     Raises:
-        TypeError: it is not what the function says that it gives.
+        TypeError: the result does not match the return type.
     """
     if tool.returns is None:
         return {}
@@ -459,8 +459,8 @@ def _listed(tool: FunctionTool, *, checks: bool) -> dict[str, object]:
     if tool.description:
         listed["description"] = sendable(tool.description)
     if tool.has_effects is not None:
-        # Other clients get only the effects that the tool's author declares: some clients run a
-        # tool unasked that says that it only reads.
+        # Other clients only get the effects that the tool's author declares: some run a read-only
+        # tool without approval.
         listed["annotations"] = {"readOnlyHint": not tool.has_effects}
     return listed
 
@@ -471,7 +471,7 @@ def _result(text: str, meta: dict[str, Any], *, is_error: bool = False) -> dict[
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the server; `arguments` are the command line's."""
+    """Run the server with the command line's arguments; return the exit code."""
     parser = argparse.ArgumentParser(
         prog="prompt-studio tools serve", description="Serve a Python file of tools over MCP."
     )
@@ -489,7 +489,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     lines, output = take_pipes()
     bound_memory(options.memory)
-    # The user's folder stays as it is: no compiled files beside theirs.
+    # No compiled files are written into the user's folder.
     sys.dont_write_bytecode = True
     threading.Thread(target=leave_with_parent, args=(os.getppid(),), daemon=True).start()
     try:
@@ -498,5 +498,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     flush()
-    # A tool's own threads, or one that still computes, must not keep the process.
+    # A tool's own threads or a running computation must not keep the process alive.
     os._exit(0)

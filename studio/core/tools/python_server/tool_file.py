@@ -1,7 +1,7 @@
-"""A Python file of tools: load it, list its functions, call one. Runs only in the child process.
+"""Load a Python file of tools, list its functions, call one. Runs only in the child process.
 
-Which functions are tools: what `__all__` names if there is one, otherwise everything public that
-can be called and is defined in the file itself (imported ones are not).
+Tools are the functions in `__all__` if it exists, otherwise every public callable that is defined
+in the file itself, not imported.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any, Optional
 
 from .callables import FunctionTool, SignatureError, code_of, describe
 
-# Tools that other libraries make of functions: the function, and its description for the model.
+# Tools that other libraries create from functions: the function, and its description.
 
 _CONTEXTS = ("RunContext", "RunContextWrapper", "ToolContext", "ToolRuntime")
 
@@ -32,23 +32,23 @@ class FrameworkTool:
     """A function wrapped by a library."""
 
     name: str
-    """Name for the model; empty if the library has none of its own."""
+    """Name for the model; empty if the library sets none."""
 
     function: Callable[..., object] | None
-    """Function to call; None if only the library's own run can call it."""
+    """Function to call; None if only the library can run it."""
 
     description: str = ""
     """Description for the model, if the function has none."""
 
     why_not: str = ""
-    """Reason why it is no tool here; empty if it is one."""
+    """Reason why it cannot be a tool here; empty if it can."""
 
     made_of: Callable[..., object] | None = None
-    """The function of the file that it was made of."""
+    """Function of the file that it was created from."""
 
 
 def framework_tool(value: Any) -> FrameworkTool | None:
-    """Return what a library made of a function; None for what is none of theirs."""
+    """Return the tool that a library created from a function; None for other values."""
     if isinstance(value, (type, functools.partial)):
         return None
     meta = getattr(value, "__fastmcp__", None)
@@ -66,7 +66,7 @@ def framework_tool(value: Any) -> FrameworkTool | None:
 
 
 def context_problem(function: Callable[..., object]) -> str:
-    """Return why a function cannot be called here: it wants the context of a library's run."""
+    """Return why a function cannot be called: it needs the context of a library's run."""
     try:
         first = next(iter(inspect.signature(function).parameters.values()), None)
     except (TypeError, ValueError):
@@ -80,7 +80,7 @@ def context_problem(function: Callable[..., object]) -> str:
 
 
 def names_in_agents(module: Mapping[str, object]) -> dict[int, str]:
-    """Return the names under which agents of pydantic-ai offer functions, by their identity."""
+    """Return the names of functions in pydantic-ai's agents, by the functions' `id()`."""
     found: dict[int, str] = {}
     for value in module.values():
         tools = getattr(getattr(value, "_function_toolset", value), "tools", None)
@@ -136,7 +136,7 @@ def _llama_index(value: object) -> FrameworkTool | None:
 
 
 def _with_function(value: object) -> FrameworkTool | None:
-    """Return what LangChain's and FastMCP's objects hold."""
+    """Return the function in LangChain's and FastMCP's objects."""
     for key in ("func", "coroutine", "fn"):
         held = getattr(value, key, None)
         if inspect.isfunction(held):
@@ -149,7 +149,7 @@ def _with_function(value: object) -> FrameworkTool | None:
 
 
 def _own(value: object, function: Callable[..., object]) -> str:
-    """Return the description of an object, where it is not the docstring of its function."""
+    """Return the description of an object, if it differs from its function's docstring."""
     text = _text(getattr(value, "description", None)).strip()
     docstring = (inspect.getdoc(function) or "").strip()
     is_same = text in docstring or (docstring and docstring in text)
@@ -170,21 +170,21 @@ def _text(value: object) -> str:
 
 
 def offered_first(values: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    """Yield the values of a file, those of libraries first: they name what others are made of."""
+    """Yield the values of a file, libraries' tools first, since they name their functions."""
     made = {name for name, value in values.items() if framework_tool(value) is not None}
     yield from ((name, values[name]) for name in values if name in made)
     yield from ((name, values[name]) for name in values if name not in made)
 
 
 class ToolFileError(Exception):
-    """A tool file that cannot be loaded, with the line that is to blame."""
+    """Raised when a tool file cannot be loaded, with the line that causes it."""
 
     def __init__(self, message: str, line: int = 0) -> None:
         super().__init__(message)
         self.message = message
-        """Description of the error, without the place."""
+        """Description of the error, without its place."""
         self.line = line
-        """Line in the tool file, from 1; 0 when unknown."""
+        """Line in the tool file, from 1; 0 if unknown."""
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,7 @@ class LoadedFile:
 
 
 def package_root(path: Path) -> Path:
-    """Return the folder that a file is imported from: above its package, if it has one."""
+    """Return the folder for imports of a file: above its package, if it has one."""
     folder = path.parent
     while (folder / "__init__.py").is_file() and folder.name.isidentifier():
         folder = folder.parent
@@ -241,7 +241,7 @@ def load(path: Path) -> LoadedFile:
 
 def _import(path: Path) -> ModuleType:
     name = path.stem if path.stem.isidentifier() and path.stem not in sys.modules else "_tools_file"
-    # The file's own neighbours can be imported, as when Python runs it.
+    # Modules beside the file can be imported, as when Python runs it.
     sys.path.insert(0, str(path.parent))
     root = package_root(path)
     try:
@@ -265,7 +265,7 @@ def _import(path: Path) -> ModuleType:
         if not path.exists():
             raise ToolFileError(f"there is no file {path.name!r}") from error
         raise ToolFileError(f"FileNotFoundError: {error}", line_in(path, error)) from error
-    except BaseException as error:  # also KeyboardInterrupt: nobody waits for the import then
+    except BaseException as error:  # includes KeyboardInterrupt: nothing waits for the import then
         raise ToolFileError(describe_error(error), line_in(path, error)) from error
     return module
 
@@ -310,7 +310,7 @@ def _listed(
 
 
 def _offered(value: object) -> Optional[FrameworkTool]:  # noqa: UP045 - Python 3.9
-    """Return a value of the file as a tool; None for what is not one."""
+    """Return a value of the file as a tool; None for others."""
     try:
         found = framework_tool(value)
     except Exception:  # noqa: BLE001 - an object of any library, which may answer with anything
@@ -323,7 +323,7 @@ def _offered(value: object) -> Optional[FrameworkTool]:  # noqa: UP045 - Python 
 
 
 def _is_own(module: ModuleType, name: str, function: Callable[..., object]) -> bool:
-    """Return whether a callable is defined in the file, or the file makes a tool of another's."""
+    """Return whether a callable is defined in the file, or the file turns it into a tool."""
     if _is_of(function, module.__name__):
         return True
     value = vars(module)[name]
@@ -332,7 +332,7 @@ def _is_own(module: ModuleType, name: str, function: Callable[..., object]) -> b
 
 
 def _is_of(function: Callable[..., object], module: str) -> bool:
-    """Return whether a callable is defined in the file, and not imported into it."""
+    """Return whether a callable is defined in the file instead of imported."""
     inner: object = function
     while isinstance(inner, functools.partial):
         inner = inner.func
@@ -344,7 +344,7 @@ def _is_of(function: Callable[..., object], module: str) -> bool:
 
 @functools.lru_cache(maxsize=1)
 def _assigned(module: ModuleType) -> dict[str, int]:
-    """Return the names that a file itself assigns, with their lines."""
+    """Return the names that a file assigns, with their lines."""
     try:
         tree = ast.parse(Path(str(module.__file__)).read_bytes())
     except (OSError, SyntaxError, ValueError):
@@ -371,7 +371,7 @@ def _line_of(value: object) -> int:
 
 
 def line_in(path: Path, error: BaseException) -> int:
-    """Return the tool file's innermost line in an error's traceback; 0 where it is not there."""
+    """Return the tool file's innermost line in an error's traceback; 0 if there is none."""
     line = 0
     step: TracebackType | None = error.__traceback__
     while step is not None:
@@ -382,7 +382,7 @@ def line_in(path: Path, error: BaseException) -> int:
 
 
 def describe_error(error: BaseException) -> str:
-    """Return an exception in one line, as the model and the user read it."""
+    """Return an exception on one line, for the model and the user."""
     if isinstance(error, SystemExit):
         return f"the tool called exit({error.code if error.code is not None else ''})"
     if isinstance(error, (KeyboardInterrupt, GeneratorExit)):
@@ -393,35 +393,35 @@ def describe_error(error: BaseException) -> str:
     return text.splitlines()[-1] if text else type(error).__name__
 
 
-# Names under `_meta` by which our own MCP server sends the studio more than MCP defines.
+# Keys of `_meta` by which the studio's own MCP server sends additional data.
 
 LINE = "promptstudio/line"
 """On a tool: line of its `def`. On an error: line that raised it."""
 
 PYTHON_NAMES = "promptstudio/python-names"
-"""On a tool: the names that the file has for it, where a library gave it another."""
+"""On a tool: its names in the file, if a library gave it another."""
 
 PROBLEMS = "promptstudio/problems"
 """On a list of tools: [message, line] of each function that cannot be a tool."""
 
 TRUNCATED = "promptstudio/truncated"
-"""On a result: it was cut at the output limit."""
+"""On a result: whether it was truncated at the output limit."""
 
 VALUE = "promptstudio/value"
-"""On a result: "json" where the text is the JSON of a value that is not a text."""
+"""On a result: "json" if the text is the JSON of a value that is no text."""
 
 RETURNS = "promptstudio/returns"
-"""On a tool: JSON schema of what it gives, for the studio, which takes what comes as it is."""
+"""On a tool: JSON schema of its result, for the studio, which does not check results."""
 
 ARGUMENTS = "promptstudio/arguments"
-"""On an error: true where the arguments were refused and the function was not called."""
+"""On an error: true if the arguments were rejected and the function was not called."""
 
 
-# A text within a limit.
+# Text within a limit.
 
 
 def cut(text: str, characters: int) -> tuple[str, bool]:
-    """Cut the text at a limit, with a remark in it; returns whether it was cut."""
+    """Return the text truncated at a limit with a remark in it, and whether it was truncated."""
     if len(text) <= characters:
         return text, False
     return (

@@ -1,4 +1,4 @@
-"""The common types, without pydantic: their JSON schema, and a conversion of JSON to them.
+"""JSON schemas and conversions of the common types, without pydantic.
 
 Texts, numbers, booleans, lists, objects, literals, enums, typed dictionaries, and unions of
 these. Other types need pydantic in the environment of the tools.
@@ -19,7 +19,7 @@ Schema = dict[str, object]
 """A JSON schema."""
 
 Convert = Callable[[object], object]
-"""Function that makes the value of a type from one of JSON; raises `Unfit`."""
+"""Function that converts JSON to a value of a type; raises `Unfit`."""
 
 _UNIONS = (Union, getattr(__import__("types"), "UnionType", Union))
 _LISTS = (
@@ -28,34 +28,34 @@ _LISTS = (
 )
 _MAPPINGS = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
 _BOUNDS = ("ge", "gt", "le", "lt", "multiple_of", "min_length", "max_length", "pattern")
-"""Attributes by which `Annotated` demands something of a value, as `annotated_types` names them."""
+"""Constraints in `Annotated`, as named by `annotated_types`."""
 
 
 class Unfit(ValueError):  # noqa: N818 - says what a value is
-    """A value does not fit a type; the text says why."""
+    """Raised when a value does not fit a type; the text says why."""
 
     def __init__(self, message: str, *steps: str) -> None:
         super().__init__(message)
         self.steps = steps
-        """The way to it, inside the argument."""
+        """Path to the value inside the argument."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Shape:
-    """One type."""
+    """The schema and conversion of a type."""
 
     schema: Schema
-    """Its JSON schema."""
+    """JSON schema of the type."""
 
     convert: Convert
-    """Makes its value of one of JSON; raises `Unfit`."""
+    """Converts JSON to a value of the type; raises `Unfit`."""
 
 
 def shape_of(annotation: object) -> Shape:
     """Return the shape of an annotation.
 
     Raises:
-        TypeError: it has no JSON schema without pydantic.
+        TypeError: the annotation has no JSON schema without pydantic.
     """
     if annotation in (Any, object, inspect.Parameter.empty):
         return Shape({}, lambda value: value)
@@ -71,7 +71,7 @@ def shape_of(annotation: object) -> Shape:
 
 
 def _composed(annotation: object) -> Shape:
-    """Return the shape of an annotation that is made of others."""
+    """Return the shape of an annotation composed of others."""
     if hasattr(annotation, "__supertype__"):
         return shape_of(annotation.__supertype__)
     if hasattr(annotation, "__metadata__"):
@@ -97,7 +97,7 @@ def _composed(annotation: object) -> Shape:
 
 
 def with_default(schema: Schema, default: object) -> Schema:
-    """Return a schema with its default; one that JSON cannot hold is left out."""
+    """Return a schema with its default, which is omitted if JSON has no such value."""
     try:
         return {**schema, "default": plain_value(default, strict=True)}
     except TypeError:
@@ -109,7 +109,7 @@ def _union(inside: tuple[object, ...]) -> Shape:
 
     def convert(value: object) -> object:
         faults = []
-        # A value that is of one of the types as it stands is not made into another.
+        # A value that has one of the types already is not converted to another.
         for kind, shape in zip(inside, shapes):
             if type(value) is kind:
                 return shape.convert(value)
@@ -182,7 +182,7 @@ def _inside(step: object, shape: Shape, value: object) -> object:
 
 
 def _null(value: object) -> None:
-    """Convert what must be null."""
+    """Check that a value is null."""
     if value is not None:
         raise Unfit("Input should be None")
 
@@ -211,7 +211,7 @@ def _number(value: object) -> float:
 
 
 def _any_number(value: object) -> float:
-    """Convert a number, whole or not; whole ones stay whole."""
+    """Convert a number; integers stay integers."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return value
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Turn the values of tools into JSON, and pictures into blocks of content."""
+"""Convert the results of tools to JSON, and images to blocks of content."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ _MADE_OF_TEXT = ("UUID", "Decimal", "PurePath", "Fraction", "IPv4Address", "IPv6
 
 
 def as_text(value: object) -> tuple[str, bool]:
-    """Return a result as the model reads it, and whether it is JSON: texts stay as they are."""
+    """Return a result as text for the model, and whether it is JSON: texts stay unchanged."""
     if isinstance(value, str) and not isinstance(value, enum.Enum):
         return value, False
     return json.dumps(plain_value(value), ensure_ascii=False, separators=(",", ":")), True
 
 
 def plain_value(value: object, *, strict: bool = False) -> object:
-    """Turn a value into one that JSON has.
+    """Convert a value to one that JSON has.
 
     Args:
-        value: anything.
-        strict: whether what JSON has no form for is refused; otherwise its `repr` stands for it.
+        value: any value.
+        strict: whether to refuse other values; otherwise they become their `repr`.
 
     Raises:
-        TypeError: there is no form, and `strict` is asked for.
-        RecursionError: it holds itself, or is too deep.
+        TypeError: JSON has no such value, and `strict` is set.
+        RecursionError: the value contains itself, or is too deep.
     """
     if value is None or isinstance(value, (bool, str)):
         return value.value if isinstance(value, enum.Enum) else value
@@ -62,7 +62,7 @@ _NONE = object()
 
 
 def _simple(value: object) -> object:
-    """Turn values of the standard library into a text or number."""
+    """Convert a value of the standard library to a text or number."""
     if isinstance(value, (bytes, bytearray, memoryview)):
         return base64.urlsafe_b64encode(bytes(value)).decode()
     if isinstance(value, (datetime.datetime, datetime.date, datetime.time)):
@@ -108,11 +108,11 @@ def _word(number: float) -> str:
 
 
 def sendable(text: str) -> str:
-    """Return a text without halves of characters, which no encoding has."""
+    """Return a text without lone surrogates, which cannot be encoded."""
     return text.encode("utf-8", "replace").decode()
 
 
-# Pictures that a tool gives, as blocks of content: bytes, PIL's, and those of MCP's classes.
+# Images from a tool as blocks of content: bytes, PIL's, and MCP's classes.
 
 _LARGEST = 16 * 1024 * 1024
 _HEADS = (
@@ -125,11 +125,11 @@ _HEADS = (
 def content_of(
     value: object, as_text: Callable[[object], str]
 ) -> Optional[list[dict[str, object]]]:  # noqa: UP045 - Python 3.9
-    """Return a result with pictures as blocks; None where it has none.
+    """Return a result with images as blocks; None if it has none.
 
     Args:
-        value: what the tool gives; of a list, each item is a block.
-        as_text: writes what is no picture.
+        value: the tool's result; each item of a list is a block.
+        as_text: converts items that are no images.
     """
     items = list(value) if isinstance(value, (list, tuple)) else [value]
     blocks = [_block(item) for item in items]

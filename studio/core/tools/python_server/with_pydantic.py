@@ -1,4 +1,4 @@
-"""Arguments read by pydantic, which knows far more types than we do."""
+"""Read arguments with pydantic, which supports many more types."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSche
 from .schemas import UNKNOWN, TakenArgument
 
 _FIELD = "p_{}"
-"""Field names carry a prefix, because a model may not have a field `schema`, `copy` or `_x`."""
+"""Prefix of field names, because a model cannot have a field `schema`, `copy` or `_x`."""
 
 
 class PydanticReader:
-    """Makes a model of the parameters."""
+    """A pydantic model built from the parameters."""
 
     def __init__(self, name: str, parameters: Sequence[TakenArgument]) -> None:
-        """Make it; whatever pydantic raises of an annotation that it does not know goes on."""
+        """Build the model; pydantic's exceptions for unsupported annotations are not caught."""
         self._names = [each.name for each in parameters if not each.is_open]
         self._model = _model(name, parameters)
         with warnings.catch_warnings():
-            # A default that JSON cannot hold is left out of the schema; that is all it would say.
+            # A default that JSON does not have is omitted from the schema.
             warnings.simplefilter("ignore")
             self._schema = self._model.model_json_schema(by_alias=True)
 
@@ -33,7 +33,7 @@ class PydanticReader:
         return self._schema
 
     def read(self, arguments: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:
-        """Return the arguments by parameter, those that were given, and those of `**more`.
+        """Return the arguments by parameter, the given ones, and those of `**more`.
 
         Raises:
             ValueError: an argument is missing, unknown or of the wrong type.
@@ -71,7 +71,7 @@ def _model(name: str, parameters: Sequence[TakenArgument]) -> type[BaseModel]:
         protected_namespaces=(),
     )
     try:
-        # The first engine never takes exponential time, but knows no look-around.
+        # The default engine never needs exponential time, but has no look-around.
         return create_model(name, __base__=_base(config, open_ended), **fields)
     except Exception as error:  # noqa: BLE001 - pydantic raises many kinds
         second = ConfigDict(**config, regex_engine="python-re")
@@ -82,7 +82,7 @@ def _model(name: str, parameters: Sequence[TakenArgument]) -> type[BaseModel]:
 
 
 def _base(settings: ConfigDict, open_ended: object) -> type[BaseModel]:
-    """Return the base of the arguments' model: with the type of `**more`."""
+    """Return the base class of the arguments' model, with the type of `**more`."""
     content: dict[str, object] = {"model_config": settings}
     if open_ended is not None and open_ended is not Any:
         content["__annotations__"] = {"__pydantic_extra__": dict[str, open_ended]}  # type: ignore[valid-type]
@@ -90,9 +90,9 @@ def _base(settings: ConfigDict, open_ended: object) -> type[BaseModel]:
 
 
 def _guess(default: object) -> object:
-    """Return the type of a parameter without annotation: its default's, else anything."""
+    """Return the type of a parameter without annotation: its default's, else any."""
     if isinstance(default, (int, float)) and not isinstance(default, bool):
-        # Any number, whole or not, which stays what it is.
+        # Any number, which keeps its type.
         return typing.Annotated[typing.Union[int, float], WithJsonSchema({"type": "number"})]
     if isinstance(default, (bool, str, list, dict)):
         return type(default)
@@ -100,7 +100,7 @@ def _guess(default: object) -> object:
 
 
 def _plain(error: ValidationError) -> str:
-    """Return a validation error as one line: which argument, and what is wrong with it."""
+    """Return a validation error as one line with the argument and the reason."""
     return "; ".join(
         f"{'.'.join(str(step) for step in item['loc']) or 'arguments'}: {item['msg']}"
         for item in error.errors(include_url=False, include_context=False, include_input=False)

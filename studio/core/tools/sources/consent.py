@@ -1,7 +1,7 @@
-"""List what a document wants to start, reach and read, and what a source that is asked offers.
+"""List what a document needs to start, reach and read, and the tools of a source.
 
-Servers, and variables that tools are given, are allowed one by one: what is new or has changed in
-a trusted folder is asked about again. The rest is covered by the trust in its folder.
+Servers and variables for tools are allowed individually: a new or changed one in a trusted folder
+needs permission again. Everything else is covered by the trust in its folder.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -48,7 +48,7 @@ from studio.core.tools.toolbox import LARGE_TOOL, about_tokens, spec_size
 from studio.core.tools.trust.store import Doubt, Pin, ToolReview, Trust, TrustStore, Want, WantKind
 
 MOST_TOOLS = 128
-"""Limit of OpenAI for the tools of a request; most others take as many, or fewer."""
+"""OpenAI's maximum number of tools per request; most others allow as many, or fewer."""
 
 _MOST_PROBLEMS = 5
 _LONGEST_INSTRUCTIONS = 20_000
@@ -66,10 +66,10 @@ async def list_source(
 
     Args:
         source: the source, which may be started.
-        declaration: as the document names it.
-        review: says which of its tools are not as they were allowed.
-        find: finds the connections that tools name.
-        secrets: takes out of what it says what it was given.
+        declaration: the source's declaration in the document.
+        review: finds tools that differ from their allowed form.
+        find: returns the connection for a name.
+        secrets: masks the secrets that the source was given.
     """
     key, label, path = source_key(declaration), source_label(declaration), source_path(declaration)
     try:
@@ -118,11 +118,11 @@ async def list_source(
 
 
 def _size_remarks(specs: Sequence[ToolSpec], chosen_by: str) -> Iterator[str]:
-    """Yield what is remarkable about the number of tools and their sizes.
+    """Yield remarks on a large number of tools and on large tools.
 
     Args:
         specs: the tools.
-        chosen_by: the key of the prompt that chooses some of them.
+        chosen_by: the prompt's key that selects some of them.
     """
     sizes = {spec.name: spec_size(spec) for spec in specs}
     if len(specs) > MOST_TOOLS:
@@ -140,24 +140,24 @@ def _size_remarks(specs: Sequence[ToolSpec], chosen_by: str) -> Iterator[str]:
 
 
 GIVEN = "give:"
-"""Begin of the key of a variable that Python tools are given."""
+"""Prefix of the key of a variable for Python tools."""
 
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """The requests of a document, and those that the user has not allowed in their present form."""
+    """The requests of a document, and those not allowed in their current form."""
 
     wants: tuple[Want, ...] = ()
-    """All that trust in its folder covers."""
+    """Everything that trust in its folder covers."""
 
     asked: Mapping[str, Want] = field(default_factory=dict)
-    """Requests that need an approval of their own, by key; also servers that no prompt names."""
+    """Requests that need individual permission, by key; including servers that no prompt names."""
 
     doubts: Mapping[str, Doubt] = field(default_factory=dict)
-    """Requests that are not allowed in their present form, by key."""
+    """Requests that are not allowed in their current form, by key."""
 
     def given(self) -> tuple[str, ...]:
-        """Return the variables that Python tools are given."""
+        """Return the variables that Python tools get."""
         keys = (key for key in self.asked if key.startswith(GIVEN) and key not in self.doubts)
         return tuple(key.removeprefix(GIVEN) for key in keys)
 
@@ -165,13 +165,13 @@ class Consent:
 def consent_of(
     document: PromptDocument, own: WorkspaceServers, further: Iterable[McpServer], trust: TrustStore
 ) -> Consent:
-    """Compare the requests of a document with what the user allowed.
+    """Compare the requests of a document with the user's permissions.
 
     Args:
         document: the prompt.
-        own: the servers of the user's settings, which no folder's trust is about.
+        own: the servers of the user's settings, which need no trust.
         further: servers that the prompt does not name.
-        trust: what the user allowed; what a folder names at first sight may come to it.
+        trust: the user's permissions, to which a folder's first requests may be added.
     """
     wants = wants_of(document, own)
     others = [want for server in further if (want := server_want(server))]
@@ -185,11 +185,11 @@ def consent_of(
 
 
 def wants_of(document: PromptDocument, own: WorkspaceServers | None = None) -> tuple[Want, ...]:
-    """Return all that trust in the document's folder covers; reads `.mcp.json`, starts nothing.
+    """Return everything that trust in the document's folder covers; starts nothing.
 
     Args:
         document: the prompt.
-        own: the servers of the user's settings, which no folder's trust is about.
+        own: the servers of the user's settings, which need no trust.
     """
     found: dict[Want, None] = {}
     for declaration in named_sources(document, own or WorkspaceServers()):
@@ -204,7 +204,7 @@ def wants_of(document: PromptDocument, own: WorkspaceServers | None = None) -> t
 
 
 def server_want(server: McpServer) -> Want | None:
-    """Return the request of a server; None for one of the user's own settings."""
+    """Return the request for a server; None for one of the user's settings."""
     if server.address is None or server.origin is None:
         return None
     pin = address_pin(server.address)
@@ -214,16 +214,16 @@ def server_want(server: McpServer) -> Want | None:
 
 
 def variable_want(name: str, folder: Path | None) -> Want:
-    """Return the request that a document's Python tools get an environment variable."""
+    """Return the request for an environment variable for a document's Python tools."""
     return Want("variable", name, "tools", GIVEN + name, folder, Pin(name, (name,)))
 
 
 def doubt_about(want: Want, trust: Trust) -> Doubt | None:
-    """Return why something is not allowed as it is; None where it is allowed.
+    """Return why a request is not allowed in its current form; None if it is.
 
     Args:
-        want: a thing that must be allowed by itself.
-        trust: what the user allowed so far.
+        want: a request that needs individual permission.
+        trust: the user's permissions.
     """
     if want.folder is None or want.pin is None or trust.is_bundled(want.folder):
         return None
@@ -256,7 +256,7 @@ def _wants(declaration: SourceDeclaration) -> Iterator[Want]:
 
 
 def _of_connection(connection: JsonObject, label: str) -> Iterator[Want]:
-    """Return the requests of an API's connection: addresses of requests and logins, variables."""
+    """Yield the requests of an API's connection: addresses for requests and logins, variables."""
     endpoint = connection.get("endpoint") or connection.get("url")
     for place in (endpoint, connection.get("tokenUrl")):
         if isinstance(place, str) and place:
@@ -267,7 +267,7 @@ def _of_connection(connection: JsonObject, label: str) -> Iterator[Want]:
 
 
 def _of_the_prompt(document: PromptDocument) -> Iterator[Want]:
-    """Return the requests of the prompt itself: its model's address, variables and files."""
+    """Yield the requests of the prompt itself: its model's address, variables and files."""
     kinds: Mapping[str, WantKind] = {"env": "variable", "file": "file"}
     endpoint = document.model.connection.get("endpoint")
     if isinstance(endpoint, str) and endpoint:
@@ -278,24 +278,24 @@ def _of_the_prompt(document: PromptDocument) -> Iterator[Want]:
                 yield Want(kinds[reference.protocol], reference.argument, "")
 
 
-# Which sources of a document may be started, and the words for those that may not (or not yet).
+# Decides which sources of a document may be started, and describes the others.
 
 VARIABLES = "variables and files"
-"""Label of what is not a source, and wants trust like one: a prompt's `${env:}` and `${file:}`."""
+"""Label for a prompt's `${env:}` and `${file:}`, which need trust like a source."""
 
 
 def fault_of(
     declaration: SourceDeclaration, folder: Path | None, trust: TrustStore
 ) -> SourceStatus | None:
-    """Return why a source may not be started; None where it may.
+    """Return why a source may not be started; None if it may.
 
     Args:
-        declaration: the source as it is named.
-        folder: the prompt's folder; None while it is not saved: pasted text starts nothing.
-        trust: which folders are trusted.
+        declaration: the source's declaration.
+        folder: the prompt's folder; None for an unsaved prompt, which starts nothing.
+        trust: the trusted folders.
 
     Returns:
-        A status whose key and label its caller fills in.
+        A status, whose key and label the caller sets.
     """
     if folder is None:
         message = "it is not run before the prompt is saved in a folder that you trust"
@@ -320,7 +320,7 @@ def fault_of(
 
 
 def waiting(doubt: Doubt) -> SourceStatus:
-    """Return the status that something new or changed in a trusted folder awaits approval."""
+    """Return the status that something new or changed in a trusted folder needs permission."""
     want = doubt.want
     is_variable = want.key.startswith(GIVEN)
     what = f"its tools are to be given {want.text}" if is_variable else want.text
@@ -335,7 +335,7 @@ def waiting(doubt: Doubt) -> SourceStatus:
 
 
 def remark_on(declaration: SourceDeclaration, find: FindConnection) -> str:
-    """Return what a source leaves out although it is requested; empty if nothing."""
+    """Return a remark on an omitted part of a source; empty if there is none."""
     if isinstance(declaration, OpenApi):
         name = name_of(declaration.connection)
         if name and find(name) is None:
@@ -347,7 +347,7 @@ def remark_on(declaration: SourceDeclaration, find: FindConnection) -> str:
 
 
 def unresolved_variables(document: PromptDocument, trust: TrustStore) -> Iterable[SourceStatus]:
-    """Return the status that the prompt's references are not read in an untrusted folder."""
+    """Return the status that the prompt's references are not resolved in an untrusted folder."""
     path = document.source.path
     if path is None or trust.is_trusted(path.parent) or not needs_reading(document):
         return ()
@@ -356,7 +356,7 @@ def unresolved_variables(document: PromptDocument, trust: TrustStore) -> Iterabl
 
 
 def available(server: McpServer) -> SourceStatus:
-    """Return a server that the prompt does not name, with what would be started or reached."""
+    """Return the status of a server that the prompt does not name, with its command or address."""
     where = server.origin.name if server.origin else "your settings"
     what = f": {address_pin(server.address).lines[0]}" if server.address is not None else ""
     return SourceStatus(
@@ -369,7 +369,7 @@ def available(server: McpServer) -> SourceStatus:
 
 
 def broken_files(*files: WorkspaceServers) -> Iterable[SourceStatus]:
-    """Return the files of servers in which something is wrong."""
+    """Return the statuses of faulty files of servers."""
     return (
         SourceStatus(f"servers:{each.path}", each.path.name, "failed", each.problem, each.path)
         for each in files

@@ -1,6 +1,6 @@
-"""From a source as a document names it to one that runs, and calls to those that do.
+"""Open the sources that a document declares, and forward calls to them.
 
-The sources of MCP, OpenAPI and Python files have packages of their own; that of a plug-in is here.
+The sources of MCP, OpenAPI and Python files have their own packages; that of a plug-in is here.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ def open_source(
     ask: AskForInput | None = None,
     tell: loading.TellProgress = loading.tell_nobody,
 ) -> ToolSource:
-    """Return the source; starts nothing before its tools are asked for, loads no other kind."""
+    """Return the source, importing only its kind; it starts nothing before its tools are listed."""
     match declaration:
         case PythonFile(path, variables, python):
             from studio.core.tools.python.source import PythonFileSource
@@ -82,7 +82,7 @@ def open_source(
 
 
 def source_key(declaration: SourceDeclaration) -> str:
-    """Return the source's identifier within the registry."""
+    """Return the source's id within the registry."""
     match declaration:
         case PythonFile(path):
             return f"python:{path}"
@@ -97,7 +97,7 @@ def source_key(declaration: SourceDeclaration) -> str:
 
 
 def source_label(declaration: SourceDeclaration) -> str:
-    """Return the name for people."""
+    """Return the source's name for the user."""
     match declaration:
         case PythonFile(path):
             return path.name
@@ -112,7 +112,7 @@ def source_label(declaration: SourceDeclaration) -> str:
 
 
 def source_path(declaration: SourceDeclaration) -> Path | None:
-    """Return the file that the source is, or is named by; None without one."""
+    """Return the file that is or names the source; None without one."""
     match declaration:
         case PythonFile(path):
             return path
@@ -137,7 +137,7 @@ def declared_approvals(
 
 
 class PluginSource:
-    """The source of a plug-in; what it raises is a failure of this source and is named."""
+    """The source of a plug-in; its exceptions are reported as failures of this source."""
 
     def __init__(self, declaration: PluginTool, limits: ToolLimits) -> None:
         self._declaration = declaration
@@ -151,7 +151,7 @@ class PluginSource:
 
     @property
     def label(self) -> str:
-        """The source's name for people."""
+        """Name of the source, for the user."""
         return f"{self._declaration.kind}: {self._declaration.name}"
 
     def _source(self) -> ToolSource:
@@ -161,7 +161,7 @@ class PluginSource:
         return self._inner
 
     async def list_tools(self) -> tuple[ToolSpec, ...]:
-        """List every tool of the source.
+        """Return every tool of the source.
 
         Raises:
             ToolSourceError: the plug-in failed.
@@ -174,7 +174,7 @@ class PluginSource:
             raise ToolSourceError(fault(self._plugin, error)) from error
 
     def place_of(self, name: str) -> str:
-        """Return which package runs its tools; its version is a part of that."""
+        """Return the package that runs its tools, including its version."""
         return f"{self._plugin.package}: {self._declaration.kind}"
 
     async def call(self, name: str, arguments: JsonObject) -> ToolOutcome:
@@ -192,19 +192,19 @@ class PluginSource:
         return replace(outcome, text=text, truncated=truncated or outcome.truncated)
 
     async def close(self) -> None:
-        """Stop what runs behind it."""
+        """Close the plug-in's source."""
         if self._inner is not None:
             await self._inner.close()
 
 
-# The sources of one document that run, and what is asked of one of them beside its tools.
+# The open sources of one document, and requests to them besides tool calls.
 
 TellReading: TypeAlias = Callable[[str, loading.ReadingProgress | None], None]
 """Callback for the progress of reading a source's description, from any thread; None at the end."""
 
 
 class RunningSources:
-    """Opens sources, keeps them until they are closed, and asks them."""
+    """Opens sources, keeps them until they are closed, and sends requests to them."""
 
     def __init__(
         self,
@@ -215,18 +215,18 @@ class RunningSources:
         ask_input: AskForInput | None,
         tell: TellReading,
     ) -> None:
-        """Take what sources are opened with; none is opened yet.
+        """Store the settings; no source is opened yet.
 
         Args:
-            secrets: those of the document, without which nothing of a source is shown.
-            masker: is told the keys that are sent.
-            on_change: called when a server says that its lists changed.
-            find: finds the connections that tools name.
-            ask_input: asks the user for what an MCP server wants to know.
-            tell: is told how far the reading of a large description is, from any thread.
+            secrets: the document's secrets, which are masked in everything from a source.
+            masker: receives the sent keys.
+            on_change: called when a server reports changed lists.
+            find: returns the connection for a name.
+            ask_input: asks the user for input that an MCP server requests.
+            tell: receives the progress of reading a large description, from any thread.
         """
         self.by_key: dict[str, ToolSource] = {}
-        """Those that were opened; a run's toolbox has the same mapping."""
+        """The open sources by key, shared with the toolboxes of runs."""
         self._secrets = secrets
         self._masker = masker
         self._on_change = on_change
@@ -235,7 +235,7 @@ class RunningSources:
         self._tell = tell
 
     def opened(self, key: str, declaration: SourceDeclaration, limits: ToolLimits) -> ToolSource:
-        """Return the source of a key, opened where it is not yet."""
+        """Return the source for a key, opening it if needed."""
         source = self.by_key.get(key)
         if source is None:
             self._secrets.note_written(declaration)
@@ -254,10 +254,10 @@ class RunningSources:
     async def open_offer(
         self, key: str, offer: ServerOffer, given: Mapping[str, str]
     ) -> OfferContent:
-        """Open a prompt or resource of a server that runs.
+        """Return the content of a prompt or resource of a running server.
 
         Raises:
-            ToolSourceError: it does not run, cannot be reached, or refuses.
+            ToolSourceError: the server does not run, cannot be reached, or returns an error.
         """
         content = await self._server(key).open_offer(offer, given)
         parts = tuple((role, self._secrets.masked(text)) for role, text in content.parts)
@@ -270,7 +270,7 @@ class RunningSources:
         return await self._server(key).complete(offer, argument, text, given)
 
     async def operations(self, key: str) -> tuple[loading.OperationRow, ...]:
-        """Return every operation of a service's description, wanted or not.
+        """Return every operation in a service's description, selected or not.
 
         Raises:
             ToolSourceError: the description cannot be read.
@@ -281,13 +281,13 @@ class RunningSources:
         return await source.overview()
 
     async def stop_reading(self, key: str) -> None:
-        """Stop the reading of a service's description, which is then not read by itself."""
+        """Stop reading a service's description, which then does not restart by itself."""
         source = self.by_key.get(key)
         if isinstance(source, OpenApiSource):
             source.stop_reading()
 
     async def read_again(self) -> None:
-        """Let the next load ask every server, and read the descriptions that were stopped."""
+        """Update every server's lists at the next load, and read stopped descriptions again."""
         for key, source in [*self.by_key.items()]:
             if isinstance(source, McpSource):
                 source.forget_list()
@@ -310,7 +310,7 @@ class RunningSources:
         """Return the request that a service call would send, key masked; empty for other sources.
 
         Raises:
-            ToolSourceError: the request cannot be made.
+            ToolSourceError: the request cannot be built.
         """
         source = self.by_key.get(key)
         if not isinstance(source, OpenApiSource):
@@ -318,13 +318,13 @@ class RunningSources:
         return await source.request_text(name, arguments)
 
     async def restart(self, key: str) -> None:
-        """End a source's processes; the next question starts them again."""
+        """End a source's processes; the next request starts them again."""
         source = self.by_key.pop(key, None)
         if source is not None:
             await source.close()
 
     async def close(self) -> None:
-        """End all."""
+        """Close all sources."""
         sources = [*self.by_key.values()]
         self.by_key.clear()
         await asyncio.gather(*(source.close() for source in sources))

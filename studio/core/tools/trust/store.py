@@ -1,14 +1,14 @@
-"""Which folders may run code, and the tools as the user allowed them, in the user's data folder.
+"""The trusted folders and the user's permissions for tools, stored in the user's data folder.
 
-Until a folder is trusted, no Python tool, MCP command or `${env:}` of it is run or read. A file can
-never grant itself trust: nothing in a prompt, nor beside it, is looked at. The examples that come
-with the studio are trusted.
+Until a folder is trusted, no Python tool, MCP command or `${env:}` reference of it is run or read.
+A file can never grant itself trust: nothing in or beside a prompt is considered. The studio's
+bundled examples are trusted.
 
-Trust in a folder is not trust in what comes into it later: each server, and each variable that its
-tools are given, is allowed as it was when the user agreed (`consent.py`). An approval is for a tool
-as it was: its name, description, schema, marks, and where it is answered; a source that lists
-another tool under the same name asks again. So the tools that each source had are kept, a
-compressed file for each: the descriptions of a large API take megabytes.
+Trust in a folder does not include later additions: each server, and each variable for its tools, is
+allowed only in the form that the user agreed to (`consent.py`). An approval is for a tool in one
+form: its name, description, schema, marks and place; if a source lists a changed tool under the
+same name, the user is asked again. So the known tools of each source are stored in one compressed
+file per source, because descriptions of a large API take megabytes.
 """
 
 from __future__ import annotations
@@ -35,32 +35,32 @@ from studio.core.tools.trust.suspicion import suspicions
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """All that an approval is given for."""
+    """The properties of a tool that an approval covers."""
 
     name: str
-    """The tool's name."""
+    """Name of the tool."""
 
     description: str
     """Description of the tool."""
 
     parameters: JsonObject
-    """Its schema."""
+    """Schema of the arguments."""
 
     place: str
-    """Address of the tool: a file, a command line, a method and address."""
+    """Place of the tool: a file, a command line, a method and address."""
 
     effects: str = ""
-    """`effects`, `reads only`, or empty where it is not declared."""
+    """`effects`, `reads only`, or empty if not declared."""
 
     @property
     def digest(self) -> str:
-        """Return the hash of the whole definition."""
+        """Hash of the whole definition."""
         whole = [self.name, self.description, self.parameters, self.place, self.effects]
         text = json.dumps(whole, sort_keys=True, ensure_ascii=True, default=str)
         return sha256(text.encode()).hexdigest()
 
     def text(self) -> str:
-        """Return the definition as a user reads it, in lines that can be compared."""
+        """Return the definition as lines for the user, which can be compared."""
         schema = json.dumps(self.parameters, indent=2, ensure_ascii=False, default=str)
         marks = [self.effects] if self.effects else []
         return "\n".join([self.place, *marks, self.description, schema])
@@ -68,16 +68,16 @@ class ToolDefinition:
 
 @dataclass(frozen=True, slots=True)
 class ToolChange:
-    """That a tool is not the one that was allowed."""
+    """The difference between a tool and its allowed form."""
 
     now: ToolDefinition
-    """The tool as it is."""
+    """The current tool."""
 
     before: ToolDefinition | None = None
-    """The tool that it was; None where it is as it was, but was never allowed."""
+    """The allowed tool; None if the tool is unchanged but was never allowed."""
 
     def lines(self) -> tuple[str, ...]:
-        """Return the difference, each line with `+`, `-` or a blank in front."""
+        """Return the difference, each line beginning with `+`, `-` or a blank."""
         if self.before is None:
             return ()
         found = unified_diff(f"{self.before.text()}\n", f"{self.now.text()}\n", context=1)
@@ -86,20 +86,20 @@ class ToolChange:
 
 @dataclass(frozen=True, slots=True)
 class KnownTool:
-    """A tool that a source has had."""
+    """A tool known from a source."""
 
     definition: ToolDefinition
-    """Definition when it was allowed, or first seen."""
+    """Definition when it was allowed or first seen."""
 
     digest: str
-    """The definition's digest, kept so that it is not worked out again."""
+    """Digest of the definition, stored to save time."""
 
     is_allowed: bool = True
-    """Whether it may be called without a question about what it is."""
+    """Whether it may be called without a question about its changes."""
 
 
 def change_text(change: ToolChange) -> str:
-    """Return why a tool asks because of what it is, with the difference."""
+    """Return why a tool needs approval because of its changes, with the difference."""
     if change.before is not None:
         return "\n".join(["The tool is not what it was:", *change.lines()])
     if not change.now.effects:
@@ -108,10 +108,10 @@ def change_text(change: ToolChange) -> str:
 
 
 def define(spec: ToolSpec, place: str) -> ToolDefinition:
-    """Return a tool's definition as its source lists it."""
+    """Return a tool's definition as listed by its source."""
     effects = "has effects" if spec.has_effects else "reads only" if spec.reads_only else ""
     parameters = dict(spec.parameters)
-    if spec.kind == "openapi":  # closed by the studio, not by its author; earlier ones were open
+    if spec.kind == "openapi":  # the studio closes such schemas; earlier versions left them open
         parameters.pop("additionalProperties", None)
     return ToolDefinition(spec.name, spec.description, parameters, place, effects)
 
@@ -123,20 +123,20 @@ def review(
     *,
     is_own: bool = True,
 ) -> tuple[dict[str, ToolChange], dict[str, KnownTool]]:
-    """Compare the tools of a source with those that it had.
+    """Compare the tools of a source with the known ones.
 
-    At first sight the functions of a Python file are taken as they are, but for those that do not
-    declare whether they change something: they ask the first time. So do the tools of servers
-    and services, whose annotations are hints of strangers. What comes later asks.
+    At first, the functions of a Python file are accepted, except for those that do not declare
+    their effects, which need approval. So do tools of servers and services, whose annotations are
+    only hints. Later additions and changes need approval.
 
     Args:
-        specs: the tools as the source lists them now.
-        place_of: where a tool is answered.
-        known: the tools that it had; None where it is seen for the first time.
+        specs: the tools listed by the source.
+        place_of: returns the place of a tool.
+        known: the known tools; None if the source is seen for the first time.
         is_own: whether a file of the folder defines the tools.
 
     Returns:
-        Those that ask, by name; and what is known from now on.
+        The tools that need approval, by name; and the tools known from now on.
     """
     asking: dict[str, ToolChange] = {}
     after = dict(known or {})
@@ -155,16 +155,16 @@ def review(
 
 
 def allowed(known: Mapping[str, KnownTool], changes: Iterable[ToolChange]) -> dict[str, KnownTool]:
-    """Return the store after the user has allowed tools in their present form."""
+    """Return the known tools after the user has allowed some in their current form."""
     fresh = {each.now.name: KnownTool(each.now, each.now.digest) for each in changes}
     return {**known, **fresh}
 
 
-# Folders that are too wide to be trusted, and those that are trusted only by themselves.
+# Folders that are too wide to be trusted, and those that are only trusted individually.
 
 
 class TooWideError(ValueError):
-    """A folder is never trusted as a whole: what others write lies in it, too."""
+    """Raised for a folder that cannot be trusted as a whole, because others write into it."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(
@@ -174,7 +174,7 @@ class TooWideError(ValueError):
 
 
 def resolved(path: Path) -> Path:
-    """Return a path with its links followed, as far as that is possible."""
+    """Return a path with its links resolved as far as possible."""
     try:
         return path.resolve()
     except (OSError, RuntimeError):
@@ -182,104 +182,104 @@ def resolved(path: Path) -> Path:
 
 
 def is_too_wide(folder: Path) -> bool:
-    """Return whether a folder is the home or temporary folder, or holds one of them."""
+    """Return whether a folder is or contains the home or temporary folder."""
     return any(folder == each or folder in each.parents for each in _shared())
 
 
 def is_repository(folder: Path) -> bool:
-    """Return whether a folder is the root of a git repository or of a submodule."""
+    """Return whether a folder is the root of a git repository or submodule."""
     return (folder / ".git").exists()
 
 
 @cache
 def _shared() -> tuple[Path, ...]:
-    """Return the folders that any program of the user puts files into, resolved."""
+    """Return the folders into which any program of the user writes, resolved."""
     places = [Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp")]
-    with suppress(RuntimeError):  # a user without a home
+    with suppress(RuntimeError):  # a user without a home folder
         places.append(Path.home())
     return tuple(dict.fromkeys(map(resolved, places)))
 
 
-# What a folder's files want to start, reach and read, and what of it is allowed as it is.
+# Things that a folder's files request, and those allowed in their form.
 
 WantKind: TypeAlias = Literal["command", "address", "variable", "file"]
-"""A program that is started, a server that is reached, a variable or a file that is read."""
+"""Kind of request: a program to start, a server to reach, a variable or a file to read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """A thing that is allowed as it is: another one under its name is another thing."""
+    """The allowed form of a thing: a different one under the same name is not allowed."""
 
     digest: str
-    """Hash of the whole of it, also the parts that are not shown."""
+    """Hash of the whole thing, including hidden parts."""
 
     lines: tuple[str, ...] = ()
-    """Lines that the user was shown, to show the difference when it changes."""
+    """Lines shown to the user, for the difference after a change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Want:
-    """One thing that a document wants."""
+    """A request of a document."""
 
     kind: WantKind
-    """Which kind."""
+    """Kind of request."""
 
     text: str
-    """The command line, address, name or path, as the user reads it."""
+    """Command line, address, name or path, for the user."""
 
     of: str
-    """Source of the request, for the user ("mcp: files"); empty for the prompt itself."""
+    """Origin of the request, for the user ("mcp: files"); empty for the prompt itself."""
 
     key: str = ""
-    """By which it is allowed, where it must be allowed by itself ("mcp:files")."""
+    """Key of its permission, if it needs an individual one ("mcp:files"); else empty."""
 
     folder: Path | None = None
-    """The folder whose files name it, where it must be allowed by itself."""
+    """Folder whose files name it, if it needs an individual permission."""
 
     pin: Pin | None = None
-    """Pin that would be allowed, if it needs an approval of its own."""
+    """Pin to allow, if it needs an individual permission."""
 
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """Something in a trusted folder that is not allowed as it is."""
+    """A request in a trusted folder that is not allowed in its current form."""
 
     want: Want
-    """Present request."""
+    """The current request."""
 
     before: Pin | None = None
-    """Pin that was allowed under the same name; None if it is new."""
+    """The allowed pin under the same name; None if it is new."""
 
 
 Approval: TypeAlias = Literal["always", "once", "allow"]
-"""Ask before every call, ask before the first call of a run, or do not ask."""
+"""Ask before every call, before the first call of a run, or never."""
 
 
 def stricter(*approvals: Approval) -> Approval:
-    """Return the approval that asks most."""
+    """Return the strictest of the approvals."""
     return min(approvals, key=("always", "once", "allow").index)
 
 
 _FAST = 1
 
 ANY_SOURCE = "*"
-"""Source of a tool whose approval an older studio kept by its name only."""
+"""Stands for the source of a tool whose approval an older studio stored only by name."""
 
 WHOLE_FOLDER = ToolId(ANY_SOURCE, "*")
-"""Id of all tools of a folder that have no approval of their own."""
+"""Id for all tools of a folder without their own approval."""
 
 
 class DefinitionStore:
-    """Keeps what is known of the tools, by folder and source."""
+    """Stores the known tools, by folder and source."""
 
     def __init__(self, place: Path) -> None:
-        """Make a store; `place` is its folder, which need not exist."""
+        """Create the store; `place` is its folder, which need not exist."""
         self._place = place
 
     def read(self, folder: Path, source: str) -> dict[str, KnownTool] | None:
         """Return the known definitions of a source's tools; None if it was never seen.
 
-        What is kept but cannot be read counts as seen, with no tool in it: then every tool asks.
+        An unreadable file counts as an empty list, so that every tool needs approval.
         """
         try:
             text = gzip.decompress(read_bounded(self._file(folder, source)))
@@ -294,7 +294,7 @@ class DefinitionStore:
             return {}
 
     def write(self, folder: Path, source: str, known: Mapping[str, KnownTool]) -> None:
-        """Keep what is known of a source's tools."""
+        """Store the known tools of a source."""
         tools = {
             name: {
                 "description": item.definition.description,
@@ -311,7 +311,7 @@ class DefinitionStore:
         write_private(self._file(folder, source), gzip.compress(text, _FAST))
 
     def forget(self, folder: Path) -> None:
-        """Forget what is known of the sources of a folder, and of those below it."""
+        """Delete the known tools of a folder's sources, including folders below it."""
         for path in self._place.glob("*.json.gz"):
             try:
                 named = Path(json.loads(gzip.decompress(read_bounded(path)))["folder"])
@@ -337,39 +337,40 @@ class Trust:
     """The folders and things that the user allowed."""
 
     folders: frozenset[Path] = frozenset()
-    """Trusted folders, resolved; what is below is trusted too."""
+    """Trusted folders, resolved; folders below them are trusted too."""
 
     approvals: Mapping[str, Mapping[ToolId, Approval]] = field(default_factory=dict)
-    """Approval by folder (as text) and tool, where the user chose one."""
+    """The user's approvals, by folder (as text) and tool."""
 
     allowed: Mapping[str, Mapping[str, Pin]] = field(default_factory=dict)
-    """Things that are allowed one by one, by folder (as text) and key. A trusted folder without an
-    entry was trusted before such things were looked at, or by a script."""
+    """Individually allowed things, by folder (as text) and key. A trusted folder without an entry
+    was trusted before this existed, or by a script.
+    """
 
     def covers(self, path: Path) -> bool:
-        """Return whether a file or folder lies in a trusted folder, after links are followed."""
+        """Return whether a file or folder, with links resolved, is in a trusted folder."""
         place = resolved(path)
         return place.is_relative_to(_bundled()) or self._trusted_at(place) is not None
 
     def is_bundled(self, path: Path) -> bool:
-        """Return whether a file or folder came with the studio."""
+        """Return whether a file or folder is bundled with the studio."""
         return resolved(path).is_relative_to(_bundled())
 
     def allowed_in(self, folder: Path) -> Mapping[str, Pin]:
-        """Return the single approvals for the files of a folder."""
+        """Return the individual permissions for the files of a folder."""
         return self.allowed.get(str(resolved(folder)), {})
 
     def approval(
         self, folder: Path, tool: ToolId, name: str = "", *, by_folder: bool = True
     ) -> Approval | None:
-        """Return the approval that the user chose for a tool of a folder, or for all of the folder.
+        """Return the user's approval for a tool of a folder, or for the whole folder.
 
         Args:
             folder: the prompt's folder.
-            tool: the tool; one of another source is another tool.
-            name: the name by which the model calls it, as older studios kept approvals. A name
-                that several sources use has a prefix, so that no such approval covers two tools.
-            by_folder: whether the approval of the whole folder counts.
+            tool: the tool, including its source.
+            name: the model's name of the tool, under which older studios stored approvals. A name
+                used by several sources has a prefix, so that no such approval covers two tools.
+            by_folder: whether to use the approval of the whole folder.
         """
         chosen = self.approvals.get(str(resolved(folder)), {})
         keys = [tool, ToolId(tool.source, name), ToolId(ANY_SOURCE, name)]
@@ -377,9 +378,9 @@ class Trust:
         return next((chosen[key] for key in keys if key in chosen), None)
 
     def trusted_as(self, path: Path) -> Path | None:
-        """Return the folder by whose trust a path is trusted; None for none, or bundled examples.
+        """Return the folder whose trust covers a path; None for none, or bundled examples.
 
-        A repository inside of a trusted folder is another's work, and trusted only by itself.
+        A repository inside a trusted folder may be someone else's, and must be trusted separately.
         """
         return self._trusted_at(resolved(path))
 
@@ -394,7 +395,7 @@ class Trust:
         """Return the trust with one more folder.
 
         Raises:
-            TooWideError: nobody can know all that lies in it.
+            TooWideError: the folder is too wide to be trusted.
         """
         place = resolved(folder)
         if is_too_wide(place):
@@ -402,9 +403,9 @@ class Trust:
         return replace(self, folders=self.folders | {place})
 
     def without_folder(self, folder: Path) -> Trust:
-        """Trust it no more, nor what was allowed of it.
+        """Return the trust without a folder and its permissions.
 
-        Folders below that were trusted themselves stay so.
+        Folders below that were trusted separately stay trusted.
         """
         gone = resolved(folder)
         left = replace(self, folders=self.folders - {gone})
@@ -419,7 +420,7 @@ class Trust:
         )
 
     def with_allowed(self, folder: Path, things: Iterable[Want]) -> Trust:
-        """Allow things as they are; the folder is known to be looked at from then on."""
+        """Return the trust with things allowed in their current form, the folder as reviewed."""
         allowed = {name: dict(each) for name, each in self.allowed.items()}
         allowed.setdefault(str(resolved(folder)), {})
         for thing in things:
@@ -428,10 +429,10 @@ class Trust:
         return replace(self, allowed=allowed)
 
     def adopted(self, folder: Path, things: Iterable[Want]) -> Trust:
-        """Return the trust with what a folder names at first sight.
+        """Return the trust with the things that a folder requests at first.
 
-        Only where that folder was trusted itself before things were looked at one by one: the
-        user's trust covered them.
+        Only for a folder that was trusted before individual permissions existed, because that trust
+        covered them.
         """
         root = self.trusted_as(folder)
         if root is None or root != resolved(folder) or str(root) in self.allowed:
@@ -440,7 +441,7 @@ class Trust:
         return self.with_allowed(root, own)
 
     def with_approval(self, folder: Path, tool: ToolId, approval: Approval | None) -> Trust:
-        """Remember an approval, or with None forget it."""
+        """Return the trust with an approval set, or removed for None."""
         key = str(resolved(folder))
         tools = dict(self.approvals.get(key, {}))
         tools.pop(tool, None)
@@ -450,7 +451,7 @@ class Trust:
 
 
 class TrustStore:
-    """Keeps `Trust` in a file; read at every question, so that two windows agree."""
+    """Stores `Trust` in a file, which is read at every use, so that two windows agree."""
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path or user_paths().data / "trust.json"
@@ -460,7 +461,7 @@ class TrustStore:
 
     @property
     def current(self) -> Trust:
-        """Return the present trust; an unreadable file allows nothing."""
+        """The current trust; an unreadable file allows nothing."""
         try:
             state = self._path.stat()
             stamp = (state.st_mtime_ns, state.st_size, state.st_ino)
@@ -471,7 +472,7 @@ class TrustStore:
         return self._read[1]
 
     def is_trusted(self, path: Path) -> bool:
-        """Return whether a file or folder lies in a trusted folder."""
+        """Return whether a file or folder is in a trusted folder."""
         return self.current.covers(path)
 
     def trust(self, folder: Path, things: Iterable[Want] | None = None) -> None:
@@ -479,24 +480,24 @@ class TrustStore:
 
         Args:
             folder: the folder.
-            things: those that the user was shown, and that are allowed by this; None where nothing
-                was shown: then what the folder names at first sight is allowed.
+            things: the things that the user was shown and allows; None if none were shown: then the
+                folder's first requests are allowed.
 
         Raises:
-            TooWideError: nobody can know all that lies in it.
+            TooWideError: the folder is too wide to be trusted.
         """
         trust = self.current.with_folder(folder)
         self._write(trust if things is None else trust.with_allowed(folder, things))
 
     def allow(self, folder: Path, things: Iterable[Want]) -> None:
-        """Remember that the user allows things of a trusted folder as they are."""
+        """Allow things of a trusted folder in their current form."""
         self._write(self.current.with_allowed(folder, things))
 
     def adopt(self, folder: Path, things: Iterable[Want]) -> Trust:
-        """Allow what a folder names at first sight, where `Trust.adopted` says so.
+        """Allow the things that a folder requests at first, if `Trust.adopted` does.
 
         Returns:
-            What is allowed now.
+            The new trust.
         """
         before = self.current
         after = before.adopted(folder, things)
@@ -505,12 +506,12 @@ class TrustStore:
         return after
 
     def forget(self, folder: Path) -> None:
-        """Trust a folder no more, and forget what its tools were."""
+        """Remove the trust in a folder, and its known tools."""
         self._write(self.current.without_folder(folder))
         self.definitions.forget(resolved(folder))
 
     def remember_approval(self, folder: Path, tool: ToolId, approval: Approval | None) -> None:
-        """Keep the user's choice for a tool of a folder, as its source has it."""
+        """Store the user's approval for a tool of a folder."""
         self._write(self.current.with_approval(folder, tool, approval))
 
     def _write(self, trust: Trust) -> None:
@@ -542,7 +543,7 @@ def _from_json(data: object) -> Trust:
 
 
 def _by_name(tools: Mapping[ToolId, Approval]) -> dict[str, dict[str, Approval]]:
-    """Return approvals as the file has them: by the tool's name, then by its source."""
+    """Return approvals in the file's form: by the tool's name, then by its source."""
     found: dict[str, dict[str, Approval]] = {}
     for tool, when in tools.items():
         found.setdefault(tool.name, {})[tool.source] = when
@@ -550,7 +551,7 @@ def _by_name(tools: Mapping[ToolId, Approval]) -> dict[str, dict[str, Approval]]
 
 
 def _approvals(data: object) -> dict[str, dict[ToolId, Approval]]:
-    """Return the approvals of a file; older studios kept one a name, with its source or for any."""
+    """Return the approvals of a file; older studios stored one per name."""
     found: dict[str, dict[ToolId, Approval]] = {}
     for folder, tools in data.items() if isinstance(data, dict) else ():
         found[folder] = {}
@@ -569,7 +570,7 @@ def _approvals(data: object) -> dict[str, dict[ToolId, Approval]]:
 
 
 def _allowed(data: object) -> dict[str, dict[str, Pin]]:
-    """Read the single approvals; an invalid entry allows nothing."""
+    """Return the individual permissions; an invalid entry allows nothing."""
     found: dict[str, dict[str, Pin]] = {}
     for folder, things in data.items() if isinstance(data, dict) else ():
         found[folder] = {}
@@ -585,18 +586,18 @@ def _bundled() -> Path:
     return resource_root().resolve() / "examples"
 
 
-# The tools of a folder's sources, compared with what they were when the user allowed them.
+# The tools of a folder's sources, compared with their allowed form.
 
 
 class ToolReview:
-    """Says which tools of one folder ask because of what they are; keeps what the user allows."""
+    """Finds tools of one folder that need approval because of changes; stores permissions."""
 
     def __init__(self, folder: Path | None, trust: TrustStore) -> None:
-        """Make a review.
+        """Create a review.
 
         Args:
             folder: the prompt's folder; None while it is not saved.
-            trust: where it is kept what tools were; those of the bundled examples are ours.
+            trust: store of the known tools; those of bundled examples are always allowed.
         """
         is_bundled = folder is not None and trust.current.is_bundled(folder)
         self._folder = None if folder is None or is_bundled else folder.resolve()
@@ -613,7 +614,7 @@ class ToolReview:
             specs: its tools.
         """
         before = self._marked.get(key)
-        if before is None or before[0] != specs:  # asked at every pause in typing
+        if before is None or before[0] != specs:  # called at every pause in typing
             found = {spec.name: marks for spec in specs if (marks := suspicions(spec))}
             before = self._marked[key] = (specs, found)
         return before[1]
@@ -625,7 +626,7 @@ class ToolReview:
 
         Args:
             key: the source's key.
-            source: the source, which has just been listed.
+            source: the source, which was just listed.
             specs: its tools.
         """
         if self._folder is None:
@@ -633,7 +634,7 @@ class ToolReview:
         seen = specs, tuple(source.place_of(spec.name) for spec in specs)
         before = self._reviewed.get(key)
         if before is not None and before[0] == seen:
-            return before[1]  # asked at every pause in typing
+            return before[1]  # called at every pause in typing
         known = self._store.read(self._folder, key)
         asking, after = review(specs, source.place_of, known, is_own=key.startswith("python:"))
         if after != known:
@@ -643,7 +644,7 @@ class ToolReview:
         return asking
 
     def allow(self, key: str, changes: Iterable[ToolChange]) -> None:
-        """Allow tools of a source as they are now."""
+        """Allow tools of a source in their current form."""
         if self._folder is None:
             return
         after = allowed(self._store.read(self._folder, key) or self._known.get(key, {}), changes)

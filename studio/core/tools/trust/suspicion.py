@@ -1,7 +1,7 @@
-"""Find texts in a tool's name and description that can mislead the model or the user.
+"""Find texts in a tool's name and description that may mislead the model or the user.
 
-These are marks for the user, no defense: a description can mislead in any words. Names of arguments
-are read as words, encoded sentences are decoded, and look-alike letters count as hidden.
+These are warnings for the user, no protection: any wording can mislead. Names of arguments are
+split into words, encoded sentences are decoded, and look-alike letters count as hidden.
 """
 
 import re
@@ -26,9 +26,10 @@ _MARKUP = re.compile(
     r"|<!--|!\[[^\]]*\]\([^)]*\)",
     re.IGNORECASE,
 )
-"""Tags that load, run or ask, those of prompts, and pictures; formatting, a placeholder such as
-`<owner>`, and links
-are honest (GitHub's API has a thousand links, DigitalOcean's 23 `<br>`)."""
+"""Matches tags that load, run or request something, tags of prompts, and images; formatting, a
+placeholder such as `<owner>`, and links are harmless (GitHub's API has a thousand links,
+DigitalOcean's 23 `<br>`).
+"""
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _ENCODED = re.compile(r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/]{24,}={0,2}(?![A-Za-z0-9+/=])")
@@ -36,10 +37,10 @@ _LIKE_LATIN = ("CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE")
 
 
 def suspicions(spec: ToolSpec) -> tuple[str, ...]:
-    """Return warnings about a tool's texts, a sentence each.
+    """Return warnings about a tool's texts, one sentence each.
 
     Args:
-        spec: the tool; its name, its description, and all texts of its schema are looked at.
+        spec: the tool, whose name, description and schema texts are checked.
     """
     texts = list(_texts(spec))
     decoded = [text for each in texts for text in _decoded(each)]
@@ -58,7 +59,7 @@ def suspicions(spec: ToolSpec) -> tuple[str, ...]:
 
 
 def _texts(spec: ToolSpec) -> Iterator[str]:
-    """Yield the tool's texts; names as they are, and as words."""
+    """Yield the tool's texts; names unchanged, and split into words."""
     names = (spec.name, *_keys(spec.parameters))
     yield from (spec.description, *texts_in(spec.parameters), *names)
     yield from (name.replace("_", " ").replace("-", " ") for name in names)
@@ -80,13 +81,13 @@ def _is_addressed(text: str) -> bool:
 
 
 def _is_mixed(word: str) -> bool:
-    """Return whether a word has Latin letters beside letters that look like them."""
+    """Return whether a word mixes Latin letters with similar letters of other scripts."""
     alphabets = {unicodedata.name(letter, "").partition(" ")[0] for letter in word}
     return "LATIN" in alphabets and not alphabets.isdisjoint(_LIKE_LATIN)
 
 
 def _decoded(text: str) -> Iterator[str]:
-    """Yield the sentences that a text has in base64; keys and pictures are no sentences."""
+    """Yield the sentences that a text contains in base64, without keys and images."""
     for match in _ENCODED.finditer(text):
         try:
             words = b64decode(match[0] + "=" * (-len(match[0]) % 4)).decode()

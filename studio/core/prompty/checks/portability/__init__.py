@@ -1,7 +1,7 @@
-"""In which of Prompty's runtimes a template renders differently; off by default.
+"""Report where Prompty's runtimes render a template differently; off by default.
 
-Compared are the runtimes of Prompty 2 for Python, TypeScript and C#. The others are held against
-Python's, as Prompty's own specification does (Jinja Subset §1).
+The runtimes of Prompty 2 for TypeScript and C# are compared with the one for Python, as in
+Prompty's specification (Jinja Subset §1).
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,25 +25,25 @@ CODES = "portable-"
 
 
 def check_portability(document: PromptDocument) -> tuple[Problem, ...]:
-    """Return what renders differently somewhere, in source order, each once."""
+    """Return the problems for different renderings, in source order, each once."""
     found = {each.problem: None for each in differences(document)}
     return tuple(sorted(found, key=lambda problem: (problem.span.start, problem.span.end)))
 
 
 def differences(document: PromptDocument) -> Iterator[RuntimeDifference]:
-    """Yield every place that renders differently somewhere, with the runtimes in which it does."""
+    """Yield every difference between runtimes."""
     size = document.body.end - document.body.start
     if not document.is_prompt or size > DEFAULT_BOUNDS.template:
         return
     match document.template.format:
         case "jinja2":
-            # Jinja takes some 60 ms to import: not before it is asked for.
+            # Importing Jinja takes about 60 ms: only when needed.
             from studio.core.prompty.checks.portability.rendering import jinja_differences
 
             try:
                 yield from jinja_differences(document)
             except RecursionError:
-                return  # the template's own problems say that it is nested too deeply
+                return  # another problem of the template reports the nesting
         case "mustache":
             pieces, _ = read_mustache(document.source.slice(document.body), document.body.start)
             yield from _of_mustache(document, pieces)
@@ -57,7 +57,7 @@ def differences(document: PromptDocument) -> Iterator[RuntimeDifference]:
 def _of_mustache(
     document: PromptDocument, pieces: Sequence[Text | MustacheVariable | Section]
 ) -> Iterator[RuntimeDifference]:
-    """Yield what chevron, mustache.js and Stubble write differently."""
+    """Yield the differences between chevron, mustache.js and Stubble."""
     for piece in pieces:
         if isinstance(piece, Section):
             yield from _of_mustache(document, piece.body)

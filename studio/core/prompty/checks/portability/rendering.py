@@ -1,12 +1,8 @@
-"""Runs a Jinja template as Prompty's runtimes do with sample values, and says what differs.
+"""Render a Jinja template as each of Prompty's runtimes does, and report differences.
 
-Each runtime is our own engine with what it does differently replaced; `make interop` asks the
-originals. What a template lacks a value for is undefined in all of them.
-
-Constructs of Jinja that a runtime of Prompty lacks or reads differently, by name.
-
-Sources: the grammar of Prompty's Jinja Subset (C#) and Nunjucks 3.2.4 (TypeScript); `make interop`
-asks both.
+Each runtime is the studio's engine with its differences replaced; missing values are undefined in
+all of them. Constructs that a runtime lacks are found by name. Sources: the grammar of Prompty's
+Jinja Subset (C#) and Nunjucks 3.2.4 (TypeScript); `make interop` compares with both originals.
 """
 
 import re
@@ -32,11 +28,11 @@ from studio.core.text.amounts import shortened
 from studio.core.text.source import Fix, Problem, Severity, Span, TextEdit
 from studio.core.text.values import JsonObject
 
-# A place of a template where a runtime of Prompty gives something else than Python's.
+# A difference between Prompty's Python runtime and another one.
 
 
 class Runtime(StrEnum):
-    """A runtime that is compared with the one for Python."""
+    """A runtime that is compared with Python's."""
 
     TYPESCRIPT = "TypeScript"
     """Nunjucks 3.2 without calls (`@prompty/core` 2.0), and mustache.js."""
@@ -52,13 +48,13 @@ BOTH = TS | CS
 
 @dataclass(frozen=True, slots=True)
 class RuntimeDifference:
-    """A place that renders differently in some runtime."""
+    """A place in a template that another runtime renders differently."""
 
     problem: Problem
     """The warning that names the difference."""
 
     runtimes: frozenset[Runtime]
-    """The runtimes whose text differs from Python's, or that end with an error instead."""
+    """The runtimes whose text differs from Python's, or that fail."""
 
 
 def report(
@@ -69,7 +65,7 @@ def report(
 
 
 def names(runtimes: frozenset[Runtime]) -> str:
-    """Return the runtimes as a sentence names them."""
+    """Return the names of the runtimes for a sentence."""
     return " and ".join(runtime for runtime in Runtime if runtime in runtimes)
 
 
@@ -96,13 +92,13 @@ _LACKING: Mapping[str, tuple[frozenset[Runtime], str]] = {
     "Block": (CS, "{% block %}"),
     "ScopedEvalContextModifier": (BOTH, "{% autoescape %}"),
 }
-"""Nodes of a template that a runtime does not read."""
+"""Nodes of a template that runtimes lack."""
 
 _SUBSET = {"default": 1, "join": 1, "length": 0, "lower": 0, "replace": 2, "trim": 0, "upper": 0}
-"""All filters of C#, with the number of arguments that it reads (Prompty's Jinja Subset §5.4)."""
+"""All filters of C#, with their number of arguments (Prompty's Jinja Subset §5.4)."""
 
 _DIFFERENT = {"batch", "dictsort", "float", "groupby", "random", "slice", "truncate", "urlize"}
-"""Filters that give something else in Nunjucks."""
+"""Filters with a different result in Nunjucks."""
 
 _LOOP = frozenset(("index", "index0", "length", "first", "last"))
 _METHODS = frozenset(dir(dict))
@@ -111,7 +107,7 @@ _ESCAPE = re.compile(r"\\(?:[\\\"']|(.))", re.DOTALL)
 
 
 def construct_differences(program: Program, source: str) -> Iterator[RuntimeDifference]:
-    """Yield each construct that a runtime lacks, in no order."""
+    """Yield each construct that a runtime lacks, in no particular order."""
     for span in program.raw_blocks:
         yield report("portable-statement", span, CS, refuses(CS, "{% raw %}"))
     for tag in program.tags:
@@ -120,14 +116,14 @@ def construct_differences(program: Program, source: str) -> Iterator[RuntimeDiff
 
 
 class _Walk:
-    """Goes through all nodes of a template."""
+    """Walks through all nodes of a template."""
 
     def __init__(self, program: Program, source: str) -> None:
         self._program = program
         self._source = source
 
     def differences(self, body: Sequence[Any]) -> Iterator[RuntimeDifference]:
-        """Yield what runtimes lack of statements and of all that is in them."""
+        """Yield the constructs in statements that runtimes lack."""
         for item in body:
             if isinstance(item, Interpolation):
                 yield from self.differences([item.expression])
@@ -147,7 +143,7 @@ class _Walk:
                 yield report("portable-filter", self._word(node.lineno, node.name), *found)
             case nodes.Test(name=name):
                 place = self._word(node.lineno, name)
-                # Without parentheses around an argument Nunjucks stops reading.
+                # Without parentheses around an argument, Nunjucks stops reading.
                 is_bare = node.args and self._source[place.end - self._program.base] != "("
                 where = CS if name in TESTS | {"none"} and not is_bare else BOTH
                 yield report("portable-expression", place, where, refuses(where, f"test {name!r}"))
@@ -187,7 +183,7 @@ class _Walk:
 
 
 def _lacks(node: nodes.Node) -> tuple[frozenset[Runtime], str]:
-    """Return which runtimes lack a node, and what a sentence calls it; empty for none."""
+    """Return the runtimes that lack a node, and its name for a sentence; empty for none."""
     match node:
         case nodes.Compare(ops=[_, _, *_]):
             return BOTH, "comparison of three values"
@@ -235,24 +231,24 @@ def _texts(tag: Span, text: str) -> Iterator[RuntimeDifference]:
 
 
 _SAMPLES: JsonObject = {"boolean": True, "integer": 3, "float": 1.0, "array": [], "object": {}}
-"""A value for each kind of input that has none of its own; a text is the same everywhere."""
+"""Sample value for each kind of input without a value; texts are the same everywhere."""
 _BARE = re.compile(r"\{%[-+]?\s*(?:el)?if\s+(?:not\s+)?\w+(?=\s*[-+]?%\})")
 _VERBS = {"portable-condition": "says", "portable-statement": "goes through"}
 _ERROR = "an error"
 _IF_EMPTY = " to an empty list or object"
 _LONGEST = 40
-"""Characters of a text in a message."""
+"""Maximum number of characters of a text in a message."""
 _MOST_ITEMS = 3
-"""Rounds of a loop: what it goes through looks alike."""
+"""Maximum number of loop iterations, since items are usually similar."""
 _BOUNDS = replace(DEFAULT_BOUNDS, value=100_000, work=500_000, steps=20_000)
 _DATA = (str, int, float, list, tuple, dict, type(None))
 _NUMBERS = dict.fromkeys(("capitalize", "lower", "title", "trim", "upper"), (int, float))
 _REFUSED: Mapping[str, tuple[type, ...]] = {"join": (str, dict), **_NUMBERS}
-"""Values with which a filter of Nunjucks ends with an error."""
+"""Types of values for which a filter of Nunjucks fails."""
 
 
 def jinja_differences(document: PromptDocument) -> Iterator[RuntimeDifference]:
-    """Yield the constructs that a runtime lacks; elsewhere, what differs with sample values."""
+    """Yield the constructs that a runtime lacks, and different renderings of sample values."""
     body = document.source.slice(document.body)
     template = read_template(body, document.body.start)
     program = template.program
@@ -283,7 +279,7 @@ def _rendered_differences(
     values: Mapping[str, Value],
     lacking: Collection[tuple[Span, Runtime]],
 ) -> Iterator[RuntimeDifference]:
-    """Yield the tags that give something else in a runtime that reads them."""
+    """Yield the tags that a runtime renders differently."""
     python, typescript, csharp = (
         RuntimeRunner(program, values, engine).given for engine in (Python, TypeScript, CSharp)
     )
@@ -301,7 +297,7 @@ def _rendered_differences(
 
 
 def _sample_values(document: PromptDocument) -> dict[str, Value]:
-    """Return the values of a preview, and of each kind for inputs that have none."""
+    """Return the values of a preview, with sample values for inputs without one."""
     shown = resolve_inputs(document, {}).shown
     values = {item.name: _SAMPLES[item.kind] for item in document.inputs if item.kind in _SAMPLES}
     rich = {item.name for item in document.inputs if item.kind in RICH_KINDS}
@@ -315,7 +311,7 @@ def _sample_values(document: PromptDocument) -> dict[str, Value]:
 def _rendered(
     document: PromptDocument, tag: Span, code: str, pairs: Mapping[Runtime, tuple[str, str]]
 ) -> RuntimeDifference:
-    """Return the difference at one tag, with the words of each runtime."""
+    """Return the difference at one tag, with the text of each runtime."""
     ours = next(iter(pairs.values()))[0]
     parts = [f"Python {_VERBS.get(code, 'writes')} {_said(ours, code)}"]
     for theirs in dict.fromkeys(pair[1] for pair in pairs.values()):
@@ -338,22 +334,22 @@ def _said(text: str, code: str) -> str:
 
 
 class AbsentError(UndefinedError):
-    """A field of an input without a value."""
+    """Raised for a field of an input without a value."""
 
 
 class Python(Expressions):
-    """Jinja2 as `prompty` sets it up."""
+    """Jinja2 as set up by `prompty`."""
 
     def text(self, value: Value) -> str:
-        """Return how a value is written."""
+        """Return the text of a value."""
         return str(value) if isinstance(value, bool | float | None) else super().text(value)
 
 
 class TypeScript(Expressions):
-    """Nunjucks 3.2 without calls: the values of JavaScript, and filters for texts alone."""
+    """Nunjucks 3.2 without calls: JavaScript's values, and filters only for texts."""
 
     def text(self, value: Value) -> str:
-        """Return how JavaScript writes a value."""
+        """Return the text of a value in JavaScript."""
         return written(value) if isinstance(value, _DATA) else super().text(value)
 
     def attribute(self, target: Value, name: str) -> Value:
@@ -362,13 +358,13 @@ class TypeScript(Expressions):
         return len(target) if is_length else super().attribute(target, name)
 
     def call_filter(self, node: nodes.Filter, value: Value, scope: Scope) -> Value:
-        """Apply a filter; some end with an error for a value of another kind."""
+        """Apply a filter; some fail for other types of values."""
         if isinstance(value, _REFUSED.get(node.name, ())):
             raise TypeError
         return super().call_filter(node, value, scope)
 
     def _getitem(self, node: nodes.Getitem, scope: Scope) -> Value:
-        """Return an item: none from the end of a list, and no character of a text."""
+        """Return an item; negative indices and characters of a text do not exist."""
         missing = list if isinstance(node.arg, nodes.Neg) else str
         if isinstance(self.value(node.node, scope), missing):
             return self._environment.undefined()
@@ -376,15 +372,15 @@ class TypeScript(Expressions):
 
 
 class CSharp(Expressions):
-    """Prompty's Jinja Subset, whose way to write values our engine has, but for lists."""
+    """Prompty's Jinja Subset, which formats values as the studio does, except for lists."""
 
     def text(self, value: Value) -> str:
-        """Return how C# writes a value."""
+        """Return the text of a value in C#."""
         return "".join(map(self.text, value)) if isinstance(value, list) else super().text(value)
 
 
 class RuntimeRunner(Runner):
-    """Runs a template in one runtime."""
+    """Runs a template as one runtime does."""
 
     def __init__(
         self, program: Program, values: Mapping[str, Value], engine: type[Expressions]
@@ -393,7 +389,7 @@ class RuntimeRunner(Runner):
         super().__init__(program, budget, frozenset(), SegmentWriter(budget), FaultList(), engine)
         self._is_script = engine is TypeScript
         self.given: dict[tuple[Span, str], list[str]] = {}
-        """Results of each tag, by the tag and the code of a difference there."""
+        """Texts of each tag, by the tag and the code of a possible difference."""
         items = ((name, as_javascript(value)) for name, value in values.items())
         self.run(root_scope(items if self._is_script else values.items()))
 
@@ -425,7 +421,7 @@ class RuntimeRunner(Runner):
         for branch in (node, *node.elif_):
             value = self._expressions.value(branch.test, scope)
             given = "yes" if value else "no"
-            if isinstance(value, list | dict):  # however many items it has in this run
+            if isinstance(value, list | dict):  # regardless of the number of items in this run
                 given = ("yes" if self._is_script else "no") + _IF_EMPTY
             self._report("portable-condition", self._span(branch), given)
             if value:

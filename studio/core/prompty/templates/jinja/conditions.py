@@ -1,6 +1,6 @@
-"""Conditions over plain values: the expressions of templates, within a budget of their own.
+"""Conditions over plain values: template expressions with their own limits.
 
-What is not there is null; what cannot be compared is false.
+Missing values are null; comparisons of incompatible values are false.
 """
 
 import json
@@ -26,26 +26,26 @@ _BEGIN, _END = "{{ ", " }}"
 
 
 class ConditionError(ValueError):
-    """A condition that cannot be read or worked out; the text says what and where."""
+    """Raised when a condition cannot be read or evaluated; the text says what and where."""
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition that was read."""
+    """A compiled condition."""
 
     source: str
-    """As it was written."""
+    """The condition as written."""
 
     names: frozenset[str]
-    """Names that it uses."""
+    """Names used in the condition."""
 
     _expression: nodes.Expr
 
     def value(self, values: JsonObject) -> Json:
-        """Return its value; only the values that it names are looked up.
+        """Return its value; only the values that it uses are looked up.
 
         Raises:
-            ConditionError: it has none.
+            ConditionError: it cannot be evaluated.
         """
         scope = Scope()
         scope.values = {name: values.get(name) for name in self.names}
@@ -59,10 +59,10 @@ class Condition:
             raise ConditionError(f"{reason(error)}, {where}") from error
 
     def holds(self, values: JsonObject) -> bool:
-        """Return whether its value counts as true.
+        """Return whether its value is true.
 
         Raises:
-            ConditionError: it has none.
+            ConditionError: it cannot be evaluated.
         """
         return bool(self.value(values))
 
@@ -72,7 +72,7 @@ def compile_condition(source: str, names: Collection[str]) -> Condition:
 
     Args:
         source: The expression.
-        names: What there is; a value that is not given is null.
+        names: The known names; a missing value is null.
 
     Raises:
         ConditionError: It is empty, too long or malformed.
@@ -107,7 +107,7 @@ def _read(source: str) -> nodes.Expr:
 
 
 def _refusal(node: nodes.Node, names: Collection[str]) -> str:
-    """Return what is wrong with a name in a condition; empty if it is valid."""
+    """Return the error of a name in a condition; empty if it is valid."""
     match node:
         case nodes.Name(name=name) if name not in names and name != "null":
             near = nearest(name, names)
@@ -128,10 +128,10 @@ def _place(offset: int, source: str) -> str:
 
 
 class _Parser(ProgramParser):
-    """Jinja's parser, with infix tests: `args.path startswith "/"`."""
+    """Jinja's parser with infix tests: `args.path startswith "/"`."""
 
     def parse_filter_expr(self, node: nodes.Expr) -> nodes.Expr:
-        """Read the postfix of a value."""
+        """Parse what can follow a value."""
         node = super().parse_filter_expr(node)
         while self.stream.current.type == "name" and self.stream.current.value in _TESTS:
             token = next(self.stream)
@@ -141,13 +141,13 @@ class _Parser(ProgramParser):
 
 
 class _Evaluation(Expressions):
-    """Works out one condition; the values are JSON, and so is what comes of them."""
+    """The evaluation of one condition; all values are JSON."""
 
     failed_at: int | None = None
-    """Offset of the part that has no value."""
+    """Offset of the part that failed."""
 
     def json(self, expression: nodes.Expr, scope: Scope) -> Json:
-        """Return the value; the text of anything that JSON does not have."""
+        """Return the value; other types than JSON's become text."""
         value = _known(self.value(expression, scope))
         if isinstance(value, str | int | float | None):
             return value
@@ -162,7 +162,7 @@ class _Evaluation(Expressions):
         return list(value) if isinstance(value, Sequence) else self.text(value)
 
     def value(self, node: nodes.Node, scope: Scope) -> Value:
-        """Return the value of a part, and note the innermost one that has none."""
+        """Return the value of a part, and record the innermost part that fails."""
         try:
             return super().value(node, scope)
         except (*FAILURES, BoundExceededError):
@@ -170,7 +170,7 @@ class _Evaluation(Expressions):
             raise
 
     def attribute(self, target: Value, name: str) -> Value:
-        """Return the value of a mapping under a key."""
+        """Return the value for a key of a mapping."""
         return target.get(name) if isinstance(target, Mapping) else None
 
     def _compare(self, node: nodes.Compare, scope: Scope) -> bool:
@@ -208,7 +208,7 @@ def _contains(one: Value, other: Value) -> bool:
 
 
 def _matches(one: Value, other: Value) -> bool:
-    """Return whether `*` for anything makes them equal; regular expressions could take for ever."""
+    """Return whether both are equal, with `*` as wildcard; regular expressions can be slow."""
     text, (first, *pieces) = str(one), str(other).split("*")
     if not pieces:
         return text == first

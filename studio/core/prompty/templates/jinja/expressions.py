@@ -1,4 +1,4 @@
-"""Works out Jinja expressions within a budget."""
+"""Evaluate Jinja expressions within limits."""
 
 import operator
 from collections.abc import Callable, Mapping
@@ -43,11 +43,11 @@ _COMPARE: dict[str, Callable[[Value, Value], bool]] = {
 
 
 class UnknownNameError(Exception):
-    """A filter or test that does not exist; reading the template has reported it already."""
+    """Raised for an unknown filter or test, which reading the template has reported already."""
 
 
 class Namespace:
-    """The result of `namespace()`: the one object that a loop can change outside itself."""
+    """The result of `namespace()`: the only object that a loop can change outside itself."""
 
     def __init__(self, *given: Mapping[str, Value], **values: Value) -> None:
         self._values: dict[str, Value] = dict(*given, **values)
@@ -56,7 +56,7 @@ class Namespace:
         return self._values[name]
 
     def assign_attribute(self, name: str, value: Value) -> None:
-        """Give an attribute a value (`{% set ns.name = value %}`)."""
+        """Set an attribute (`{% set ns.name = value %}`)."""
         self._values[name] = value
 
     def __str__(self) -> str:
@@ -68,31 +68,31 @@ class MacroArguments:
     """The arguments of a macro call."""
 
     values: list[Value]
-    """Values by place."""
+    """Positional values."""
 
     named: dict[str, Value]
     """Values by name."""
 
     sources: list[str | None]
-    """The inputs that `values` came from."""
+    """Inputs that the positional values come from."""
 
     named_sources: dict[str, str | None]
-    """The inputs that `named` came from."""
+    """Inputs that the named values come from."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Macro:
-    """A `{% macro %}` or the body of a `{% call %}`, ready to be called."""
+    """A `{% macro %}` or the body of a `{% call %}`, ready to call."""
 
     name: str
-    """As the template calls it."""
+    """Name in the template."""
 
     run: Callable[[MacroArguments], str]
-    """Renders its body."""
+    """Function that renders its body."""
 
 
 class Expressions:
-    """Evaluates nodes; knows nothing of statements."""
+    """Evaluates expression nodes, without statements."""
 
     def __init__(self, environment: PromptEnvironment, budget: Budget) -> None:
         self._environment = environment
@@ -144,8 +144,8 @@ class Expressions:
         """Return the value of an expression.
 
         Raises:
-            TemplateRuntimeError: Jinja or its sandbox refuses (among others).
-            BoundExceededError: it is too large.
+            TemplateRuntimeError: an error of Jinja or its sandbox; other exceptions are possible.
+            BoundExceededError: the value is too large.
         """
         evaluate = self._by_type.get(type(node))
         if evaluate is None:
@@ -153,7 +153,7 @@ class Expressions:
         return evaluate(node, scope)
 
     def name(self, name: str, scope: Scope) -> Value:
-        """Return the value of a variable; undefined where there is none."""
+        """Return the value of a variable; undefined if it is missing."""
         value = scope.get(name, self)
         if value is not self:
             return value
@@ -169,7 +169,7 @@ class Expressions:
         return value
 
     def attribute(self, target: Value, name: str) -> Value:
-        """Return `target.name`; a mapping's keys come before Python's methods of that name.
+        """Return `target.name`; keys of a mapping take precedence over Python's methods.
 
         Jinja looks for the method first, so `{{ order.items }}` prints a method there.
         """
@@ -180,11 +180,11 @@ class Expressions:
         return self._environment.getattr(target, name)
 
     def text(self, value: Value) -> str:
-        """Return a value's text in the prompt.
+        """Return a value's text for the prompt.
 
         Raises:
-            TypeError: it is a function or something else without a text of its own.
-            ValueError: it holds half of a surrogate pair.
+            TypeError: it is a function or something else without a text.
+            ValueError: it contains a lone surrogate.
         """
         if isinstance(value, str) or value is None:
             return _encodable(plain_text(value))
@@ -204,7 +204,7 @@ class Expressions:
         return text
 
     def call_filter(self, node: nodes.Filter, value: Value, scope: Scope) -> Value:
-        """Apply a filter to a value that is known already."""
+        """Apply a filter to a known value."""
         if node.name not in self._environment.filters:
             raise UnknownNameError(node.name)
         args, kwargs = self._arguments(node, scope)
@@ -275,7 +275,7 @@ class Expressions:
     def call_macro(
         self, macro: Macro, node: nodes.Call, scope: Scope, caller: Macro | None = None
     ) -> str:
-        """Call a macro; its parameters know the inputs that their values came from."""
+        """Call a macro; its parameters keep the inputs that their values come from."""
         args, kwargs = self._arguments(node, scope)
         if caller is not None:
             kwargs["caller"] = caller
@@ -314,7 +314,7 @@ class Expressions:
 
 
 def _encodable(text: str) -> str:
-    """Return a text; refuse one with half of a surrogate pair, which no request can carry."""
+    """Return a text; raise an error for a lone surrogate, which no request can contain."""
     if not text.isascii():
         try:
             text.encode()

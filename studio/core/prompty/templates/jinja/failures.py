@@ -1,4 +1,4 @@
-"""Reasons why an expression cannot be worked out with its values, in words that name no Python."""
+"""Explain why an expression fails with its values, without Python's terms."""
 
 import re
 
@@ -12,11 +12,11 @@ _KINDS |= dict.fromkeys(("str", "Markup"), "a text")
 _KINDS |= dict.fromkeys(("int", "float"), "a number")
 _KINDS |= dict.fromkeys(("list", "tuple"), "a list")
 _KINDS |= dict.fromkeys(("NoneType", "None", "Undefined"), "nothing")
-"""Types of Python, as users call them."""
+"""Names for the user of Python's types."""
 _OF_TYPE: dict[str, type] = {"str": str, "int": int, "float": float, "list": list, "dict": dict}
 _OTHER_NAMES = {"toUpperCase": "upper", "toLowerCase": "lower", "push": "append", "trim": "strip"}
 _OTHER_NAMES |= dict.fromkeys(("includes", "indexOf"), "find")
-"""Methods of JavaScript by what does the same here."""
+"""Python's methods by the JavaScript methods that do the same."""
 _COUNTS = frozenset(("length", "size", "len", "count"))
 
 _FORMS = resource_table("words", "terms.txt")["python_errors"]
@@ -30,16 +30,16 @@ _OF_PYTHON = re.compile(
     r"__|\bobject\b|(?:positional|keyword|required) argument|\boperand|\binstance|"
     r"\bNoneType\b|\bliteral\b|\bstr\b|\bdict\b|\btype\b|Error\b|codec"
 )
-"""Words that only a programmer of Python knows."""
+"""Matches words that only Python programmers know."""
 
 
 def reason(error: Exception) -> str:
-    """Return what is wrong, without a full stop."""
+    """Return the reason of an error, without a full stop."""
     if isinstance(error, KeyError):
         return f"there is no {error.args[0]!r}" if error.args else "a key is missing"
     words = " ".join(str(error).split())
     if isinstance(error, SecurityError):
-        return words  # our own words
+        return words  # the studio's own text
     for form in _NO_FIELD:
         if found := re.fullmatch(form, words):
             return no_field(**found.groupdict())
@@ -60,7 +60,7 @@ def _kind(name: str) -> str:
 
 
 def no_field(kind: str, name: str) -> str:
-    """Return a sentence about a field or method that a value of a kind does not have."""
+    """Return a sentence about a missing field or method of a value."""
     what = _kind(kind)
     if name in _COUNTS:
         return f"{what} has no {name!r}; how long it is says the filter 'length'"

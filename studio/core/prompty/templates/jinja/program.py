@@ -1,6 +1,6 @@
-"""Read a Jinja template into statements with their places.
+"""Parse a Jinja template into statements with their spans.
 
-What is meant by a mistake in a template, in the words of a colleague, with the fix.
+Also explains errors in a template in plain words, with a fix.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _BRACKETS = {")": "(", "]": "[", "}": "{"}
 _FIRST_WORD = re.compile(r"[-+]?[ \t]*(\w+)")
 _SPACED_END = re.compile(rf"end[ \t]+(?P<block>{'|'.join(_BLOCKS)})\b")
 _ENDS = re.compile(r"[\w.]*[ \t]*(?:[-+]?%\}|\||if\b|recursive\b)")
-"""Pattern of the end of a loop's source."""
+"""Matches the end of a loop's source."""
 _WORDS = {
     "end of print statement": "}}",
     "end of statement block": "%}",
@@ -61,20 +61,20 @@ _THEIRS = {
     "Required blocks can only": "a required block holds nothing but comments",
     "Exceeds the limit": "this number has too many digits",
 }
-"""Jinja's words, and ours."""
+"""The studio's texts for Jinja's error messages."""
 
 
 def explain(
     message: str, span: Span, source: str, tag: int, opened: Sequence[tuple[int, str]]
 ) -> Mistake:
-    """Put a mistake in words that help.
+    """Explain an error in plain words.
 
     Args:
-        message: Jinja's own words, or ours.
-        span: where the reader stopped.
+        message: message of Jinja or of the studio.
+        span: span at which the parser stopped.
         source: the template.
-        tag: where the tag begins in which it stopped.
-        opened: blocks that are open there: offset of the tag, and its name.
+        tag: start of the tag in which it stopped.
+        opened: blocks open there: offset and name of the tag.
     """
     return (
         mustache(source, tag)
@@ -89,18 +89,18 @@ def explain(
 
 
 def _unclosed(message: str, source: str, tag: int, span: Span) -> Mistake | None:
-    """Report a tag that goes on into another tag or to the end of the text."""
+    """Report a tag that continues into another tag or to the end of the text."""
     opening = source[tag : tag + 2]
     if opening not in _CLOSING:
         return None
     line_end, closing = source.find("\n", tag), _CLOSING[opening]
     line_end = len(source) if line_end < 0 else line_end
     if span.start < line_end and "never closed" not in message:
-        return None  # what is wrong stands in its own line
+        return None  # the error is in its own line
     end = source.find(closing, tag + 2)
     nexts = [at for at in (source.find(each, tag + 2) for each in _CLOSING) if at >= 0]
     if end >= 0 and end < min(nexts, default=len(source)):
-        return None  # a tag of several lines
+        return None  # a tag over several lines
     at = tag + len(source[tag:line_end].rstrip())
     half = source.endswith(closing[0], tag + 2, at) and "{" not in source[tag + 2 : at]
     right, words = " " * (not half) + closing, f"this {opening} is never closed by {closing}"
@@ -108,12 +108,12 @@ def _unclosed(message: str, source: str, tag: int, span: Span) -> Mistake | None
 
 
 def _wrong_end(message: str, source: str, tag: int, span: Span) -> Mistake | None:
-    """Report `}` or the other tag's end in place of the tag's own."""
+    """Report `}` or the end of another kind of tag in place of the tag's own."""
     closing = _CLOSING.get(source[tag : tag + 2])
     if closing is None or not message.startswith("unexpected '}'"):
         return None
     if closing == "%}" and source[span.start - 1] == "%" and _UNBALANCED.match(message):
-        return None  # the tag's own end: a bracket in it is open
+        return None  # the tag's own end: a bracket in it is not closed
     start = span.start - (closing == "}}" and source[span.start - 1 : span.start] == "%")
     end = span.start + 1 + (source[span.start + 1 : span.start + 2] == "}")
     if closing == "%}" and source.startswith("}%", span.start) and source[end : end + 1] != "}":
@@ -130,7 +130,7 @@ def _wrong_end(message: str, source: str, tag: int, span: Span) -> Mistake | Non
 
 
 def _open_bracket(message: str, source: str, tag: int, span: Span) -> Mistake | None:
-    """Find a bracket that is closed by the tag's end or by a wrong bracket."""
+    """Report a bracket that is closed by the tag's end or by a wrong bracket."""
     found = _UNBALANCED.match(message)
     if found is None:
         return None
@@ -190,7 +190,7 @@ def _wrong_block_end(
     words = f"the {inner!r} {where} is closed by 'end{inner}', and here stands {name!r}"
     around = sum(each == block for _, each in opened[:-1])
     rest = re.findall(rf"\{{%[-+]?[ \t]*(end)?{block}\b", source[span.end :])
-    if around > rest.count("end") - rest.count(""):  # those behind do not close what is open
+    if around > rest.count("end") - rest.count(""):  # later ones do not close the open block
         at = source.rfind("{%", 0, span.start)
         return fixable(words, span, f"Put end{inner} before it", f"{{% end{inner} %}}", at)
     return fixable(words, span, f"Write end{inner}", f"end{inner}")
@@ -224,7 +224,7 @@ def _expected(message: str, source: str, span: Span) -> Mistake | None:
 
 
 def _left_over(message: str, source: str, span: Span) -> Mistake:
-    """Translate Jinja's remaining messages into plain sentences."""
+    """Translate Jinja's remaining messages to plain sentences."""
     here = source[span.start : span.end] or "the end"
     if message == "tag name expected":
         return Mistake(f"a tag begins with a word such as 'if' or 'for', and not with {here}", span)
@@ -236,10 +236,10 @@ def _left_over(message: str, source: str, span: Span) -> Mistake:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A template that was read."""
+    """A parsed template."""
 
     body: list[Any]
-    """Its statements; `Statement`, typed loosely because Jinja's bodies are."""
+    """Its statements, typed loosely because Jinja's bodies are."""
 
     tags: tuple[Span, ...]
     """Every tag, in order."""
@@ -248,13 +248,13 @@ class Program:
     """Offset of the template in the document; spans include it, Jinja's nodes do not."""
 
     error: Mistake | None = None
-    """Mistake in the template; `body` then holds the complete part before it."""
+    """Error in the template; `body` then contains the complete part before it."""
 
     raw_blocks: tuple[Span, ...] = ()
-    """The opening tag of every `{% raw %}`."""
+    """Opening tags of all `{% raw %}` blocks."""
 
     def tag_at(self, offset: int) -> Span:
-        """Return the tag that holds an offset in the template."""
+        """Return the tag at an offset in the template."""
         offset += self.base
         index = bisect_right(self.tags, offset, key=lambda tag: tag.start) - 1
         if index < 0 or offset >= self.tags[index].end:
@@ -268,7 +268,7 @@ def read_program(
     base: int = 0,
     parser_class: type[ProgramParser] | None = None,
 ) -> Program:
-    """Read a template; one with a mistake is read up to the tag before it."""
+    """Parse a template; one with an error is parsed up to the tag before it."""
     tokens = JinjaTokens(source, environment.lexer, base)
     parser = (parser_class or ProgramParser)(environment, tokens, base)
     try:
@@ -290,7 +290,7 @@ def read_program(
 def _mistake(
     error: TemplateSyntaxError, source: str, tokens: JinjaTokens, parser: ProgramParser
 ) -> Mistake:
-    """Return the mistake in Jinja's words, or ours."""
+    """Return the error, explained by Jinja's message or the studio's."""
     message = error.message or "the template cannot be read"
     if message.startswith("Unexpected end of template") and parser.opened:
         start, name = parser.opened[-1]
@@ -315,15 +315,15 @@ def _word_span(source: str, offset: int) -> Span:
 
 
 class ProgramParser(Parser):
-    """Jinja's parser, which here yields statements with their places."""
+    """Jinja's parser, which here produces statements with spans."""
 
     def __init__(self, environment: Environment, tokens: JinjaTokens, base: int) -> None:
-        # Jinja's own constructor would lex the source without offsets.
+        # Jinja's constructor would tokenize the source without offsets.
         self.environment = environment
         self._base = base
         self._tokens = tokens
         self.opened: list[tuple[int, str]] = []
-        """Block tags that are open: offset of the tag and its name."""
+        """Open block tags: offset and name."""
         self.name = self.filename = None
         self.closed = False
         self.extensions = {}
@@ -333,7 +333,7 @@ class ProgramParser(Parser):
         self.stream = TokenStream(iter(()), None, None)
 
     def read(self) -> list[Any]:
-        """Read the whole template."""
+        """Parse the whole template."""
         self.stream = TokenStream(iter(self._tokens), None, None)
         return self.subparse()
 
@@ -342,7 +342,7 @@ class ProgramParser(Parser):
         return self.opened[0][0] if self.opened else otherwise
 
     def subparse(self, end_tokens: tuple[str, ...] | None = None) -> list[nodes.Node]:
-        """Read statements up to one of the end tokens."""
+        """Parse statements up to one of the end tokens."""
         if end_tokens is not None:
             self._end_token_stack.append(end_tokens)
         body: list[Any] = []

@@ -1,6 +1,6 @@
-"""Runs the statements of a Jinja template, within a budget, into segments.
+"""Run the statements of a Jinja template within limits, and collect segments.
 
-A Jinja template, read once for as long as its text stays the same.
+A template is parsed only once as long as its text stays the same.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -57,10 +57,10 @@ def bind_parameters(
     given: MacroArguments,
     expressions: Expressions,
 ) -> Scope:
-    """Bind what a call gives to what a macro takes, as Jinja does.
+    """Bind the arguments of a call to the parameters of a macro, as Jinja does.
 
     Raises:
-        TypeError: it is given more than it takes.
+        TypeError: there are too many arguments.
     """
     names = [parameter.name for parameter in node.args]
     first_default = len(names) - len(node.defaults)
@@ -98,11 +98,11 @@ FAILURES = (
     AttributeError,
     RuntimeError,
 )
-"""Exceptions of evaluating an expression: Jinja's own, and Python's for wrong values."""
+"""Exceptions of evaluating an expression: Jinja's, and Python's for wrong values."""
 
 
 def _written(node: nodes.Node) -> str:
-    """Return a dotted name as it is written; another expression is called `it`."""
+    """Return a dotted name as written; "it" for other expressions."""
     if isinstance(node, nodes.Getattr):
         return f"{_written(node.node)}.{node.attr}"
     return node.name if isinstance(node, nodes.Name) else "it"
@@ -146,7 +146,7 @@ class Runner:
         }
 
     def run(self, scope: Scope) -> None:
-        """Run the whole template; going over a bound ends it."""
+        """Run the whole template; exceeding a limit ends it."""
         try:
             self._body(self._program.body, scope)
         except BoundExceededError as error:
@@ -186,7 +186,7 @@ class Runner:
     def _span(self, statement: Value) -> Span:
         if isinstance(statement, PlainExpression | Interpolation | Literal):
             return statement.span
-        while statement.lineno is None:  # the scope that Jinja puts around `autoescape`
+        while statement.lineno is None:  # the scope that Jinja adds around `autoescape`
             statement = statement.body[0]
         return self._program.tag_at(statement.lineno)
 
@@ -212,9 +212,9 @@ class Runner:
         self._writer.value(self._expressions.text(value), statement.span, source)
 
     def _is_key(self, path: tuple[str, ...], span: Span, scope: Scope) -> bool:
-        """Return whether a field is read from an object's key; reports the first time.
+        """Return whether a field is read from an object's key; report it the first time.
 
-        Jinja goes on there too: it prints nothing, or the method that texts have by the name.
+        Jinja continues in this case: it prints an empty text, or a method of texts with that name.
         """
         mapping = scope.mapping_of(path[0])
         if not mapping or not isinstance(scope.get(path[0], None), str):
@@ -335,7 +335,7 @@ class Runner:
         return rendered
 
     def _filtered(self, node: nodes.Node | None, text: RenderedText, scope: Scope) -> Value:
-        """Apply a chain of filters, whose innermost has no value of its own."""
+        """Apply a chain of filters, the innermost of which filters the given text."""
         if not isinstance(node, nodes.Filter):
             return text
         return self._expressions.call_filter(node, self._filtered(node.node, text, scope), scope)
@@ -396,28 +396,28 @@ class Runner:
 
 
 _LARGE = 200_000
-"""Only the last two templates above this length are kept."""
+"""Minimum length of large templates, of which only the last two are cached."""
 
 
 @dataclass(frozen=True, slots=True)
 class JinjaTemplate:
-    """The known facts about a template before it is rendered."""
+    """A parsed template with facts known before rendering."""
 
     program: Program
-    """Its statements."""
+    """Parsed statements."""
 
     variables: tuple[Variable, ...]
-    """Inputs that it reads."""
+    """Inputs that it uses."""
 
     fields: tuple[FieldUse, ...]
-    """Fields of their values that it reads."""
+    """Fields of their values that it uses."""
 
     problems: tuple[Problem, ...]
     """Syntax errors, unknown filters and tests."""
 
 
 def read_template(source: str, base: int) -> JinjaTemplate:
-    """Read a template that begins at `base` in its document."""
+    """Parse a template that begins at `base` in its document."""
     return _small(source, base) if len(source) < _LARGE else _large(source, base)
 
 
@@ -443,7 +443,7 @@ _large = lru_cache(maxsize=2)(_read)
 def render_jinja(
     source: str, inputs: JsonObject, base: int, rich: frozenset[str], bounds: Bounds
 ) -> Rendering:
-    """Render a Jinja template; all problems are in the rendering."""
+    """Render a Jinja template; problems are in the rendering."""
     template = read_template(source, base)
     budget, faults = Budget(bounds), FaultList()
     for problem in template.problems:

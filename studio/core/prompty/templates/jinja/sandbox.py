@@ -1,4 +1,4 @@
-"""Names and values of a running template, and Jinja's sandbox: bounds on values and on work."""
+"""Names and values of a running template, and Jinja's sandbox with limits on values and work."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from jinja2.utils import Cycler, Joiner, generate_lorem_ipsum
 from studio.core.prompty.templates.writer import BoundExceededError, Budget, plain_text
 from studio.core.text.values import parse_json, whole_numbers
 
-# Names and their values while a template runs, each with the input that it came from.
+# Names and their values while a template runs, each with its input.
 
 Value: TypeAlias = Any
-"""Inputs are JSON, but filters and methods make anything: iterators, ranges, Jinja's objects."""
+"""Inputs are JSON, but filters and methods return anything: iterators, ranges, Jinja's objects."""
 
 
 _MISSING = object()
 
 
 class Scope:
-    """One level of names; an inner scope reads the outer ones and writes only itself."""
+    """One level of names; an inner scope reads outer ones but only changes itself."""
 
     __slots__ = ("key_of", "outer", "sources", "values")
 
@@ -37,10 +37,10 @@ class Scope:
         self.values: dict[str, Value] = {}
         self.sources: dict[str, str] = {}
         self.key_of: tuple[str, str] = ("", "")
-        """The name that a loop gives to keys of an object, and that object as it is written."""
+        """The loop variable for keys of an object, and that object as written."""
 
     def set(self, name: str, value: Value, source: str | None = None) -> None:
-        """Give a name a value that came from the input `source`, if from any."""
+        """Set a name to a value, with the input `source` that it comes from, if any."""
         self.values[name] = value
         if source is not None:
             self.sources[name] = source
@@ -58,7 +58,7 @@ class Scope:
         return default
 
     def source(self, name: str) -> str | None:
-        """Return the input that a name's value came from."""
+        """Return the input that a name's value comes from."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.values:
@@ -67,14 +67,14 @@ class Scope:
         return None
 
     def mapping_of(self, name: str) -> str:
-        """Return the object that a name's value is a key of; empty where it is none."""
+        """Return the object of which a name's value is a key; empty if it is none."""
         scope: Scope | None = self
         while scope is not None and name not in scope.values:
             scope = scope.outer
         return scope.key_of[1] if scope is not None and scope.key_of[0] == name else ""
 
     def source_of(self, expression: nodes.Node | None) -> str | None:
-        """Return the first input whose value goes into an expression."""
+        """Return the first input whose value is used in an expression."""
         if expression is None:
             return None
         sources = (self.source(name.name) for name in names_in(expression))
@@ -82,7 +82,7 @@ class Scope:
 
 
 def names_in(expression: nodes.Node) -> Iterable[nodes.Name]:
-    """Yield the names that an expression reads, those for output before those only tested."""
+    """Yield the names in an expression, those for output before those only tested."""
     open_: list[nodes.Node] = [expression]
     while open_:
         node = open_.pop()
@@ -97,7 +97,7 @@ def names_in(expression: nodes.Node) -> Iterable[nodes.Name]:
 
 
 def root_scope(inputs: Iterable[tuple[str, Value]]) -> Scope:
-    """Return the outermost scope: every input is its own source."""
+    """Return the outermost scope, in which every input is its own source."""
     scope = Scope()
     for name, value in inputs:
         scope.set(name, value, name)
@@ -105,12 +105,12 @@ def root_scope(inputs: Iterable[tuple[str, Value]]) -> Scope:
 
 
 _MOST_DIGITS_AS_BITS = 14_000
-"""Python refuses to print integers of more than 4,300 digits."""
+"""Limit in bits for printing integers, since Python refuses more than 4,300 digits."""
 
 _MOST_PADDING = 100_000
 _MOST_LEVELS = 1_000
 _MOST_SCANNED = 20_000
-"""Length of text for filters whose work grows with its square."""
+"""Maximum length of text for filters whose time is quadratic."""
 
 _PADDING_FILTERS = frozenset(
     (
@@ -126,7 +126,7 @@ _WALKING_FILTERS = frozenset(
         *("selectattr", "slice", "sum"),
     )
 )
-"""Filters that take the items of their value as they are; all others make or compare texts."""
+"""Filters that use the items of their value directly; all others create or compare texts."""
 _PADDING_METHODS = frozenset(("center", "expandtabs", "ljust", "rjust", "to_bytes", "zfill"))
 
 
@@ -141,7 +141,7 @@ def _dump(value: Value, spaces: int = 0) -> str:
 
 
 def _length(value: Value) -> Value:
-    """Return JavaScript's `.length` of a text or a list; of an object its entry of that name."""
+    """Return JavaScript's `.length` of a text or a list; for an object, its entry of that name."""
     return value.get("length", "") if isinstance(value, Mapping) else len(value)
 
 
@@ -150,17 +150,17 @@ PROMPTFOO_FILTERS: Mapping[str, Callable[..., Value]] = {
     "promptfoo.length": _length,
     "promptfoo.load": parse_json,
 }
-"""Filters of promptfoo's templates that Jinja lacks, with names that no prompt file uses."""
+"""Filters of promptfoo's templates that Jinja lacks, under names that no prompt file uses."""
 
 
 class RunContext(Context):
-    """Jinja's context, with the budget of one rendering."""
+    """Jinja's context, with the limits of one rendering."""
 
     budget: Budget
 
 
 class PromptEnvironment(ImmutableSandboxedEnvironment):
-    """The sandbox with bounded filters and undefined values that read as nothing."""
+    """The sandbox with limited filters and undefined values that are empty."""
 
     def __init__(self) -> None:
         super().__init__(undefined=ChainableUndefined, keep_trailing_newline=True)
@@ -172,13 +172,13 @@ class PromptEnvironment(ImmutableSandboxedEnvironment):
         self.globals["lipsum"] = _lipsum
 
     def context(self, budget: Budget) -> RunContext:
-        """Return the arguments of filters besides their value."""
+        """Return the context for filters that need it."""
         made = RunContext(self, {}, None, {})
         made.budget = budget
         return made
 
     def unsafe_undefined(self, obj: Value, attribute: str) -> Value:
-        """Refuse at once, so that the user is informed."""
+        """Raise an error at once, so that the user is informed."""
         raise SecurityError(f"{attribute!r} of a {type(obj).__name__} is not for templates")
 
     def call_filter(
@@ -190,7 +190,7 @@ class PromptEnvironment(ImmutableSandboxedEnvironment):
         context: Context | None = None,
         eval_ctx: EvalContext | None = None,
     ) -> Value:
-        """Call a filter within the budget; filters that call filters come through here too."""
+        """Call a filter within the limits; filters that call filters use this too."""
         if not isinstance(context, RunContext):
             return super().call_filter(name, value, args, kwargs, context, eval_ctx)
         given = (*(args or ()), *(kwargs or {}).values())
@@ -198,22 +198,22 @@ class PromptEnvironment(ImmutableSandboxedEnvironment):
         try:
             result = super().call_filter(name, value, args, kwargs, context, eval_ctx)
         finally:
-            context.budget.check_time()  # also after a failure, which may have taken long
+            context.budget.check_time()  # also after an error, which may have taken long
         context.budget.charge(result)
         return result
 
 
 @cache
 def environment() -> PromptEnvironment:
-    """Return the one environment; it holds no state of a rendering."""
+    """Return the shared environment, which has no state of a rendering."""
     return PromptEnvironment()
 
 
 def guard_filter(name: str, value: Value, given: Sequence[Value], budget: Budget) -> None:
-    """Refuse a filter call whose work would not fit.
+    """Refuse a filter call whose work would exceed the limits.
 
     Raises:
-        BoundExceededError: it would not.
+        BoundExceededError: a limit would be exceeded.
     """
     if name not in _WALKING_FILTERS:
         budget.expect_text(value)
@@ -234,10 +234,10 @@ def guard_filter(name: str, value: Value, given: Sequence[Value], budget: Budget
 
 
 def guard_method(target: Value, name: str, given: Sequence[Value], budget: Budget) -> None:
-    """Refuse a method call whose result would not fit.
+    """Refuse a method call whose result would exceed the limits.
 
     Raises:
-        BoundExceededError: it would not.
+        BoundExceededError: a limit would be exceeded.
     """
     if name in _PADDING_METHODS:
         _guard_padding(given)
@@ -257,10 +257,10 @@ def guard_method(target: Value, name: str, given: Sequence[Value], budget: Budge
 
 
 def guard_operator(operator: str, left: Value, right: Value, budget: Budget) -> None:
-    """Refuse an operation whose result would not fit.
+    """Refuse an operation whose result would exceed the limits.
 
     Raises:
-        BoundExceededError: it would not.
+        BoundExceededError: a limit would be exceeded.
     """
     if operator in ("*", "**") and isinstance(left, int) and isinstance(right, int):
         bits = max(1, left.bit_length())
@@ -279,11 +279,11 @@ def guard_operator(operator: str, left: Value, right: Value, budget: Budget) -> 
 
 
 def bounded_items(value: Value, budget: Budget) -> list[Value]:
-    """Return the items of anything that can be walked, counted.
+    """Return the items of any iterable, counted against the limits.
 
     Raises:
-        TypeError: it has no items.
-        BoundExceededError: it has too many.
+        TypeError: it is not iterable.
+        BoundExceededError: it has too many items.
     """
     if isinstance(value, list | tuple | dict | str):
         budget.expect(len(value))
@@ -302,9 +302,9 @@ def _guard_padding(given: Iterable[Value]) -> None:
 
 
 def _grown(name: str, value: Value, given: Sequence[Value], budget: Budget) -> int:
-    """Return how many code points a filter adds to the text of its value, at most.
+    """Return the maximum number of code points that a filter adds to its value's text.
 
-    What it adds is so many times the widest that it is given: a width in spaces, or a text.
+    That is a number of insertions times the longest argument: a width in spaces, or a text.
     """
     if name not in _ADDITIONS:
         return 0
@@ -314,7 +314,7 @@ def _grown(name: str, value: Value, given: Sequence[Value], budget: Budget) -> i
 
 
 def _levels(value: Value) -> int:
-    """Return how deep lists and mappings are inside each other."""
+    """Return the nesting depth of lists and mappings."""
     depth, level = 0, [value]
     while level and depth < _MOST_LEVELS:
         depth += 1
@@ -334,7 +334,7 @@ _ADDITIONS: Mapping[str, Callable[[Value, Budget], int]] = {
     "urlize": lambda value, budget: len(plain_text(value)) // 2,
     "wordwrap": lambda value, budget: len(plain_text(value)),
 }
-"""Number of times that a filter inserts a width or a text, at most; the limit is a million."""
+"""Maximum number of insertions of a width or a text by a filter, up to a million."""
 
 
 def _guard_replace(text: str, old: str, new: str, budget: Budget) -> None:
@@ -343,7 +343,7 @@ def _guard_replace(text: str, old: str, new: str, budget: Budget) -> None:
 
 
 def _guard_format(text: str, given: Sequence[Value], budget: Budget) -> None:
-    """Add up the widths that a format string asks for, and widths given as arguments."""
+    """Return the sum of the widths in a format string and of widths given as arguments."""
     widths = sum(int(digits[-9:]) + (10**9 if len(digits) > 9 else 0) for digits in _digits(text))
     sizes = [budget.weigh_text(item) for item in given]
     slots = text.count("%") + text.count("{")
@@ -371,7 +371,7 @@ def _flat(given: Sequence[Value]) -> Iterable[Value]:
 
 @pass_context
 def _join(context: RunContext, value: Value, d: str = "", attribute: str | None = None) -> str:
-    """Return Jinja's `join`, with items as they read in a prompt."""
+    """Return Jinja's `join`, with items formatted as in a prompt."""
     items = bounded_items(value, context.budget)
     if attribute is not None:
         get = _attribute_getter(context.environment, attribute)
@@ -385,7 +385,7 @@ def _join(context: RunContext, value: Value, d: str = "", attribute: str | None 
 def _sum(
     context: RunContext, iterable: Value, attribute: str | None = None, start: Value = 0
 ) -> Value:
-    """Return Jinja's `sum`; stop as soon as the sum grows too large."""
+    """Return Jinja's `sum`; stop when the sum becomes too large."""
     items = bounded_items(iterable, context.budget)
     if attribute is not None:
         get = _attribute_getter(context.environment, attribute)

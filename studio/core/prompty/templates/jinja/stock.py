@@ -1,9 +1,8 @@
-"""Templates rendered as other programs render them: by Jinja2 itself, without spans and segments.
+"""Render templates as other programs do: with Jinja2 itself, without spans and segments.
 
-Only for the proof of an export, of a template that our own engine has rendered within its bounds.
-
-Nunjucks' values are those of JavaScript, by the rules of ECMAScript's `ToBoolean` (an empty list is
-true) and `ToString` (a list is its items with commas, an object is "[object Object]").
+Only used to verify an export, for a template that the studio's engine has rendered within its
+limits. Values for Nunjucks follow JavaScript, by ECMAScript's `ToBoolean` (an empty list is true)
+and `ToString` (a list is its items with commas, an object is "[object Object]").
 """
 
 import math
@@ -18,12 +17,13 @@ from studio.core.text.values import Json, JsonObject
 
 Setup: TypeAlias = Literal["plain", "script", "nunjucks", "prompty", "prompty-forgiving"]
 """Setup of Jinja2 in a program: unchanged; as in an exported script (undefined is empty, `true`
-and not `True`); with Nunjucks' values; as in `prompty`; the same with missing values as empty
-texts."""
+instead of `True`); with Nunjucks' values; as in `prompty`; the same with missing values as empty
+texts.
+"""
 
 
 class StockRenderError(Exception):
-    """Jinja2 itself cannot render the template with these values; the text says why."""
+    """Raised when Jinja2 cannot render the template with these values; the text says why."""
 
 
 def render_stock(template: str, values: JsonObject, *, as_: Setup) -> str:
@@ -32,10 +32,10 @@ def render_stock(template: str, values: JsonObject, *, as_: Setup) -> str:
     Args:
         template: The template.
         values: Values by name.
-        as_: How it is set up.
+        as_: The setup.
 
     Raises:
-        StockRenderError: it cannot be rendered.
+        StockRenderError: the template cannot be rendered.
     """
     given: dict[str, object] = dict(values)
     if as_ == "nunjucks":
@@ -75,7 +75,7 @@ def _written(value: object) -> object:
 
 
 def _plain(value: object) -> object:
-    """Return a value as `_plain` of an exported script does (`core/export/python/script.py`)."""
+    """Return a value as `_plain` in an exported script does (`core/export/python/script.py`)."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -84,7 +84,7 @@ def _plain(value: object) -> object:
 
 
 class _List(list[object]):
-    """A list that is true when it is empty, too."""
+    """A list that is true even if it is empty."""
 
     def __bool__(self) -> bool:
         return True
@@ -94,7 +94,7 @@ class _List(list[object]):
 
 
 class _Object(dict[str, object]):
-    """An object that is true when it is empty, too."""
+    """An object that is true even if it is empty."""
 
     def __bool__(self) -> bool:
         return True
@@ -104,7 +104,7 @@ class _Object(dict[str, object]):
 
 
 def as_javascript(value: Json) -> object:
-    """Return a value whose lists and objects are as true, and written, as in JavaScript."""
+    """Return a value whose lists and objects have JavaScript's truth and text."""
     if isinstance(value, Mapping):
         return _Object((name, as_javascript(item)) for name, item in value.items())
     if isinstance(value, list):
@@ -113,7 +113,7 @@ def as_javascript(value: Json) -> object:
 
 
 def written(value: object) -> str:
-    """Return a value as a template of Nunjucks writes it."""
+    """Return the text of a value in Nunjucks."""
     match value:
         case None:
             return ""
@@ -132,7 +132,7 @@ def written(value: object) -> str:
 
 
 def _number(value: float) -> str:
-    """Return a 64-bit number; no exponent from 1e-6 to 1e21 (ECMAScript, Number::toString)."""
+    """Return the text of a float; no exponent from 1e-6 to 1e21 (ECMAScript, Number::toString)."""
     try:
         number = float(value)
     except OverflowError:
@@ -166,7 +166,7 @@ FILTERS = frozenset(
     wordcount
 """.split()
 )
-"""Filters of Jinja2 that it has too."""
+"""Jinja2's filters that Nunjucks has too."""
 
 TESTS = frozenset(
     """
@@ -174,12 +174,12 @@ TESTS = frozenset(
     lower lt mapping ne number odd sameas string undefined upper
 """.split()
 )
-"""Tests of Jinja2 that it has too."""
+"""Jinja2's tests that Nunjucks has too."""
 
 
 def nunjucks_losses(texts: Iterable[str]) -> Iterator[str]:
     """Yield the filters, tests, methods and statements of Jinja2 that Nunjucks lacks."""
-    # Jinja takes some 60 ms to import: not before the window is painted.
+    # Importing Jinja takes about 60 ms: not before the window is painted.
     from jinja2 import Environment, TemplateSyntaxError, nodes
 
     found: dict[str, None] = {}
@@ -187,7 +187,7 @@ def nunjucks_losses(texts: Iterable[str]) -> Iterator[str]:
         try:
             tree = Environment(autoescape=True).parse(text)
         except TemplateSyntaxError:
-            continue  # the document's own problems say so
+            continue  # the document's own problems report it
         for node in tree.find_all((nodes.Filter, nodes.Test, nodes.Call, nodes.With)):
             match node:
                 case nodes.Filter(name=name) if name not in FILTERS:

@@ -1,6 +1,7 @@
-"""Jinja's lexing rules with exact offsets: its own token stream knows lines only.
+"""Jinja's lexer rules with exact offsets, since its own token stream only has lines.
 
-Statements that Jinja's parser does not make, each with its place.
+Also the statements that Jinja's parser does not have, with their spans, and the recognition of
+other languages' syntax.
 """
 
 import re
@@ -17,18 +18,18 @@ from studio.core.text.source import Mistake, Span, fixable
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """The author's own text."""
+    """A piece of the author's text."""
 
     text: str
-    """As it is rendered: line ends are LF."""
+    """Text as rendered, with LF line breaks."""
 
     span: Span
-    """Place in the template."""
+    """Span in the template."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlainExpression:
-    """A `{{ dotted.name }}`."""
+    """An expression of the form `{{ dotted.name }}`."""
 
     path: tuple[str, ...]
     """The names between the dots."""
@@ -37,7 +38,7 @@ class PlainExpression:
     """Offset of the first name."""
 
     span: Span
-    """The whole tag."""
+    """Span of the whole tag."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +46,10 @@ class Interpolation:
     """Any other `{{ … }}`."""
 
     expression: nodes.Expr
-    """Inserted expression."""
+    """The expression."""
 
     span: Span
-    """The whole tag."""
+    """Span of the whole tag."""
 
 
 _OPEN = re.compile(r"\{[{%#]")
@@ -64,8 +65,9 @@ _WORDS_OF_JINJA = frozenset(
 _CLOSING = {"{": "}", "(": ")", "[": "]"}
 
 RUN = "run"
-"""Token type of literal text and `{{ dotted.name }}` one after another: the most of any prompt.
-Its value is a list of statements, made here without Jinja's parser."""
+"""Token type for a run of literal text and `{{ dotted.name }}`, which is most of any prompt. Its
+value is a list of statements, created without Jinja's parser.
+"""
 
 
 class JinjaTokens:
@@ -76,12 +78,12 @@ class JinjaTokens:
         self._lexer = lexer
         self._base = base
         self.tags: list[Span] = []
-        """Every tag that Jinja parses, in order, in the document's offsets."""
+        """Every tag that Jinja parses, in order, with offsets in the document."""
         self.raw_blocks: list[Span] = []
-        """Every `{% raw %}` up to the end of its tag, in the document's offsets."""
+        """Every `{% raw %}` up to the end of its tag, with offsets in the document."""
         self._run: list[Literal | PlainExpression] = []
         self.tag_start = 0
-        """Offset of the tag that is being read."""
+        """Offset of the current tag."""
 
     def __iter__(self) -> Iterator[Token]:
         source, position = self._source, 0
@@ -118,7 +120,7 @@ class JinjaTokens:
         if "\r" not in text:
             self._run.append(Literal(text, Span(start, start + len(text))))
             return
-        # A piece ends behind each line end, so that offsets in it stay exact.
+        # A piece ends after each line break, so that its offsets stay exact.
         for line in _LINE.findall(text):
             plain = line.replace("\r\n", "\n").replace("\r", "\n")
             self._run.append(Literal(plain, Span(start, start + len(line))))
@@ -153,7 +155,7 @@ class JinjaTokens:
         return end.end()
 
     def _behind(self, end: re.Match[str]) -> int:
-        """Return the offset behind an end tag and the white space that it trims."""
+        """Return the offset after an end tag and the whitespace that it trims."""
         position = end.end()
         if end[0].startswith("-"):
             while position < len(self._source) and self._source[position].isspace():
@@ -170,7 +172,7 @@ class JinjaTokens:
         rules = self._lexer.rules[f"{kind}_begin"]
         while True:
             if name := _NAME.match(source, position):
-                # The most common token by far; the rules below would try four patterns first.
+                # The most frequent token by far; the rules below would try four patterns first.
                 yield Token(name.start(1), "name", name[1])
                 position = name.end()
                 continue
@@ -219,25 +221,25 @@ def _balance(awaited: list[str], text: str, position: int) -> None:
             raise TemplateSyntaxError(f"unexpected {text!r}, expected {expected!r}", position)
 
 
-# What stands in a template and is of another language: Mustache, Liquid, JavaScript, Python.
+# Syntax of other languages in a template: Mustache, Liquid, JavaScript, Python.
 
 _CURLY = "“”„‘’"
 _STRAIGHT = str.maketrans("“”„‘’", '"""\'\'')
 _SIGNS = {"&&": "and", "||": "or", "&": "and", "!": "not", "$": "", ";": "", "@": ""}
-"""Signs of other languages, and the words that replace them; an empty word removes the sign."""
+"""Operators of other languages, with their replacements; an empty one removes the operator."""
 _ENTITY = re.compile(r"&(?:gt|lt|amp|quot|apos|nbsp|#\d{2,4});")
 _WORDS = ("AND", "OR", "NOT", "And", "Or", "Not", "IN", "IS", "ELSE", "IF")
 _TAGS = {"foreach": "for", "each": "for", "endforeach": "endfor", "endeach": "endfor"}
 _TAGS |= dict.fromkeys(("elseif", "elsif", "elsf"), "elif")
 _TAGS |= dict.fromkeys(("assign", "let", "var", "capture"), "set") | {"endcapture": "endset"}
-"""Tags of other template languages by what they are here."""
+"""Tags of other template languages, with the equivalent tag here."""
 _BLOCKS = {"each": "for", "foreach": "for", "unless": "if"}
 _HANDLEBARS = re.compile(r"\{\{[-~]?[ \t]*(?P<sign>[#/^>&])[ \t]*(?P<word>\w*)[^{}\n]*\}\}")
 _WRITTEN = {"#if": "{% if … %}", "#unless": "{% if not … %}", "&": "{{ … }}"}
 _WRITTEN |= dict.fromkeys(("#each", "#for"), "{% for … in … %}")
 _WRITTEN |= dict.fromkeys(("/if", "/unless"), "{% endif %}")
 _WRITTEN |= dict.fromkeys(("/each", "/for"), "{% endfor %}")
-"""Tags of Mustache's kin that have one meaning, as they are written here."""
+"""Mustache-like tags with only one meaning, with the equivalent tag here."""
 _TRIPLE = re.compile(r"\{\{\{[ \t]*(?P<path>[A-Za-z_][\w.]*)[ \t]*\}\}\}")
 _FILTER_COLON = re.compile(r"\|[ \t]*(?P<name>\w+)[ \t]*\Z")
 _RANGE = re.compile(
@@ -249,14 +251,14 @@ _CLOSES = {"{{": "}}", "{%": "%}"}
 def of_another_language(
     message: str, span: Span, source: str, tag: int, opened: Sequence[tuple[int, str]]
 ) -> Mistake | None:
-    """Return the intended syntax if the reader stopped at that of another language.
+    """Return the error with a fix if the parser stopped at another language's syntax.
 
     Args:
-        message: Jinja's own words, or ours.
-        span: where the reader stopped.
+        message: message of Jinja or of the studio.
+        span: span at which the parser stopped.
         source: the template.
-        tag: where the tag begins in which it stopped.
-        opened: blocks that are open there: offset of the tag, and its name.
+        tag: start of the tag in which it stopped.
+        opened: blocks open there: offset and name of the tag.
     """
     return (
         _other_tag(message, source, span)
@@ -286,7 +288,7 @@ def mustache(source: str, tag: int) -> Mistake | None:
 
 
 def _other_tag(message: str, source: str, span: Span) -> Mistake | None:
-    """Report `elseif`, `foreach`, `assign`: the same tag by another name."""
+    """Report `elseif`, `foreach`, `assign`: other names for a tag."""
     name = source[span.start : span.end]
     if "unknown tag" not in message or name not in _TAGS:
         return None
@@ -346,7 +348,7 @@ def _arrow(message: str, source: str, span: Span) -> Mistake | None:
 
 
 def _other_word(message: str, source: str, span: Span) -> Mistake | None:
-    """Report `AND`, where the word has lower case."""
+    """Report `AND`, which is lower case here."""
     here = source[span.start : span.end]
     if here not in _WORDS or "got '" not in message:
         return None
@@ -355,7 +357,7 @@ def _other_word(message: str, source: str, span: Span) -> Mistake | None:
 
 
 def _sign(message: str, source: str, tag: int, span: Span) -> Mistake | None:
-    """Report another language's sign, where templates have a word or nothing."""
+    """Report an operator of another language."""
     here, start = source[span.start], span.start
     if not message.startswith("unexpected character") and not message.endswith("got ';'"):
         return None

@@ -1,6 +1,6 @@
-"""Which inputs a Jinja template reads, and which filters and tests it names that do not exist.
+"""The inputs that a Jinja template uses, and its unknown filters and tests.
 
-Which fields of its values a Jinja template reads, followed through loops and assignments.
+Also the fields of their values that it uses, followed through loops and assignments.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,12 +23,12 @@ from studio.core.text.source import Problem, Span
 DataPath: TypeAlias = tuple[str, ...]
 """A root name and the fields below it; `EACH` for each item of a list."""
 Bound: TypeAlias = dict[str, "DataPath | None"]
-"""Names that the template binds, and their paths; None if a path is unknown."""
+"""Names that the template binds, with their paths; None if a path is unknown."""
 
 _SAME_ITEMS = frozenset(
     ("sort", "list", "reverse", "unique", "select", "reject", "selectattr", "rejectattr")
 )
-"""Filters that give the items of a list as they are."""
+"""Filters that return the items of a list unchanged."""
 _ONE_ITEM = frozenset(("first", "last", "random", "min", "max"))
 _DEFAULTS = frozenset(("default", "d"))
 _WITHOUT_VALUE = frozenset(("defined", "undefined", "none"))
@@ -37,7 +37,7 @@ _WITHOUT_VALUE = frozenset(("defined", "undefined", "none"))
 def path_of(node: nodes.Node | None, bound: Bound, parts: int = MOST_PARTS) -> DataPath | None:
     """Return the path of the field that an expression reads.
 
-    None where it reads no field of a value, or one with more than `parts` parts.
+    None if it reads no field of a value, or the path has more than `parts` parts.
     """
     if parts == 0:
         return None
@@ -74,16 +74,16 @@ class FieldReader:
         self._guards: list[frozenset[DataPath]] = []
 
     def guard(self, condition: nodes.Node, bound: Bound) -> None:
-        """Note, until `leave`, what a condition tests: it is known to be there, or not."""
+        """Record, until `leave`, the fields that a condition tests: they may be missing."""
         asked = (path_of(node, bound) for node in _within(condition))
         self._guards.append(frozenset(path for path in asked if path is not None))
 
     def leave(self, count: int) -> None:
-        """Leave the newest conditions."""
+        """Remove the newest conditions."""
         del self._guards[len(self._guards) - count :]
 
     def read_plain(self, item: PlainExpression, bound: Bound) -> None:
-        """Take the fields of a `{{ dotted.name }}`."""
+        """Add the fields of a `{{ dotted.name }}`."""
         root = item.path[0]
         path = bound.get(root, (root,))
         at = item.offset - self._program.base + len(root)
@@ -95,7 +95,7 @@ class FieldReader:
                 self._take(path, Span(start, at), item.span, is_guarded=False)
 
     def read(self, node: nodes.Node, bound: Bound, *, is_guarded: bool) -> None:
-        """Take the fields of any other expression.
+        """Add the fields of any other expression.
 
         Args:
             node: the expression.
@@ -108,7 +108,7 @@ class FieldReader:
         while open_:
             found, guarded = open_.pop()
             if isinstance(found, nodes.Call) and isinstance(found.node, nodes.Getattr):
-                open_.append((found.node.node, guarded))  # a method is no field
+                open_.append((found.node.node, guarded))  # a method is not a field
                 open_ += [(each, guarded) for each in (*found.args, *found.kwargs)]
                 continue
             if isinstance(found, nodes.Getattr):
@@ -146,11 +146,11 @@ def _within(node: nodes.Node) -> Iterator[nodes.Node]:
 _OF_A_MACRO = frozenset(("varargs", "kwargs", "caller"))
 
 _LONGEST = 200_000
-"""Code points before the place that are read."""
+"""Maximum number of code points before the place that are read."""
 
 
 def names_read(body: Sequence[Any]) -> frozenset[str]:
-    """Return every name that statements mention, wherever it is bound."""
+    """Return every name in statements, wherever it is bound."""
     found: set[str] = set()
     open_: list[Any] = list(body)
     while open_:
@@ -170,7 +170,7 @@ def names_read(body: Sequence[Any]) -> frozenset[str]:
 def inspect(
     program: Program, source: str
 ) -> tuple[tuple[Variable, ...], tuple[FieldUse, ...], tuple[Problem, ...]]:
-    """List what a template reads and does not define itself: variables, fields of their values.
+    """List the variables and fields that a template uses and does not define itself.
 
     Returns:
         Variables, fields and unknown names, each in source order.
@@ -185,7 +185,7 @@ def inspect(
 
 
 class TemplateReader:
-    """Goes through statements with the names that are bound at each."""
+    """Walks through statements with the names that are bound at each."""
 
     def __init__(self, program: Program, source: str) -> None:
         self._program = program
@@ -195,7 +195,7 @@ class TemplateReader:
         self.problems: list[Problem] = []
 
     def body(self, body: Sequence[Any], bound: Bound) -> None:
-        """Read statements; `bound` takes the names that they bind."""
+        """Read statements; `bound` receives the names that they bind."""
         for item in body:
             if isinstance(item, Literal):
                 continue
@@ -292,7 +292,7 @@ class TemplateReader:
 
 
 def _named(target: nodes.Node, path: DataPath | None = None) -> Bound:
-    """Return what a target binds: a name with its path; several names have none."""
+    """Return the names that a target binds: a single name with its path; several without."""
     if isinstance(target, nodes.Name):
         return {target.name: path}
     return dict.fromkeys(found.name for found in target.find_all(nodes.Name))
@@ -313,18 +313,18 @@ def _filters_and_tests(node: nodes.Node) -> Iterator[nodes.Filter | nodes.Test]:
 
 
 class UnreadableTemplateError(ValueError):
-    """The error for a template that is unreadable before the place: names there are unknown."""
+    """Raised for a template that is unreadable before the place, so that its names are unknown."""
 
 
 def path_at(before: str, expression: str) -> DataPath | None:
-    """Return the fields that an expression reads, through the loops and assignments around it.
+    """Return the path that an expression reads, through the loops and assignments around it.
 
     Args:
-        before: the template up to the place, in whole tags.
-        expression: as it would stand between braces there.
+        before: the template up to the place, with only complete tags.
+        expression: the expression, without braces.
 
     Raises:
-        UnreadableTemplateError: what stands before cannot be read.
+        UnreadableTemplateError: the text before cannot be read.
     """
     if len(before) > _LONGEST:
         raise UnreadableTemplateError
@@ -346,7 +346,7 @@ def path_at(before: str, expression: str) -> DataPath | None:
 
 
 class _Finder(TemplateReader):
-    """Records the path of one expression, with the names that are bound there."""
+    """Records the path of one expression, with the names bound at its place."""
 
     def __init__(self, program: Program, source: str, at: int) -> None:
         super().__init__(program, source)
@@ -354,7 +354,7 @@ class _Finder(TemplateReader):
         self.found: DataPath | None = None
 
     def body(self, body: Sequence[Any], bound: Bound) -> None:
-        """Read statements one by one, each with the names that those before it bind."""
+        """Read statements one by one, each with the names bound before it."""
         for item in body:
             if isinstance(item, Interpolation) and item.span.start == self._at:
                 self.found = path_of(item.expression, bound)

@@ -1,10 +1,7 @@
-"""Mustache templates (spec 1.1 without partials), rendered into segments.
+"""Mustache templates (spec 1.1 without partials), parsed and rendered into segments.
 
-chevron reads and renders the same language, and is what the tests compare with; but it forgets
-offsets, keeps its place in module globals (two threads would mix), and cuts the rest of the
-template anew at each tag.
-
-Reads a mustache template into text, tags and sections with their places.
+chevron has the same language and is compared in tests; but it has no offsets, stores its position
+in module globals (two threads would conflict), and copies the rest of the template at each tag.
 """
 
 from __future__ import annotations
@@ -39,13 +36,13 @@ _STANDALONE = frozenset("#^/!=>")
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """The author's own text."""
+    """A piece of the author's text."""
 
     text: str
-    """As it is rendered: line ends are LF."""
+    """Text as rendered, with LF line breaks."""
 
     span: Span
-    """Place in the document."""
+    """Span in the document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +53,10 @@ class MustacheVariable:
     """Dotted name, or `.` for the item itself."""
 
     name: Span
-    """The key."""
+    """Span of the key."""
 
     span: Span
-    """The whole tag."""
+    """Span of the whole tag."""
 
     escapes: bool
     """Whether HTML characters are escaped."""
@@ -73,16 +70,16 @@ class Section:
     """Dotted name."""
 
     name: Span
-    """The key."""
+    """Span of the key."""
 
     span: Span
-    """The opening tag."""
+    """Span of the opening tag."""
 
     inverted: bool
     """Whether it is a `{{^key}}`."""
 
     body: list[Text | MustacheVariable | Section] = field(default_factory=list)
-    """Content that is repeated."""
+    """Content of the section."""
 
 
 @dataclass(slots=True)
@@ -92,13 +89,13 @@ class _Tag:
     key_start: int
     start: int
     end: int
-    goes_on: bool = False  # into the next tag: its own end is missing
+    goes_on: bool = False  # into the next tag, because its own end is missing
 
 
 def read_mustache(
     source: str, base: int
 ) -> tuple[list[Text | MustacheVariable | Section], tuple[Problem, ...]]:
-    """Read a template; what is wrong is a problem, and the rest is read as well as it can be."""
+    """Parse a template; errors become problems, and the rest is parsed as well as possible."""
     problems: list[Problem] = []
     root: list[Text | MustacheVariable | Section] = []
     open_: list[Section] = []
@@ -138,11 +135,11 @@ def _close(
     """Close a section.
 
     Args:
-        key: the name that the closing tag has.
+        key: the name in the closing tag.
         span: the tag.
         open_: the open sections, the innermost last.
-        problems: takes what is wrong.
-        name: where the name stands, if nothing else behind it closes the innermost section.
+        problems: receives the errors.
+        name: span of the name, if no later tag closes the innermost section.
     """
     if open_ and open_[-1].key == key:
         open_.pop()
@@ -193,7 +190,7 @@ def _pieces(source: str, base: int, problems: list[Problem]) -> Iterator[Text | 
 
 
 def _unclosed(source: str, tag: _Tag, right: str, base: int) -> Problem:
-    """Report a tag that goes on into the next one, its end missing or cut."""
+    """Report a tag without its end, which continues into the next one."""
     word = _NAME.match(source, tag.key_start)
     end = word.end() if word is not None else tag.key_start
     half = Span(end, end + (source[end : end + 1] == right[:1]))
@@ -203,14 +200,14 @@ def _unclosed(source: str, tag: _Tag, right: str, base: int) -> Problem:
 
 
 def _tag(source: str, start: int, left: str, right: str, ends: dict[str, int]) -> _Tag | None:
-    """Read the tag at the offset; None if it is not closed.
+    """Parse the tag at the offset; None if it is not closed.
 
     Args:
         source: the template.
-        start: where the tag begins.
-        left: what begins a tag.
-        right: what closes one.
-        ends: where each closing stands last; filled here, so that none is looked for twice.
+        start: start of the tag.
+        left: the opening delimiter.
+        right: the closing delimiter.
+        ends: cache of the last offset of each closing delimiter.
     """
     inner = start + len(left)
     sigil = source[inner : inner + 1]
@@ -233,9 +230,9 @@ def _tag(source: str, start: int, left: str, right: str, ends: dict[str, int]) -
 
 
 def _around(source: str, tag: _Tag, position: int) -> tuple[int, int]:
-    """Return the end of the text before a tag, and the start of the text behind it.
+    """Return the end of the text before a tag, and the start of the text after it.
 
-    A tag that shows nothing itself takes its line with it when it stands there alone.
+    A tag without output removes its whole line if it is alone on it.
     """
     if tag.sigil not in _STANDALONE:
         return tag.start, tag.end
@@ -284,7 +281,7 @@ def render_mustache(
 def find_mustache_variables(
     source: str, base: int
 ) -> tuple[tuple[Variable, ...], tuple[Problem, ...]]:
-    """Return the names that a template reads; inside a section they may belong to its items."""
+    """Return the names that a template uses; inside a section they may belong to its items."""
     body, problems = read_mustache(source, base)
     found: list[Variable] = []
     open_: list[tuple[Sequence[Text | MustacheVariable | Section], bool]] = [(body, True)]
@@ -303,7 +300,7 @@ def find_mustache_variables(
 
 
 def find_mustache_fields(source: str, base: int) -> tuple[FieldUse, ...]:
-    """Return fields of dotted names outside sections, where their root is an input for certain."""
+    """Return fields of dotted names outside sections, whose root is certainly an input."""
     body, _ = read_mustache(source, base)
     found = []
     for item in body:
@@ -334,7 +331,7 @@ class _Run:
         self._faults = faults
         self._budget = budget
         self._scopes: list[tuple[Json, str | None]] = []
-        """Values of the open sections, the innermost last, with the inputs they came from."""
+        """Values of the open sections, the innermost last, with their inputs."""
         self.current = Span(0, 0)
 
     def body(self, body: Sequence[Text | MustacheVariable | Section]) -> None:
@@ -388,7 +385,7 @@ class _Run:
         self._budget.step()
 
     def _find(self, key: str) -> tuple[object, str | None]:
-        """Find the value of a key in the innermost section that has it, and its input."""
+        """Return the value of a key in the innermost section that has it, and its input."""
         if key == ".":
             return self._scopes[-1] if self._scopes else (_MISSING, None)
         path = key.split(".")
