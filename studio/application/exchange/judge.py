@@ -465,6 +465,10 @@ _FORMS: Mapping[str, Provider] = {
 """Form of the request, where the export form decides it and not the prompt."""
 
 
+_TEXTS = ("messages", "input", "instructions", "system")
+"""Keys of a body whose references are letters, except in the section dialect."""
+
+
 def _compared(
     source: ExportSource, form: str, asked: Asked, variables: Mapping[str, str]
 ) -> Iterator[RoundTrip]:
@@ -474,7 +478,10 @@ def _compared(
                 expected = sent_by_studio(each, _FORMS.get(form))
             else:  # messages alone, in the form of chat completions
                 expected = SentRequest("", request_of(each, "openai-chat").body)
+            texts = {} if source.document.dialect == "section" else expected.body
             expected = with_variables(expected, variables)
+            kept = {key: texts[key] for key in _TEXTS if key in texts}
+            expected = replace(expected, body={**expected.body, **kept})
             yield compare_requests(name, expected, got, loose=form == "legacy")
         else:
             yield RoundTrip(name, f"it is refused: {got}")

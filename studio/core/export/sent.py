@@ -292,7 +292,7 @@ def sent_by_studio(
     provider = provider_at(connection)
     endpoint = request_script.endpoint_of(provider, source.prepared.document.model.api_type)
     body = request_of(source, provider, messages).body
-    path = endpoint.path.replace("{model}", str(body.get("model", "")))
+    path = endpoint.path.replace("{model}", source.prepared.document.model.id)
     key = f"${{env:{key_variable(connection)}}}"
     headers = {"x-api-key": key, "anthropic-version": "2023-06-01"}
     if provider != "anthropic":

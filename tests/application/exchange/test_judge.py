@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from studio.application.exchange.judge import Asked, _compared, judge_export
-from studio.core.export.sent import SentRequest
+from studio.core.export.sent import SentRequest, sent_by_studio
 from studio.core.export.target import ExportSource
 from studio.core.export.targets import find_target
 from studio.core.prompty.parse import parse
@@ -162,3 +162,22 @@ def test_messages_of_a_program_without_a_request_are_compared_as_messages(tmp_pa
     answer = SentRequest("", {"messages": [{"role": "user", "content": "Hi"}]})
     found = [*_compared(source, "legacy", Asked("p", (answer,)), {})]
     assert [each.difference for each in found] == [""]
+
+
+@pytest.mark.parametrize(("dialect", "is_same"), [("prompty", True), ("section", False)])
+def test_a_reference_in_a_text_is_letters_but_in_the_section_dialect(
+    dialect: str, is_same: bool
+) -> None:
+    front = f"model: {{id: m}}\ntemplate: {{parser: {{kind: {dialect}}}}}"
+    source = ExportSource(parse(f"---\n{front}\n---\nuser:\nBe ${{env:MOOD:kind}}.\n"))
+    message = {"role": "user", "content": "Be ${env:MOOD:kind}."}
+    sent = sent_by_studio(source)
+    headers = {"authorization": "Bearer k"}
+    answer = SentRequest(sent.address, {**sent.body, "messages": [message]}, headers)
+    found = [*_compared(source, "x", Asked("p", (answer,)), {"OPENAI_API_KEY": "k"})]
+    assert found[0].is_same == is_same
+
+
+def test_the_address_of_gemini_names_the_model() -> None:
+    source = ExportSource(parse("---\nmodel: {id: g-1, provider: gemini}\n---\nuser:\nHi\n"))
+    assert sent_by_studio(source).address.endswith("/models/g-1:generateContent")

@@ -122,7 +122,10 @@ def insert_below(
     if value.startswith(("{", "[")) and value.endswith(("}", "]")) and len(value) > 1:
         return (_into_flow(document, path, Span(start, entry.value.end), flow),)
     if value.startswith(("{", "[")) or (value and not _children(document, path)):
+        above = (document.entry(*path[:length]) for length in range(1, len(path)))
         written = newline + newline.join(_indent(lines, entry, document))
+        if any(each and text[each.value.start : each.value.end].startswith("{") for each in above):
+            written = f"{{{flow}}}"
         return (TextEdit(Span(start, entry.value.end), written),)
     if not value:
         at = _end_of_line(text, max(start, _after_colon(document, entry)))

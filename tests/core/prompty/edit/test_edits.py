@@ -99,6 +99,10 @@ def test_declaring_keeps_the_rest_and_is_read_again(text: str) -> None:
             "---\ntemplate: {format: {kind: jinja2}, parser: {kind: section}}\n---\n",
         ),
         (
+            "---\ntemplate: {format: jinja2, parser: prompty}\n---\n",
+            "---\ntemplate: {format: jinja2, parser: {kind: section}}\n---\n",
+        ),
+        (
             "---\ntemplate:\n  parser:\n    kind: prompty # p\n---\n",
             "---\ntemplate:\n  parser:\n    kind: section # p\n---\n",
         ),
