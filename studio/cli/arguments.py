@@ -71,6 +71,8 @@ def trust_of(options: argparse.Namespace, *paths: Path) -> TrustStore:
         UsageError: such a folder can never be trusted as a whole.
     """
     trust = TrustStore()
+    if trust.fault:
+        tell(f"prompt-studio: {trust.fault}")
     try:
         for path in paths if options.trust else ():
             trust.trust(path if path.is_dir() else path.resolve().parent)

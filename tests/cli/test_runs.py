@@ -16,6 +16,7 @@ from studio.core.agent.values.options import RunOptions
 from studio.core.paths import user_paths
 from studio.core.runs.store import RunFilter, RunStore
 from studio.core.wire.wire_call import WireCall
+from tests.cli.test_main import script
 from tests.core.agent.runs import NATIVE, Functions, Session, call, calling, run_of, search
 from tests.support.chat_server import chat_server, streamed
 
@@ -249,6 +250,35 @@ async def test_a_damaged_history_is_repaired_from_its_good_pages(
     assert str(kept) in said
     assert kept.read_bytes() == bytes(data)
     assert run_command(["runs", "list"]) == FINE
+
+    repaired = path.read_bytes()
+    assert run_command(["runs", "repair"]) == PROBLEMS
+    assert "is whole; nothing was changed" in capsys.readouterr().err
+    with closing(RunStore(path)) as store:  # a window that shows it
+        assert store.runs(RunFilter())
+        assert run_command(["runs", "repair"]) == PROBLEMS
+        assert "another program uses it" in capsys.readouterr().err
+    assert path.read_bytes() == repaired
+    assert list(path.parent.glob("runs.*")) == [path, kept]
+
+
+def test_a_history_that_is_damaged_inside_is_said_and_a_run_goes_on(
+    run: str, user_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = user_paths().data / "runs.sqlite"
+    damaged = path.read_bytes()[:4096] + b"\xff" * (path.stat().st_size - 4096)
+    path.write_bytes(damaged)
+    for command in (["list"], ["show", run], ["export", run], ["prune", "--keep", "1"]):
+        assert run_command(["runs", *command]) == PROBLEMS
+        assert "it is damaged; close the studio" in capsys.readouterr().err
+    prompt = tmp_path / "a.prompty"
+    prompt.write_text("---\nname: a\n---\nuser:\nHi\n", encoding="utf-8")
+    script(user_home, "Hello.")
+    assert run_command(["run", str(prompt)]) == FINE
+    printed = capsys.readouterr()
+    assert "the run is not kept in History" in printed.err
+    assert "Hello." in printed.out
+    assert path.read_bytes() == damaged
 
 
 def test_every_branch_is_reached(

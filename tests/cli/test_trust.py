@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+import subprocess
+import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -174,3 +176,42 @@ def test_the_home_folder_is_not_trusted_as_a_whole(
     assert run_command(["check", str(path), "--trust"]) == USAGE
     assert "never trusted as a whole" in capsys.readouterr().err
     assert TrustStore().current.folders == frozenset()
+
+
+def test_a_damaged_list_is_said_and_kept(
+    tmp_path: Path, user_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "tools.py").write_text("def add(a: int) -> int:\n    return a\n", encoding="utf-8")
+    (user_home / "data").mkdir()
+    (user_home / "data" / "trust.json").write_text('{"folders": ["/ma', encoding="utf-8")
+    listing = ["tools", "list", str(tmp_path / "tools.py")]
+    assert run_command(listing) == USAGE
+    assert "trust.json is damaged: no folder counts as trusted" in capsys.readouterr().err
+    assert run_command([*listing, "--trust"]) == FINE
+    kept = user_home / "data" / "trust.damaged.json"
+    assert kept.read_text(encoding="utf-8") == '{"folders": ["/ma'
+    capsys.readouterr()
+    assert run_command(listing) == FINE
+    assert not capsys.readouterr().err
+
+
+def test_a_run_in_a_trusted_folder_goes_on_where_nothing_can_be_kept(
+    tmp_path: Path, user_home: Path, server: ChatServer
+) -> None:
+    """No byte can be written in the child, as on a full disk."""
+    resource = pytest.importorskip("resource")
+    path = prompt(tmp_path, "", "user:\nHi\n", server)
+    TrustStore().trust(tmp_path)
+    before = (user_home / "data" / "trust.json").read_bytes()
+    done = subprocess.run(
+        [sys.executable, "-m", "studio", "run", path],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=Path(__file__).resolve().parents[2],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)),
+    )
+    assert done.returncode == FINE, done.stderr
+    assert "the run is not kept in History" in done.stderr
+    assert len(server.requests) == 1
+    assert (user_home / "data" / "trust.json").read_bytes() == before

@@ -58,7 +58,7 @@ def _no_database(path: Path) -> None:
 @pytest.mark.parametrize(
     ("fail", "words"),
     [
-        (_locked, "another program is writing to it; try again"),
+        (_locked, "another program uses it; try again"),
         (_full, "the disk is full. Make room"),
         (_read_only, "it may not be written"),
         (_damaged, "it is damaged; close the studio, then `prompt-studio runs repair`"),

@@ -158,3 +158,26 @@ def test_a_conversation_shown_before_trust_is_not_taken_as_a_value(
     qtbot.waitUntil(lambda: workbench.is_settled)
     workbench.inputs_pane.form.rows["talk"].editor.start_button.click()
     assert "planted" in str(workbench.inputs_pane.values())
+
+
+def said(workbench: Workbench) -> str:
+    return "\n".join(each.what for each in workbench.window.notices.notices)
+
+
+@pytest.mark.parametrize("damage", ["bytes", "folder"])
+def test_a_list_that_cannot_be_read_is_said_and_stays(
+    qtbot: QtBot, open_workbench: Open, project: Path, user_home: Path, damage: str
+) -> None:
+    held = user_home / "data" / "trust.json"
+    if damage == "bytes":
+        held.parent.mkdir()
+        held.write_text('{"folders": ["/ma', encoding="utf-8")
+    else:
+        held.mkdir(parents=True)
+    workbench = open_workbench(project / "writer" / "writer.prompty")
+    assert "no folder counts as trusted" in said(workbench)
+    assert damage == "folder" or held.read_text(encoding="utf-8") == '{"folders": ["/ma'
+    workbench.tools.trust_folder(project / "writer")
+    qtbot.waitUntil(lambda: workbench.is_settled)
+    assert workbench.trust.is_trusted(project / "writer") == (damage == "bytes")
+    assert ("This cannot be kept" in said(workbench)) == (damage == "folder")

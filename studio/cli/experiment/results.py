@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from studio.application.experiments.report import ExperimentReport, report_of
 from studio.application.experiments.run.spending import ended_words
 from studio.cli.experiment.plan import open_ledger
 from studio.cli.terminal import FINE, PROBLEMS, UNFINISHED, UsageError, printable, tell
-from studio.core.experiments.results.cells import CellKey, ResultHead
+from studio.core.experiments.results.cells import CellKey, ResultHead, VariantTotal
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.models.connections import user_connections
@@ -253,16 +253,23 @@ def _print_rows(
 
 def list_results(options: argparse.Namespace) -> int:
     """List the results of a file."""
-    with open_ledger(options.file) as ledger:
-        for head in ledger.results(str(options.file.resolve())):
-            totals = ledger.scans.variant_totals(head.id)
-            when = time.strftime("%Y-%m-%d %H:%M", time.localtime(head.started))
-            passed, done = sum(each.passed for each in totals), sum(each.done for each in totals)
-            mark = " accepted" if head.is_accepted else ""
-            name = f" {head.label}" if head.label else ""
-            cells = f"{passed} of {counted(done, 'cell')} pass"
-            print(printable(f"#{head.id}\t{when}\t{head.state}\t{cells}{mark}{name}"))
+    try:
+        with open_ledger(options.file) as ledger:
+            for head in ledger.results(str(options.file.resolve())):
+                print(printable(_line_of(head, ledger.scans.variant_totals(head.id))))
+    except LedgerError as error:
+        tell(f"prompt-studio: {error}")
+        return UNFINISHED
     return FINE
+
+
+def _line_of(head: ResultHead, totals: Sequence[VariantTotal]) -> str:
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(head.started))
+    passed, done = sum(each.passed for each in totals), sum(each.done for each in totals)
+    mark = " accepted" if head.is_accepted else ""
+    name = f" {head.label}" if head.label else ""
+    cells = f"{passed} of {counted(done, 'cell')} pass"
+    return f"#{head.id}\t{when}\t{head.state}\t{cells}{mark}{name}"
 
 
 def export(options: argparse.Namespace) -> int:

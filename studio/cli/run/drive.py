@@ -192,7 +192,10 @@ async def _go(
     if past is None and (words := choice_words(run.state.setup.tools, plan.toolbox.specs, scores)):
         terminal.tell(f"prompt-studio: {words}")
     if store is not None:
-        journal.append(store.journal(run.state.setup.run))
+        try:
+            journal.append(store.journal(run.state.setup.run))
+        except StoreError as error:
+            terminal.tell(f"prompt-studio: the run is not kept in History: {error}")
     if plan.options.headless:
         return await _within(options.timeout, run, first)
     run.gate.target = target_of(options.to) if options.to else None

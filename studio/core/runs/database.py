@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from studio.core.agent.values.events import Event
 from studio.core.agent.values.state import LazySequence
@@ -21,10 +21,11 @@ from studio.core.text.values import Json, JsonObject
 
 # The causes of SQLite errors, with advice that loses no data.
 
+_IN_USE = "another program uses it; try again when that has ended"
 _MAY_NOT_WRITE = "it may not be written; allow yourself to write to it and to its folder"
 _CAUSES = {
-    sqlite3.SQLITE_BUSY: "another program is writing to it; try again when that is done",
-    sqlite3.SQLITE_LOCKED: "another program is writing to it; try again when that is done",
+    sqlite3.SQLITE_BUSY: _IN_USE,
+    sqlite3.SQLITE_LOCKED: _IN_USE,
     sqlite3.SQLITE_FULL: "the disk is full. Make room on it and go on: nothing finished is lost",
     sqlite3.SQLITE_IOERR: "the disk fails or is full. Make room on it and go on: nothing finished "
     "is lost",
@@ -37,11 +38,12 @@ _CAUSES = {
 }
 
 
-def explain_fault(error: sqlite3.Error | OSError, path: Path) -> str:
+def explain_fault(error: Exception, path: Path) -> str:
     """Return the cause of an error in a few words, with advice."""
     if path.is_dir():
         return "a folder has its name; move the folder away"
-    code = getattr(error, "sqlite_errorcode", None)
+    is_refused = isinstance(error, OSError | sqlite3.Error)  # else its content is no sense
+    code = getattr(error, "sqlite_errorcode", None if is_refused else sqlite3.SQLITE_CORRUPT)
     cause = _CAUSES.get(code & 0xFF) if isinstance(code, int) else None
     return f"{cause} ({error})" if cause is not None else str(error)
 
@@ -270,9 +272,6 @@ def names_in(value: Json) -> Iterator[str]:
             yield from names_in(item)
 
 
-T = TypeVar("T")
-
-
 EventRow: TypeAlias = tuple[float, str, str | None]
 """One event as stored: time in seconds since 1970 UTC; JSON; index entry
 (`studio.core.runs.run_index`), None if the run was not followed."""
@@ -330,37 +329,112 @@ class StoredEvents(LazySequence[Event]):
         return restore(value, self._text_of) if '"$' in text else value
 
 
-VERSION = 4
+BUSY_MS = 5000
+"""Time that another writer is waited for, in milliseconds."""
+
+
+class SqliteFile:
+    """An open SQLite file; one thread at a time has a transaction, and each is whole or not there.
+
+    Several processes may share the file.
+    """
+
+    NAME: ClassVar[str]
+    """Name of the file in messages, before its path."""
+    FAULT: ClassVar[type[Exception]]
+    """Class of the errors that say why the file cannot be used, and what to do."""
+    VERSION: ClassVar[int]
+    """Newest version of its tables that is known."""
+    PAGE: ClassVar[int] = 4096
+    """Size of a page of a new file, in bytes."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the file, or make it.
+
+        Raises:
+            FAULT: it cannot be opened, is another file, or one of a newer studio.
+        """
+        self.path = path
+        """The file."""
+        self._lock = threading.RLock()
+        connection = None
+        try:
+            private_file(path)
+            connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            self.connection = connection
+            self._open()
+        except (OSError, sqlite3.Error, self.FAULT) as error:
+            if connection is not None:
+                connection.close()
+            if isinstance(error, self.FAULT):
+                raise
+            raise self.refusal("used", error) from error
+
+    def refusal(self, act: str, error: Exception) -> Exception:
+        """Return the error that says why the file cannot be `act` (used, read, written)."""
+        return self.FAULT(
+            f"{self.NAME} {self.path} cannot be {act}: {explain_fault(error, self.path)}"
+        )
+
+    def _open(self) -> None:
+        run = self.connection.execute
+        run(f"PRAGMA page_size = {self.PAGE}")
+        run(f"PRAGMA busy_timeout = {BUSY_MS}")
+        run("PRAGMA journal_mode = WAL")
+        run("PRAGMA synchronous = NORMAL")
+        (version,) = run("PRAGMA user_version").fetchone()
+        if version > self.VERSION:
+            raise self.FAULT(f"{self.path} was written by a newer studio; update this one")
+        self._make(version)
+        if version != self.VERSION:  # a full disk can still be read
+            run(f"PRAGMA user_version = {self.VERSION}")
+
+    def _make(self, version: int) -> None:
+        """Create the tables that a file of this version lacks."""
+        raise NotImplementedError
+
+    def _forget(self) -> None:
+        """Discard what was cached during a transaction that was rolled back."""
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Run the block in a transaction, or as part of the one that this thread has open.
+
+        Raises:
+            FAULT: the file cannot be written; nothing of the block is.
+        """
+        with self._lock:
+            if self.connection.in_transaction:
+                yield self.connection
+                return
+            try:
+                self.connection.execute("BEGIN IMMEDIATE")
+                try:
+                    yield self.connection
+                except BaseException:
+                    if self.connection.in_transaction:  # a full disk has rolled back by itself
+                        self.connection.execute("ROLLBACK")
+                    self._forget()
+                    raise
+                self.connection.execute("COMMIT")
+            except sqlite3.Error as error:
+                raise self.refusal("written", error) from error
 
 
 class StoreError(Exception):
     """Raised when a history cannot be used; the text says what to do."""
 
 
-class Database:
-    """The open file; only one thread at a time has a transaction."""
+class Database(SqliteFile):
+    """The history's file."""
+
+    NAME = "the history"
+    FAULT = StoreError
+    VERSION = 4
 
     def __init__(self, path: Path) -> None:
-        """Open the file, or create it.
-
-        Raises:
-            StoreError: it cannot be opened, is no history, or is from a newer studio.
-        """
-        self.path = path
-        connection = None
-        try:
-            private_file(path)
-            connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-            _prepare(connection, path)
-        except (OSError, sqlite3.Error) as error:
-            if connection is not None:
-                connection.close()
-            raise StoreError(
-                f"the history {path} cannot be used: {explain_fault(error, path)}"
-            ) from error
-        self.connection = connection
-        self.blobs = BlobStore(connection)
-        self._lock = threading.RLock()
+        super().__init__(path)
+        self.blobs = BlobStore(self.connection)
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -375,30 +449,22 @@ class Database:
             finally:
                 self.connection.execute("COMMIT")
 
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """Run the block in a transaction, or in the one that this thread has open.
+    def _forget(self) -> None:
+        self.blobs.forget()
 
-        Raises:
-            StoreError: the file cannot be written.
-        """
-        with self._lock:
-            if self.connection.in_transaction:
-                yield
-                return
-            try:
-                self.connection.execute("BEGIN IMMEDIATE")
-                try:
-                    yield
-                except BaseException:
-                    if self.connection.in_transaction:  # a full disk has rolled back by itself
-                        self.connection.execute("ROLLBACK")
-                    self.blobs.forget()
-                    raise
-                self.connection.execute("COMMIT")
-            except sqlite3.Error as error:
-                cause = explain_fault(error, self.path)
-                raise StoreError(f"the history cannot be written: {cause}") from error
+    def _make(self, version: int) -> None:
+        run = self.connection.execute
+        self.connection.executescript(resource_text("sql", "runs.sql"))
+        if version in (1, 2):  # runs without marks are read from their first event
+            run("BEGIN IMMEDIATE")
+            for table, name in (("events", "mark"), ("steps", "sketch")):
+                if name not in {row[1] for row in run(f"PRAGMA table_info({table})")}:
+                    run(f"ALTER TABLE {table} ADD COLUMN {name} TEXT")
+            run("COMMIT")
+
+
+_ENDS = ("", "-wal", "-shm")
+"""Ends of the names of SQLite's files."""
 
 
 def repair(path: Path) -> Path:
@@ -409,36 +475,43 @@ def repair(path: Path) -> Path:
 
     Raises:
         OSError: a file cannot be moved or written.
-        StoreError: the new file cannot be created.
+        StoreError: it is undamaged or in use, or the new file cannot be created.
         sqlite3.Error: the disk is full.
     """
     made, kept = path.with_suffix(".repaired"), path.with_suffix(f".damaged-{time.time_ns()}")
-    made.unlink(missing_ok=True)
-    new = Database(made)
-    with closing(new.connection), closing(sqlite3.connect(path)) as damaged, new.transaction():
-        copy_readable(damaged, new.connection)
-    for end in ("", "-wal", "-shm"):
+    with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as damaged:
+        if _is_whole(damaged, path):
+            raise StoreError(f"the history {path} is whole; nothing was changed")
+        made.unlink(missing_ok=True)
+        try:
+            new = Database(made)
+            with closing(new.connection), new.transaction():
+                copy_readable(damaged, new.connection)
+        except BaseException:
+            for end in _ENDS:
+                made.with_name(made.name + end).unlink(missing_ok=True)
+            raise
+    for end in _ENDS:
         with suppress(FileNotFoundError):
             path.with_name(path.name + end).rename(kept.with_name(kept.name + end))
     made.rename(path)
     return kept
 
 
-def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    run = connection.execute
-    run("PRAGMA busy_timeout = 5000")
-    run("PRAGMA journal_mode = WAL")
-    run("PRAGMA synchronous = NORMAL")
-    (version,) = run("PRAGMA user_version").fetchone()
-    if version > VERSION:
-        connection.close()
-        raise StoreError(f"{path} was written by a newer studio")
-    connection.executescript(resource_text("sql", "runs.sql"))
-    if version in (1, 2):  # runs without marks are read from their first event
-        run("BEGIN IMMEDIATE")
-        for table, name in (("events", "mark"), ("steps", "sketch")):
-            if name not in {row[1] for row in run(f"PRAGMA table_info({table})")}:
-                run(f"ALTER TABLE {table} ADD COLUMN {name} TEXT")
-        run("COMMIT")
-    if version != VERSION:  # a full disk can still be read
-        run(f"PRAGMA user_version = {VERSION}")
+def _is_whole(connection: sqlite3.Connection, path: Path) -> bool:
+    """Return whether a history is undamaged, or of a newer studio; other programs are kept out.
+
+    Raises:
+        StoreError: it is in use, or cannot be opened.
+    """
+    try:
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        connection.execute("BEGIN EXCLUSIVE")
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    except sqlite3.DatabaseError as error:
+        if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            return False
+        cause = explain_fault(error, path)
+        raise StoreError(f"the history {path} cannot be repaired: {cause}") from error
+    return bool(version > Database.VERSION or found == "ok")

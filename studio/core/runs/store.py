@@ -10,9 +10,11 @@ import sqlite3
 import sys
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import IO
+from typing import IO, Concatenate, ParamSpec, TypeVar
 
 from studio.core.agent.past.replay import Past, walk
 from studio.core.agent.values.events import Event, Stopped
@@ -90,6 +92,26 @@ else:
 
 __all__ = ["RunFilter", "RunStore", "RunWriter", "StoreError"]
 
+_Asked = ParamSpec("_Asked")
+_Got = TypeVar("_Got")
+_DAMAGES = (sqlite3.Error, zlib.error, json.JSONDecodeError)
+"""Errors of reading a damaged page, also of one that SQLite itself does not check."""
+
+
+def _reads(
+    read: Callable[Concatenate["RunStore", _Asked], _Got],
+) -> Callable[Concatenate["RunStore", _Asked], _Got]:
+    """Make a method raise a `StoreError` with the cause where the file cannot be read."""
+
+    @wraps(read)
+    def said(store: "RunStore", /, *given: _Asked.args, **named: _Asked.kwargs) -> _Got:
+        try:
+            return read(store, *given, **named)
+        except _DAMAGES as error:
+            raise store._database.refusal("read", error) from error  # noqa: SLF001 - a part of it
+
+    return said
+
 
 class RunStore:
     """The history of runs. One process may hold several; several processes may share the file.
@@ -120,6 +142,7 @@ class RunStore:
 
     # Writing --------------------------------------------------------------------------------------
 
+    @_reads
     def journal(self, run: str) -> RunWriter:
         """Return the writer of a run's events, for a new or a continued run."""
         with self._database.transaction():
@@ -195,6 +218,7 @@ class RunStore:
                     f"DELETE FROM branches WHERE branch = ? AND run = {number}", (branch, run)
                 )
 
+    @_reads
     def branch_names(self, run: str) -> dict[int, str]:
         """Return the user's names of a run's branches, by number."""
         rows = self._connection.execute(
@@ -212,11 +236,13 @@ class RunStore:
                 )
             self._connection.execute("DELETE FROM runs WHERE id = ?", (run,))
 
+    @_reads
     def owns(self, run: str) -> bool:
         """Return whether this process writes a run, as the last one that continued it."""
         row = self._connection.execute("SELECT owner FROM runs WHERE id = ?", (run,)).fetchone()
         return row is not None and row[0] == self._session
 
+    @_reads
     def is_driven_elsewhere(self, run: str) -> bool:
         """Return whether another running process works on a run."""
         row = self._connection.execute(
@@ -225,6 +251,7 @@ class RunStore:
         owner = row[0] if row is not None else ""
         return bool(owner) and owner != self._session and is_held(self._lock_path(owner))
 
+    @_reads
     def mark_interrupted(self) -> tuple[str, ...]:
         """Mark the runs of ended processes as interrupted, so that they can be opened and forked.
 
@@ -254,6 +281,7 @@ class RunStore:
         self._remove_locks_of_the_dead()
         return tuple(ended)
 
+    @_reads
     def take_interrupted(self) -> tuple[str, ...]:
         """Return the interrupted runs that were not returned before, whichever process marked them.
 
@@ -287,22 +315,30 @@ class RunStore:
 
         Raises:
             JournalError: a row is not an event.
+            StoreError: the file is damaged.
         """
         rows = self._connection.execute(
             "SELECT seq, at, data FROM events JOIN runs ON run = number WHERE id = ? AND seq <= ? "
             "ORDER BY seq",
             (run, upto if upto is not None else 2**62),
         )
-        for seq, at, data in rows:
-            value = json.loads(data)
-            if '"$' in data:
-                value = restore(value, self.blobs.get)
-            yield decode_event(value | {"seq": seq, "at": at})
+        try:
+            for seq, at, data in rows:
+                value = json.loads(data)
+                if '"$' in data:
+                    value = restore(value, self.blobs.get)
+                yield decode_event(value | {"seq": seq, "at": at})
+        except _DAMAGES as error:
+            raise self._database.refusal("read", error) from error
+        except KeyError as error:
+            raise JournalError(f"event {seq} cannot be read: a text of it is lost") from error
 
+    @_reads
     def call(self, run: str, seq: int) -> WireCall | None:
         """Return the wire call of a `ModelCalled`; None if it is not stored."""
         return read_call(self._database, run, seq)
 
+    @_reads
     def kept_calls(self, run: str) -> tuple[int, int]:
         """Return the numbers of stored requests and raw responses of a run."""
         row = self._connection.execute(
@@ -310,6 +346,7 @@ class RunStore:
         ).fetchone()
         return row[0], row[1]
 
+    @_reads
     def open(self, run: str) -> Past:
         """Return a run; a long one is decoded only where it is read.
 
@@ -326,10 +363,12 @@ class RunStore:
                 raise JournalError(f"the run cannot be followed: {error}") from error
         return OpenedRun(rows, steps, events)
 
+    @_reads
     def summary(self, run: str) -> RunSummary | None:
         """Return the summary of a run."""
         return line_of(self._connection, run)
 
+    @_reads
     def runs(
         self, wanted: RunFilter | None = None, fits: Fits | None = None
     ) -> tuple[RunSummary, ...]:
@@ -346,6 +385,7 @@ class RunStore:
         names = (self._path, self._path.with_name(self._path.name + "-wal"))
         return sum(name.stat().st_size for name in names if name.exists())
 
+    @_reads
     def prune(self, *, keep: int | None = None, older_than: float | None = None) -> int:
         """Delete runs that are neither pinned nor running, and unused texts.
 
@@ -368,6 +408,7 @@ class RunStore:
         self.tidy()
         return len(gone)
 
+    @_reads
     def tidy(self) -> None:
         """Delete unused texts and return the space to the disk."""
         with self._database.transaction():  # a text written meanwhile must not count as unused

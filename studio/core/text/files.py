@@ -173,8 +173,8 @@ def write_bytes_atomically(path: Path, content: bytes, *, private: bool = False)
     target = path.resolve()
     temporary = target.with_name(f".{target.name[:40]}.{os.urandom(8).hex()}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    handle = os.open(temporary, flags, 0o600 if private else 0o666)
     try:
+        handle = os.open(temporary, flags, 0o600 if private else 0o666)
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
@@ -185,9 +185,11 @@ def write_bytes_atomically(path: Path, content: bytes, *, private: bool = False)
             mode = stat.S_IMODE(temporary.stat().st_mode)
             temporary.chmod(mode | (mode & 0o444) >> 2)
         temporary.replace(target)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             temporary.unlink()
+        if isinstance(error, OSError):  # a full disk names no file, another error that beside it
+            error.filename = str(path)
         raise
     _sync_folder(target.parent)
     _remove_left(target)

@@ -1,9 +1,11 @@
 """Executes the requests of the tools pane with the controller, the window and files."""
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
+from uuid import uuid4
 
 from PySide6.QtCore import QObject, QPoint, QRect, QSize, Qt
 from PySide6.QtWidgets import QDockWidget, QFileDialog, QMenu
@@ -21,6 +23,7 @@ from studio.core.tools.registry import SourceStatus, ToolEntry, ToolRegistry
 from studio.core.tools.source import OfferContent, ServerOffer, ToolOutcome
 from studio.core.tools.trust.store import WHOLE_FOLDER, TooWideError, TrustStore
 from studio.ui.app.servers_coordinator import ServersCoordinator
+from studio.ui.base.services import Services
 from studio.ui.tools.add_server import OperationsDialog
 from studio.ui.tools.calls_dialog import CallsDialog
 from studio.ui.tools.offers_dialog import OffersDialog
@@ -192,6 +195,19 @@ _ALONE = QSize(1080, 740)
 _NO_SERVERS = '{\n  "mcpServers": {\n  }\n}\n'
 
 
+def trust_in(services: Services) -> TrustStore:
+    """Return what the user trusts: in safe mode nothing, and nothing of it is kept."""
+    if services.is_safe:
+        return TrustStore(services.paths.data / f"safe-mode-{uuid4().hex}.json")
+    trust = TrustStore(services.paths.data / "trust.json")
+    # The user's copies of the bundled examples: the studio itself writes this folder.
+    examples = services.paths.data / "examples"
+    if not (trust.fault or trust.is_trusted(examples)):
+        with suppress(OSError):  # the next start can
+            trust.trust(examples)
+    return trust
+
+
 class ToolsCoordinator(QObject):
     """Connects the tools pane with its controller and the window."""
 
@@ -217,6 +233,8 @@ class ToolsCoordinator(QObject):
         self._untrusted: Path | None = None
         """Folder of the open file, if it is not trusted."""
         pane.folder_to_trust = self._folder_to_trust
+        if trust.fault:
+            self._messages.error(trust.fault)
         self._connect()
 
     def _connect(self) -> None:
@@ -224,6 +242,7 @@ class ToolsCoordinator(QObject):
         panel, sources, asked = pane.detail.try_panel, pane.sources, pane.sources.requests
         tools.registry_changed.connect(self._show_folder)
         tools.untrusted_changed.connect(self._say_untrusted)
+        tools.refused.connect(self._messages.error)
         self._window.files.roots_changed.connect(lambda: self._say_untrusted(self._untrusted))
         self._window.status.request_trust.connect(self._show_trust_menu)
         tools.recordings_found.connect(pane.show_recordings)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from uuid import uuid4
 
 from PySide6.QtCore import QObject
 
@@ -20,7 +19,6 @@ from studio.core.text.values import named_reason
 from studio.core.tokens.tokenizers import Tokenizers
 from studio.core.tools.mcp.server_config import OWN_FILE
 from studio.core.tools.openapi.credentials import NamedConnection
-from studio.core.tools.trust.store import TrustStore
 from studio.ui.app.connection_coordinator import ConnectionCoordinator
 from studio.ui.app.document_coordinator import DocumentCoordinator
 from studio.ui.app.experiments_coordinator import ExperimentsCoordinator
@@ -28,7 +26,7 @@ from studio.ui.app.main_window import MainWindow
 from studio.ui.app.past_runs import PastRuns, RunFiles
 from studio.ui.app.recordings import Recordings
 from studio.ui.app.run_coordinator import PersistentEdits, RunCoordinator, RunMarks
-from studio.ui.app.tools_coordinator import ToolsCoordinator
+from studio.ui.app.tools_coordinator import ToolsCoordinator, trust_in
 from studio.ui.base.services import Services
 from studio.ui.history.pane import HistoryPane
 from studio.ui.inputs.pane import InputsPane
@@ -66,12 +64,7 @@ class Workbench(QObject):
         super().__init__()
         load_other_fonts()
         self._services = services
-        # In safe mode, an empty store that is never saved.
-        held = "trust.json" if not services.is_safe else f"safe-mode-{uuid4().hex}.json"
-        self.trust = TrustStore(services.paths.data / held)
-        if not services.is_safe:
-            # The user's copies of the bundled examples: the studio writes this folder.
-            self.trust.trust(services.paths.data / "examples")
+        self.trust = trust_in(services)
         self.background = Background(self)
         tokenizers = Tokenizers(services.paths.cache / "tokenizers")
         self.preview = PreviewController(self, tokenizers=tokenizers)

@@ -2,9 +2,9 @@
 
 import asyncio
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -20,10 +20,11 @@ from studio.application.tools.rows import (
     sort_key,
 )
 from studio.application.tools.saved_calls import ToolRecording, find_recordings
+from studio.application.words import tr
 from studio.core.masking.masker import Masker
 from studio.core.prompty.document import HoistedTool, PromptDocument, ToolId, ToolSpec
 from studio.core.text.invisible import plain_tip, reveal
-from studio.core.text.values import JsonDict, JsonObject
+from studio.core.text.values import JsonDict, JsonObject, named_reason
 from studio.core.tools.document_tools import ToolSession
 from studio.core.tools.openapi.loading import ReadingProgress
 from studio.core.tools.registry import ToolEntry, ToolRegistry
@@ -57,6 +58,7 @@ class ToolsController(QObject):
     reading_ended = Signal(str)  # key of a source
     traffic_read = Signal(str, tuple)  # key of a source, tuple[TrafficMessage, ...]
     recordings_found = Signal(ToolId, tuple)  # tool, tuple[Recording, ...]
+    refused = Signal(str)  # why what the user chose cannot be kept
 
     def __init__(
         self,
@@ -187,7 +189,8 @@ class ToolsController(QObject):
 
     def trust_folder(self, folder: Path) -> None:
         """Trust a folder: its tools may run from now on in their shown form."""
-        self._trust.trust(folder, self.registry.wants)
+        with self._saying_refusals():
+            self._trust.trust(folder, self.registry.wants)
         self.reload()
 
     def allow_source(self, key: str) -> None:
@@ -196,7 +199,12 @@ class ToolsController(QObject):
         async def allow() -> None:
             self.session.current.allow_source(key)
 
-        self._background.start(allow(), lambda _: self.reload())
+        def done(future: Future[None]) -> None:
+            with self._saying_refusals(), suppress(CancelledError):
+                future.result()
+            self.reload()
+
+        self._background.start(allow(), done)
 
     def allow_tool(self, tool: ToolId) -> None:
         """Allow a tool in its current form."""
@@ -206,7 +214,8 @@ class ToolsController(QObject):
         """Stop trusting a folder, and end its running processes."""
         trusted_as = self._trust.current.trusted_as(folder)
         if trusted_as is not None:
-            self._trust.forget(trusted_as)
+            with self._saying_refusals():
+                self._trust.forget(trusted_as)
         self._background.start(self.session.close(), lambda _: self.reload())
 
     def approve_folder(self, approval: Approval | None) -> None:
@@ -326,8 +335,17 @@ class ToolsController(QObject):
     def _changed(self, future: Future[None]) -> None:
         self._changes -= 1
         if not future.cancelled():
-            future.result()
+            with self._saying_refusals():
+                future.result()
             self._show(self.session.registry)
+
+    @contextmanager
+    def _saying_refusals(self) -> Iterator[None]:
+        """Say why a file that is to be written cannot be."""
+        try:
+            yield
+        except OSError as error:
+            self.refused.emit(tr("This cannot be kept: {error}").format(error=named_reason(error)))
 
     def _loaded(self, future: Future[ToolRegistry]) -> None:
         self._loads -= 1

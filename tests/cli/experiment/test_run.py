@@ -98,6 +98,18 @@ def test_a_gate_without_its_baseline_is_refused(
     assert not server.requests
 
 
+@pytest.mark.parametrize("command", ["run", "plan", "list", "show", "compare", "export"])
+def test_results_that_cannot_be_used_are_said(
+    command: str, server: ChatServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = ledger_path(tmp_path / FILE)
+    place.mkdir(parents=True)
+    more = {"compare": ["release"], "export": ["--format", "junit"]}.get(command, [])
+    assert run_command(["experiment", command, FILE, *more]) in (2, 3)
+    assert "a folder has its name; move the folder away" in capsys.readouterr().err
+    assert not server.requests
+
+
 def test_results_are_listed_shown_compared_exported_and_blessed(
     server: ChatServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

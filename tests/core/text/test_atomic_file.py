@@ -98,8 +98,8 @@ def test_a_full_disk_leaves_the_old_file_whole(tmp_path: Path) -> None:
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "try:\n"
         "    write_atomically(Path(sys.argv[1]), 'x' * 100_000)\n"
-        "except OSError:\n"
-        "    print('refused')\n"
+        "except OSError as error:\n"
+        "    print('refused', error.filename)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program, str(path)],
@@ -111,7 +111,7 @@ def test_a_full_disk_leaves_the_old_file_whole(tmp_path: Path) -> None:
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000)),
     )
 
-    assert done.stdout.strip() == "refused", done.stderr
+    assert done.stdout.strip() == f"refused {path}", done.stderr
     assert path.read_text(encoding="utf-8") == "old"
     assert [item.name for item in tmp_path.iterdir()] == ["a.txt"]
 

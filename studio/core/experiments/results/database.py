@@ -3,94 +3,35 @@
 import hashlib
 import json
 import sqlite3
-import threading
 import zlib
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from pathlib import Path
 from typing import Any
 
 from studio.core.paths import resource_text
-from studio.core.runs.database import explain_fault
-from studio.core.text.files import private_file
+from studio.core.runs.database import BUSY_MS, SqliteFile
 from studio.core.text.values import JsonObject
-
-VERSION = 1
-_BUSY_MS = 5000
 
 
 class LedgerError(Exception):
     """Raised when a ledger cannot be used; the text says what to do."""
 
 
-class LedgerDatabase:
-    """The open file. May be used from several threads; several processes may share it."""
+class LedgerDatabase(SqliteFile):
+    """The open file. May be used from several threads."""
 
-    def __init__(self, path: Path) -> None:
-        """Open the file, or create it.
+    NAME = "the ledger of experiments"
+    FAULT = LedgerError
+    VERSION = 1
+    PAGE = 8192
 
-        Raises:
-            LedgerError: it is no ledger, is from a newer studio, or cannot be created.
-        """
-        self.path = path
-        """Path of the file."""
-        try:
-            private_file(path)
-            self.connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-            """Connection to use only inside `transaction`."""
-        except (OSError, sqlite3.Error) as error:
-            raise LedgerError(f"{path} cannot be opened: {explain_fault(error, path)}") from error
-        self._mutex = threading.RLock()
-        try:
-            self._prepare()
-        except sqlite3.Error as error:
-            self.connection.close()
-            raise LedgerError(
-                f"the ledger of experiments {path} cannot be used: {explain_fault(error, path)}"
-            ) from error
-        except LedgerError:
-            self.connection.close()
-            raise
-
-    def _prepare(self) -> None:
-        run = self.connection.execute
-        run("PRAGMA page_size = 8192")
-        run(f"PRAGMA busy_timeout = {_BUSY_MS}")
-        run("PRAGMA journal_mode = WAL")
-        run("PRAGMA synchronous = NORMAL")
-        (version,) = run("PRAGMA user_version").fetchone()
-        if version > VERSION:
-            raise LedgerError(f"{self.path} was written by a newer studio")
+    def _make(self, version: int) -> None:
         self.connection.executescript(resource_text("sql", "ledger.sql"))
-        run(f"PRAGMA user_version = {VERSION}")
 
     def close(self) -> None:
         """Close the file."""
-        with self._mutex:
+        with self._lock:
             self.connection.close()
-
-    @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Run the block in one transaction.
-
-        Raises:
-            LedgerError: the file cannot be written; nothing is changed.
-        """
-        with self._mutex:
-            try:
-                self.connection.execute("BEGIN IMMEDIATE")
-                try:
-                    yield self.connection
-                except BaseException:
-                    if self.connection.in_transaction:  # not after "disk full": it has rolled back
-                        self.connection.execute("ROLLBACK")
-                    raise
-                self.connection.execute("COMMIT")
-            except sqlite3.Error as error:
-                cause = explain_fault(error, self.path)
-                raise LedgerError(
-                    f"the results cannot be written to {self.path}: {cause}"
-                ) from error
 
     def read(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Read a few rows with the writing connection."""
@@ -104,13 +45,11 @@ class LedgerDatabase:
         Raises:
             LedgerError: the file cannot be read, or was closed.
         """
-        with self._mutex:
+        with self._lock:
             try:
                 yield self.connection
             except sqlite3.Error as error:
-                raise LedgerError(
-                    f"the results cannot be read: {explain_fault(error, self.path)}"
-                ) from error
+                raise self.refusal("read", error) from error
 
     def scan(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Read many rows with a separate connection, so that a run can write meanwhile.
@@ -120,12 +59,10 @@ class LedgerDatabase:
         """
         try:
             with closing(sqlite3.connect(self.path, isolation_level=None)) as reader:
-                reader.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
+                reader.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
                 return reader.execute(sql, values).fetchall()
         except sqlite3.Error as error:
-            raise LedgerError(
-                f"the results cannot be read: {explain_fault(error, self.path)}"
-            ) from error
+            raise self.refusal("read", error) from error
 
 
 # Storage of answers and runs: compressed, equal answers once, runs relative to a similar one.

@@ -16,6 +16,7 @@ from __future__ import annotations
 import gzip
 import json
 import tempfile
+import zlib
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -28,7 +29,7 @@ from studio.core.paths import resource_root, user_paths
 from studio.core.prompty.document import ToolId, ToolSpec
 from studio.core.text.diff import unified_diff
 from studio.core.text.files import read_bounded, read_text, write_private
-from studio.core.text.values import JsonObject
+from studio.core.text.values import JsonObject, reason_of
 from studio.core.tools.source import ToolSource
 from studio.core.tools.trust.suspicion import suspicions
 
@@ -194,7 +195,9 @@ def is_repository(folder: Path) -> bool:
 @cache
 def _shared() -> tuple[Path, ...]:
     """Return the folders into which any program of the user writes, resolved."""
-    places = [Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp")]
+    places = [Path("/tmp"), Path("/var/tmp")]
+    with suppress(OSError):  # on a full disk none is usable
+        places.append(Path(tempfile.gettempdir()))
     with suppress(RuntimeError):  # a user without a home folder
         places.append(Path.home())
     return tuple(dict.fromkeys(map(resolved, places)))
@@ -269,6 +272,10 @@ WHOLE_FOLDER = ToolId(ANY_SOURCE, "*")
 """Id for all tools of a folder without their own approval."""
 
 
+_DAMAGES = (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, AttributeError)
+"""Errors of reading a damaged file of definitions."""
+
+
 class DefinitionStore:
     """Stores the known tools, by folder and source."""
 
@@ -283,14 +290,11 @@ class DefinitionStore:
         """
         try:
             text = gzip.decompress(read_bounded(self._file(folder, source)))
-        except FileNotFoundError:
-            return None
-        except (OSError, EOFError):
-            return {}
-        try:
             tools = json.loads(text)["tools"]
             return {name: _known(name, item) for name, item in tools.items()}
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except FileNotFoundError:
+            return None
+        except _DAMAGES:
             return {}
 
     def write(self, folder: Path, source: str, known: Mapping[str, KnownTool]) -> None:
@@ -315,7 +319,7 @@ class DefinitionStore:
         for path in self._place.glob("*.json.gz"):
             try:
                 named = Path(json.loads(gzip.decompress(read_bounded(path)))["folder"])
-            except (OSError, EOFError, ValueError, KeyError, TypeError):
+            except _DAMAGES:
                 continue
             if folder in (named, *named.parents):
                 path.unlink(missing_ok=True)
@@ -450,6 +454,10 @@ class Trust:
         return replace(self, approvals={**self.approvals, key: tools})
 
 
+_DAMAGED = "trust.damaged.json"
+"""Name that a damaged file is kept under."""
+
+
 class TrustStore:
     """Stores `Trust` in a file, which is read at every use, so that two windows agree."""
 
@@ -461,14 +469,33 @@ class TrustStore:
 
     @property
     def current(self) -> Trust:
-        """The current trust; an unreadable file allows nothing."""
+        """Return the current trust; an unreadable file allows nothing, and `fault` says why."""
         try:
-            state = self._path.stat()
-            stamp = (state.st_mtime_ns, state.st_size, state.st_ino)
-            if self._read is None or self._read[0] != stamp:
-                self._read = (stamp, _from_json(json.loads(read_text(self._path))))
+            return self._load()
         except (OSError, ValueError):
             return Trust()
+
+    @property
+    def fault(self) -> str:
+        """Return why the file allows nothing, and what to do; empty where it can be read."""
+        try:
+            self._load()
+        except FileNotFoundError:
+            return ""
+        except OSError as error:
+            return f"{self._path} cannot be read ({reason_of(error)}): no folder counts as trusted"
+        except ValueError:
+            return (
+                f"{self._path} is damaged: no folder counts as trusted. It is kept as "
+                f"{_DAMAGED} when you next trust a folder"
+            )
+        return ""
+
+    def _load(self) -> Trust:
+        state = self._path.stat()
+        stamp = (state.st_mtime_ns, state.st_size, state.st_ino)
+        if self._read is None or self._read[0] != stamp:
+            self._read = (stamp, _from_json(json.loads(read_text(self._path))))
         return self._read[1]
 
     def is_trusted(self, path: Path) -> bool:
@@ -497,12 +524,15 @@ class TrustStore:
         """Allow the things that a folder requests at first, if `Trust.adopted` does.
 
         Returns:
-            The new trust.
+            The new trust; the old one if the file cannot be written.
         """
         before = self.current
         after = before.adopted(folder, things)
         if after is not before:
-            self._write(after)
+            try:
+                self._write(after)
+            except OSError:
+                return before
         return after
 
     def forget(self, folder: Path) -> None:
@@ -515,6 +545,12 @@ class TrustStore:
         self._write(self.current.with_approval(folder, tool, approval))
 
     def _write(self, trust: Trust) -> None:
+        try:
+            self._load()
+        except FileNotFoundError:
+            pass
+        except ValueError:
+            self._path.replace(self._path.with_name(_DAMAGED))
         text = json.dumps(
             {
                 "folders": sorted(str(folder) for folder in trust.folders),
@@ -532,7 +568,7 @@ class TrustStore:
 
 def _from_json(data: object) -> Trust:
     if not isinstance(data, dict):
-        return Trust()
+        raise ValueError("it is no object")
     folders = data.get("folders")
     listed = folders if isinstance(folders, list) else ()
     return Trust(
@@ -638,7 +674,8 @@ class ToolReview:
         known = self._store.read(self._folder, key)
         asking, after = review(specs, source.place_of, known, is_own=key.startswith("python:"))
         if after != known:
-            self._store.write(self._folder, key, after)
+            with suppress(OSError):  # on a full disk the tools are compared anew the next time
+                self._store.write(self._folder, key, after)
         self._known[key] = after
         self._reviewed[key] = (seen, asking)
         return asking

@@ -282,13 +282,14 @@ async def test_trust_that_is_taken_back_takes_all_with_it(
     assert TrustStore().current.allowed_in(tmp_path) == {}
 
 
+@pytest.mark.parametrize("kept_bytes", [0, 12])
 async def test_what_is_kept_and_cannot_be_read_allows_nothing(
-    session: ToolSession, server: Server, prompt: WritePrompt, user_home: Path
+    session: ToolSession, server: Server, prompt: WritePrompt, user_home: Path, kept_bytes: int
 ) -> None:
     document = prompt(AGENT)
     await reloaded(session, document)
     [kept] = (user_home / "data").rglob("*.json.gz")
-    kept.write_bytes(b"broken")
+    kept.write_bytes(kept.read_bytes()[:kept_bytes] + b"broken" * 9)
     other = ToolSession(TrustStore())
     entry = (await other.load(document)).named("get_weather")
     assert entry is not None

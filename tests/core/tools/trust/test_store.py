@@ -93,6 +93,27 @@ def test_a_broken_file_allows_nothing(store: TrustStore, tmp_path: Path, text: s
     assert store.is_trusted(tmp_path)
 
 
+def test_a_damaged_file_is_kept_beside_the_next_one(store: TrustStore, tmp_path: Path) -> None:
+    store.trust(tmp_path / "before")
+    path = tmp_path / "data" / "trust.json"
+    damaged = path.read_bytes()[:-20]
+    path.write_bytes(damaged)
+    assert "is damaged: no folder counts as trusted" in store.fault
+    store.trust(tmp_path / "after")
+    assert store.current.folders == {tmp_path / "after"}
+    assert (tmp_path / "data" / "trust.damaged.json").read_bytes() == damaged
+    assert not store.fault
+
+
+def test_what_cannot_be_read_is_not_written_over(store: TrustStore, tmp_path: Path) -> None:
+    folder = tmp_path / "data" / "trust.json"
+    (folder / "inside").mkdir(parents=True)
+    assert "cannot be read" in store.fault
+    with pytest.raises(OSError, match=r"Is a directory|Permission denied"):
+        store.trust(tmp_path)
+    assert (folder / "inside").is_dir()
+
+
 def test_approvals_are_kept_by_folder_and_tool(store: TrustStore, tmp_path: Path) -> None:
     send, read = ToolId("mcp:a", "send"), ToolId("mcp:a", "read")
     store.remember_approval(tmp_path, send, "always")
