@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
-from studio.core.text.files import read_text, write_private
+from studio.core.text.files import keep_aside, read_text, write_private
 
 ThemeSetting: TypeAlias = Literal["light", "dark", "system"]
 
@@ -154,9 +154,9 @@ def load_settings(path: Path) -> tuple[Settings, SettingsFault | None]:
     try:
         data = tomllib.loads(read_text(path))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
-        aside = path.with_name("settings.broken.toml")
         try:
-            path.replace(aside)
+            aside = keep_aside(path)
+            path.unlink(missing_ok=True)
         except OSError:
             return Settings(), SettingsFault("unreadable")
         return Settings(), SettingsFault("set aside", (aside.name,))

@@ -188,7 +188,7 @@ def test_a_damaged_list_is_said_and_kept(
     assert run_command(listing) == USAGE
     assert "trust.json is damaged: no folder counts as trusted" in capsys.readouterr().err
     assert run_command([*listing, "--trust"]) == FINE
-    kept = user_home / "data" / "trust.damaged.json"
+    kept = user_home / "data" / "trust.broken.json"
     assert kept.read_text(encoding="utf-8") == '{"folders": ["/ma'
     capsys.readouterr()
     assert run_command(listing) == FINE

@@ -12,7 +12,7 @@ from studio.core.masking.redact import names_secret
 from studio.core.models.secrets import is_reference
 from studio.core.paths import resource_text, user_paths
 from studio.core.plugins import installed
-from studio.core.text.files import read_text, write_private
+from studio.core.text.files import keep_aside, read_text, write_private
 from studio.core.text.values import JsonObject, reason_of
 from studio.core.wire.request import Provider
 
@@ -273,14 +273,17 @@ def _texts(table: object) -> dict[str, str]:
 
 
 def write_connections(path: Path, connections: Connections) -> None:
-    """Write the file atomically.
+    """Write the file atomically; one with entries that cannot be read is kept beside it.
 
     Raises:
         ValueError: a connection contains a key instead of a reference, a secret header, or a
             password.
         OSError: the file cannot be written; the old one is unchanged.
     """
-    write_private(path, (_HEAD + connections_text(connections)).encode("utf-8"))
+    text = _HEAD + connections_text(connections)
+    if read_connections(path).problems:
+        keep_aside(path)
+    write_private(path, text.encode("utf-8"))
 
 
 def connections_text(connections: Connections) -> str:

@@ -150,6 +150,23 @@ def write_private(path: Path, content: bytes) -> None:
     write_bytes_atomically(path, content, private=True)
 
 
+def keep_aside(path: Path) -> Path:
+    """Keep a file whose content cannot be used as `NAME.broken.EXT`, or a similar free name.
+
+    The file itself stays where links are possible, so that writing over it is one step.
+
+    Raises:
+        OSError: it cannot be kept.
+    """
+    names = (path.with_stem(f"{path.stem}.broken{number or ''}") for number in itertools.count())
+    aside = next(name for name in names if not name.exists())
+    try:
+        os.link(path, aside)
+    except OSError:
+        path.replace(aside)
+    return aside
+
+
 def write_bytes_atomically(path: Path, content: bytes, *, private: bool = False) -> None:
     """Write bytes atomically.
 

@@ -65,7 +65,8 @@ class ConnectionCoordinator(QObject):
         controller.refused.connect(messages.error)
         if controller.connections.problems:
             messages.error(
-                " ".join(controller.connections.problems), tr("Open Connections to fix it.")
+                " ".join(controller.connections.problems),
+                tr("Correct the file. Saving connections keeps it as connections.broken.toml."),
             )
         self.show_choice(controller.choice)
 

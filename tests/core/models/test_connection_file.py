@@ -160,3 +160,20 @@ def test_bounds_are_numbers_above_zero(path: Path) -> None:
     assert (good.reply_megabytes, good.retries) == (1, 5)
     assert len(read.connections) == 2
     assert all(line.split()[0] in told for line, told in zip(wrong, read.problems, strict=True))
+
+
+@pytest.mark.parametrize(
+    "broken", ['[[connection]]\nname = "far"\nki', "[[connection]]\nname = 3\n"]
+)
+def test_a_file_that_cannot_be_read_is_kept_when_connections_are_written(
+    tmp_path: Path, broken: str
+) -> None:
+    path = tmp_path / "connections.toml"
+    made = Connection("near", "compatible", model="m", base_url="http://127.0.0.1:9")
+    for name in ("connections.broken.toml", "connections.broken1.toml"):
+        path.write_text(broken, encoding="utf-8")
+        write_connections(path, Connections((made,)))
+        assert read_connections(path).named("near") == made
+        assert (tmp_path / name).read_text(encoding="utf-8") == broken
+    write_connections(path, Connections((made,)))
+    assert len(list(tmp_path.iterdir())) == 3

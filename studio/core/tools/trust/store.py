@@ -28,7 +28,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from studio.core.paths import resource_root, user_paths
 from studio.core.prompty.document import ToolId, ToolSpec
 from studio.core.text.diff import unified_diff
-from studio.core.text.files import read_bounded, read_text, write_private
+from studio.core.text.files import keep_aside, read_bounded, read_text, write_private
 from studio.core.text.values import JsonObject, reason_of
 from studio.core.tools.source import ToolSource
 from studio.core.tools.trust.suspicion import suspicions
@@ -454,10 +454,6 @@ class Trust:
         return replace(self, approvals={**self.approvals, key: tools})
 
 
-_DAMAGED = "trust.damaged.json"
-"""Name that a damaged file is kept under."""
-
-
 class TrustStore:
     """Stores `Trust` in a file, which is read at every use, so that two windows agree."""
 
@@ -487,7 +483,7 @@ class TrustStore:
         except ValueError:
             return (
                 f"{self._path} is damaged: no folder counts as trusted. It is kept as "
-                f"{_DAMAGED} when you next trust a folder"
+                "trust.broken.json when you next trust a folder"
             )
         return ""
 
@@ -550,7 +546,7 @@ class TrustStore:
         except FileNotFoundError:
             pass
         except ValueError:
-            self._path.replace(self._path.with_name(_DAMAGED))
+            keep_aside(self._path)
         text = json.dumps(
             {
                 "folders": sorted(str(folder) for folder in trust.folders),

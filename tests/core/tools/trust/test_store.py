@@ -101,7 +101,7 @@ def test_a_damaged_file_is_kept_beside_the_next_one(store: TrustStore, tmp_path:
     assert "is damaged: no folder counts as trusted" in store.fault
     store.trust(tmp_path / "after")
     assert store.current.folders == {tmp_path / "after"}
-    assert (tmp_path / "data" / "trust.damaged.json").read_bytes() == damaged
+    assert (tmp_path / "data" / "trust.broken.json").read_bytes() == damaged
     assert not store.fault
 
 
