@@ -1,4 +1,4 @@
-"""The outcome of asking one cell: the end of its run as an answer that assertions see."""
+"""The outcome of one cell's run, as an answer for assertions."""
 
 import json
 from contextlib import suppress
@@ -17,35 +17,35 @@ from studio.core.wire.wire_call import WireCall
 
 @dataclass(frozen=True)
 class AskedCell:
-    """The outcome of asking one cell."""
+    """The outcome of running a cell."""
 
     answer: CellAnswer | None
-    """The answer; None where there is none."""
+    """The answer; None if there is none."""
 
     error: str
-    """Reason why there is none, one sentence."""
+    """Reason why there is no answer, one sentence; empty if there is one."""
 
     journal: bytes
     """The run, as lines of JSON."""
 
     refused: int = 0
-    """Number of refused tool calls."""
+    """Number of tool calls that were not allowed."""
 
     is_stale: bool = False
-    """Whether the server refused an option that the cell's identity counts on."""
+    """Whether the server rejected an option that is part of the cell's identity."""
 
     learned: tuple[LearnedRefusal, ...] = ()
-    """Options that the server refused of a worker on another machine."""
+    """Options that the server rejected on a worker on another machine."""
 
 
 def asked_cell(state: RunState, journal: bytes, waited: float, *, is_timed: bool) -> AskedCell:
-    """Read the end of a run as the outcome of its cell: an answer, or why there is none.
+    """Return the outcome of a cell from the end of its run: an answer, or why there is none.
 
     Args:
-        state: of the run.
+        state: final state of the run.
         journal: the run, as lines of JSON.
-        waited: seconds that were no latency.
-        is_timed: whether its time says something.
+        waited: seconds of waiting that are not latency.
+        is_timed: whether its time is meaningful.
     """
     steps = [*state.steps, *([] if state.step in state.steps[-1:] else [state.step])]
     steps = [each for each in steps if each.number]
@@ -91,10 +91,10 @@ def asked_cell(state: RunState, journal: bytes, waited: float, *, is_timed: bool
 
 
 def sent_of(journal: bytes) -> tuple[tuple[Message, ...], str]:
-    """Return the messages of a kept run, and the body of its first request, indented.
+    """Return the messages of a stored run, and the indented body of its first request.
 
     Raises:
-        JournalError: it cannot be read.
+        JournalError: the journal cannot be read.
     """
     calls: dict[int, WireCall] = {}
     events = list(read_journal(journal.decode("utf-8", "surrogatepass"), calls))

@@ -1,4 +1,4 @@
-"""Asking for one cell: what is sent, and the run itself."""
+"""Run one cell: build its request, and get its answer."""
 
 from __future__ import annotations
 
@@ -64,15 +64,15 @@ if TYPE_CHECKING:
 _MOST_CELLS = 200
 
 _MOST_DRAFTS = 20_000
-"""Drafts that are kept in memory; cells beyond them are rendered again when they are asked."""
+"""Maximum number of drafts kept in memory; further cells are rendered again for their run."""
 
 LOCAL_AT_ONCE = 1.0
-"""Requests to the embedded model at once: it answers one after another."""
+"""Parallel requests to the embedded model, which answers one after another."""
 
 
 @dataclass(frozen=True, slots=True)
 class _CellDraft:
-    """A cell up to its first request: rendered once, for its identity and for its run."""
+    """A cell up to its first request, rendered once for its identity and its run."""
 
     document: PromptDocument
     values: JsonObject
@@ -83,13 +83,13 @@ class _CellDraft:
 
 @dataclass(frozen=True, slots=True)
 class CellProgress:
-    """A cell that is being asked."""
+    """The progress of a running cell."""
 
     text: str = ""
     """The answer so far."""
 
     waits: str = ""
-    """Reason of the server to answer later, and when it is asked again; empty where it answers."""
+    """Reason of the server's delay, and the time of the next attempt; empty if it answers."""
 
 
 OnProgress: TypeAlias = Callable[[CellKey, CellProgress], None]
@@ -98,10 +98,10 @@ _PROGRESS_SECONDS = 1 / 30
 
 
 class Asker:
-    """Asks the cells of an experiment in this process, with models and tools that it opens once."""
+    """Runs the cells of an experiment in this process, with models and tools opened once."""
 
     price_share = 1.0
-    """Share of the usual price that a request costs."""
+    """Cost of a request, as a share of its normal price."""
 
     def __init__(
         self,
@@ -111,16 +111,16 @@ class Asker:
         *,
         is_leader: bool = False,
     ) -> None:
-        """Open nothing yet.
+        """Store the settings; nothing is opened yet.
 
         Args:
-            plan: what is run.
-            services: what it is run with.
-            turns: decides when cells ask; None lets them as soon as there is room.
-            is_leader: whether cells are asked elsewhere: then no draft of them is kept.
+            plan: the plan of the run.
+            services: the shared services.
+            turns: decides when requests are sent; None to send at once if a limiter allows it.
+            is_leader: whether cells run elsewhere, so that no drafts are kept.
         """
         self.turns: Turns = turns if turns is not None else LimitedTurns(self.limiter)
-        """Decides when cells and judges ask."""
+        """Decides when the requests of cells and judges are sent."""
         self.on_progress: OnProgress | None = None
         """Callback for each part of an answer, at most 30 times a second for a cell."""
         self._plan = plan
@@ -139,18 +139,19 @@ class Asker:
 
     @property
     def room(self) -> int:
-        """About how many cells are worth having under way."""
-        # Some more than are asked at once: while one is marked and kept, another is asked.
+        """Approximate number of cells to run at once."""
+        # More than the parallel requests: while one cell is marked and stored, another sends its
+        # request.
         found = sum(int(1.25 * each.limit) + 1 + each.resting for each in self._limiters.values())
         return min(found, self._plan.options.concurrency or _MOST_CELLS)
 
     @property
     def refused(self) -> int:
-        """Requests that servers refused so far (429)."""
+        """Number of requests that servers rejected so far (429)."""
         return sum(each.refused for each in self._limiters.values())
 
     def limiter(self, connection: str, *, is_local: bool = False) -> ConnectionLimiter:
-        """Return the room at a connection; cells and judges share it."""
+        """Return the limiter of a connection, which cells and judges share."""
         if connection not in self._limiters:
             most = self._plan.options.concurrency or 100
             local = LOCAL_AT_ONCE if is_local else float(most)
@@ -161,14 +162,14 @@ class Asker:
         """Open the models and start the tools.
 
         Raises:
-            ModelError: a connection lacks something.
+            ModelError: a connection is incomplete.
             ToolSourceError: the tools cannot be started.
         """
         for at, variant in enumerate(self._plan.variants):
             self._models[at] = self._model(variant)
             self._limiter_of(variant)
             if wants_tools(variant.document):
-                # Sources of tools take 60 ms to import, which a prompt without tools does not pay.
+                # Importing tool sources takes 60 ms, which a prompt without tools does not need.
                 from studio.application.connections.model import tool_session
 
                 services = self._services
@@ -179,13 +180,13 @@ class Asker:
                 await self._load_tools(at, variant, session)
 
     async def start(self, result: int) -> None:
-        """Get ready to ask the cells of a result; here nothing is left to do."""
+        """Prepare for the cells of a result; nothing to do in this class."""
 
     def begin_cell(self) -> None:
-        """Note that a cell begins, before it is asked; here cells do not wait for each other."""
+        """Register a new cell before its run; nothing to do in this class."""
 
     def end_cell(self) -> None:
-        """Note that a cell is over: marked and kept, or given up."""
+        """Register the end of a cell: marked and stored, or given up."""
 
     def _model(self, variant: PlannedVariant) -> ChatModel:
         if variant.choice is None:
@@ -254,7 +255,7 @@ class Asker:
         )
 
     async def sent(self, at: int, row: ExperimentRow) -> SentCell | str:
-        """Return the first request of a cell; a text says why it cannot be rendered."""
+        """Return the first request of a cell, or why it cannot be rendered."""
         variant = self._plan.variants[at]
         draft = self._kept_draft(at, row) or await self._drafted(at, row)
         if isinstance(draft, str):
@@ -299,11 +300,11 @@ class Asker:
         )
 
     def _kept_draft(self, at: int, row: ExperimentRow) -> _CellDraft | None:
-        """Return the draft of a cell; a row with the turns before is rendered anew."""
+        """Return the stored draft of a cell; None for a row with earlier turns, rendered again."""
         return None if CONVERSATION in row.case.variables else self._drafts.get((at, row.number))
 
     async def _drafted(self, at: int, row: ExperimentRow) -> _CellDraft | str:
-        """Return a cell up to its first request; a text says why it cannot be rendered."""
+        """Return a cell up to its first request, or why it cannot be rendered."""
         if (fault := self._plan.faults.get((at, row.number))) is not None:
             return fault
         variant = self._plan.variants[at]
@@ -338,7 +339,7 @@ class Asker:
         toolbox: RunToolbox,
         options: RunOptions,
     ) -> RunSetup:
-        """Build the setup of a cell; shared by rows that differ in their values only."""
+        """Build the setup of a cell, shared by rows that only differ in their values."""
         is_shared = document is self._plan.variants[at].document and not toolbox.specs
         kept = self._setups.get(at) if is_shared else None
         if kept is not None:
@@ -349,7 +350,7 @@ class Asker:
         return made
 
     async def ask(self, cell: LeasedCell, row: ExperimentRow) -> AskedCell:
-        """Run a cell to its end. Never raises for what model and tools do."""
+        """Run a cell to its end. Never raises for errors of model and tools."""
         at = cell.key.variant
         variant = self._plan.variants[at]
         references = self._references(variant)
@@ -398,12 +399,12 @@ class Asker:
         return replace(asked, answer=offered.answer(asked.answer, state.step.reply))
 
     def refusals_of(self, at: int) -> tuple[LearnedRefusal, ...]:
-        """Return what the server of a variant was found not to take."""
+        """Return the options that the server of a variant is known to reject."""
         model = self._models[at]
         return model.known_refusals() if isinstance(model, RemoteModel) else ()
 
     def learn(self, at: int, refusals: Iterable[LearnedRefusal]) -> None:
-        """Keep what the server of a variant was found not to take elsewhere."""
+        """Store options that the server of a variant rejected elsewhere."""
         model = self._models[at]
         if isinstance(model, RemoteModel):
             model.learn(refusals)
@@ -413,13 +414,13 @@ class Asker:
         if not milliseconds or not self.turns.is_timed:
             return await going
         try:
-            # Waiting for room is not part of the cell; the limit of the run counts what is.
+            # Waiting for the limiter is not part of the cell, so the run's time limit excludes it.
             return await asyncio.wait_for(going, 20 * milliseconds / 1000 + 60)
         except TimeoutError:
             return f"The cell did not end in {milliseconds} ms."
 
     async def close(self) -> None:
-        """Let go of models and tools."""
+        """Close models and tools."""
         for session in self._tools.values():
             await session.close()
         for model in self._models.values():
@@ -431,7 +432,7 @@ class Asker:
 
 
 def _stream(key: CellKey, on_progress: OnProgress) -> OnStream:
-    """Report the answer of a cell while it comes."""
+    """Return the callback that reports the answer of a cell while it arrives."""
     told = 0.0
 
     def stream(_delta: ReplyDelta, reply: Reply) -> None:

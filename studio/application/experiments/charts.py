@@ -1,4 +1,4 @@
-"""The charts of a result as values: bars with intervals, and points in a plane."""
+"""The charts of a result as values: bars with intervals, and points."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _MOST_RESULTS = 20
 
 @dataclass(frozen=True, slots=True)
 class ChartLine:
-    """A value with its interval, on one line."""
+    """A bar: a value with its interval."""
 
     name: str
     """Name of the bar."""
@@ -34,7 +34,7 @@ class ChartLine:
     """Upper bound of the interval."""
 
     words: str
-    """The value for people."""
+    """The value as text for the user."""
 
     is_muted: bool = False
     """Whether it is the baseline."""
@@ -42,16 +42,16 @@ class ChartLine:
 
 @dataclass(frozen=True, slots=True)
 class ChartPoint:
-    """A point in a plane; points of one name are joined in their order."""
+    """A point; points with the same name are connected in order."""
 
     name: str
     """Name of the bar."""
 
     x: float
-    """To the right."""
+    """Horizontal value."""
 
     y: float
-    """Up, from 0 to 1."""
+    """Vertical value, from 0 to 1."""
 
     words: str
     """Sentence that describes the bar."""
@@ -62,26 +62,26 @@ class ChartPoint:
 
 @dataclass(frozen=True, slots=True)
 class ChartFigure:
-    """One chart."""
+    """A chart."""
 
     title: str
     """Title of the chart."""
 
     lines: tuple[ChartLine, ...] = ()
-    """Bars, from above; empty for a plane."""
+    """Bars, from the top; empty for a chart of points."""
 
     points: tuple[ChartPoint, ...] = ()
-    """Points of a plane."""
+    """Points; empty for a chart of bars."""
 
     most: float = 1.0
-    """The end of the horizontal axis."""
+    """Maximum of the horizontal axis."""
 
     unit: str = "%"
     """Unit of the horizontal axis: `%`, `s`, `$` or `#`."""
 
     @property
     def words(self) -> str:
-        """All of it in words, for those who do not see it."""
+        """Description of the chart for screen readers."""
         each = [f"{line.name}: {line.words}" for line in self.lines]
         each += [f"{point.name}: {point.words}" for point in self.points]
         return "; ".join(each)
@@ -95,9 +95,9 @@ def chart_of(
     """Return a chart of a result.
 
     Args:
-        kind: which.
+        kind: the quantity.
         report: the result.
-        earlier: results of the same file by number, the oldest first, with totals by variant.
+        earlier: results of the same file by number, oldest first, with totals by variant.
     """
     match kind:
         case "pass":
@@ -177,7 +177,7 @@ def _trend(
 
 
 def _slices(report: ExperimentReport) -> ChartFigure:
-    """Return the rows of each tag, of the variant that is compared, else of the first."""
+    """Return the pass rates by tag, for the compared variant, else for the first."""
     compared = [each for each in report.variants if each.comparison is not None]
     variant = next(iter(compared or report.variants), None)
     if variant is None:

@@ -1,4 +1,4 @@
-"""Find what rows of a result have in common: time, answers that differ, slices."""
+"""Group rows of a result: slow ones, different answers, slices."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,28 +12,28 @@ _SLOW = 0.95
 
 @dataclass(frozen=True)
 class RowFacets:
-    """Rows of a result by what they have in common."""
+    """Rows of a result by common properties."""
 
     slow: frozenset[int] = frozenset()
-    """Rows with a cell that took longer than 95 of 100 of its variant."""
+    """Rows with a cell slower than 95 % of its variant's cells."""
 
     differs: Mapping[int, frozenset[int]] = field(default_factory=dict)
-    """Rows whose answer differs from the one of the first column, by column."""
+    """Rows whose answer differs from that of the first variant, by variant."""
 
     saved: frozenset[int] = frozenset()
-    """Rows whose answer in the first column differs from the result before."""
+    """Rows whose answer from the first variant differs from the previous result."""
 
 
 def facets_of(
     ledger: ExperimentLedger, result: int, variants: int, before: int | None = None
 ) -> RowFacets:
-    """Find the facets of a result.
+    """Return the facets of a result.
 
     Args:
-        ledger: where it is.
-        result: its number.
-        variants: how many columns it has.
-        before: the result whose answers are compared; None compares none.
+        ledger: the ledger with the result.
+        result: number of the result.
+        variants: number of its variants.
+        before: number of the previous result; None for no comparison.
     """
     differs, saved = _changed_answers(ledger, result, before)
     return RowFacets(_slow(ledger, result, variants), differs, saved)
@@ -42,7 +42,7 @@ def facets_of(
 def _changed_answers(
     ledger: ExperimentLedger, result: int, before: int | None
 ) -> tuple[dict[int, frozenset[int]], frozenset[int]]:
-    """Return the rows that differ from the first column, and those that differ from before."""
+    """Return the rows that differ from the first variant, and from the previous result."""
     answers = ledger.scans.answers(result)
     made: dict[int, set[int]] = {}
     for row, found in answers.items():
@@ -73,7 +73,7 @@ def _slow(ledger: ExperimentLedger, result: int, variants: int) -> frozenset[int
 def slice_sentences(
     found: PairedComparison | None, slices: Mapping[str, Mapping[str, frozenset[str]]]
 ) -> Iterator[str]:
-    """Name the slices in which a variant wins rows on one side and loses them on the other."""
+    """Yield the slices in which a variant wins rows, and those in which it loses rows."""
     if found is None:
         return
     for name, values in slices.items():

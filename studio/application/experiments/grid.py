@@ -1,4 +1,4 @@
-"""The grid of a result as values: a byte a cell, rows that are filtered, and what changed."""
+"""The grid of a result as values: one byte per cell, filtered rows, and changes."""
 
 from __future__ import annotations
 
@@ -37,38 +37,38 @@ from studio.core.text.values import JsonObject, object_of, parse_json, text_or_j
 RowFilter: TypeAlias = Literal[
     "all", "changed", "failed", "flaky", "slow", "errors", "differs", "saved"
 ]
-"""Which rows are shown."""
+"""Filter of the shown rows."""
 
 RowChange: TypeAlias = Literal["", "won", "lost"]
 """Change of a row compared with the baseline."""
 
 
 class DotState(IntEnum):
-    """One repeat of one row and variant, as the grid draws it."""
+    """State of one repeat of a row and variant, drawn as a dot."""
 
     WAITING = 0
-    """Not over."""
+    """Not finished."""
 
     PASSED = 1
     """Passes."""
 
     FAILED = 2
-    """Does not pass."""
+    """Fails."""
 
     ERROR = 3
     """Has no answer."""
 
     UNDECIDED = 4
-    """An assertion could not be decided."""
+    """Has an assertion that could not be decided."""
 
     NOT_PLANNED = 5
-    """The row is not for the variant: `prompts` or `providers` of its test name others."""
+    """Not planned: the row's `prompts` or `providers` exclude the variant."""
 
     COMING = 6
-    """Being asked; only drawn, never kept."""
+    """Running; only drawn, never stored."""
 
     UNCHECKED = 7
-    """Has an answer that nothing checks; only drawn, never kept."""
+    """Has an answer without assertions; only drawn, never stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +76,13 @@ class GridCell:
     """All repeats of one row and variant."""
 
     dots: tuple[DotState, ...]
-    """A repeat each."""
+    """State of each repeat."""
 
     score: float | None
-    """Their mean score; None before one is over."""
+    """Mean score; None before a repeat is finished."""
 
     change: RowChange
-    """Beside the baseline."""
+    """Change compared with the baseline."""
 
 
 _NO_ROW = ResultRow(0, "", {})
@@ -90,57 +90,57 @@ _NO_ROW = ResultRow(0, "", {})
 
 @dataclass(frozen=True)
 class GridRow:
-    """The head of a row."""
+    """The description of a row."""
 
     number: int
-    """From 1."""
+    """Number of the row, from 1."""
 
     key: str
-    """The same in other results."""
+    """Key, which is the same in other results."""
 
     title: str
-    """In a few words."""
+    """Short title."""
 
     tags: tuple[str, ...]
-    """Its tags."""
+    """Tags of the row."""
 
     threshold: float | None
-    """Of its score."""
+    """Threshold of its score."""
 
     facts: str = ""
-    """Its metadata, a line each: `language: de`."""
+    """Metadata, one per line: `language: de`."""
 
     row: ResultRow = _NO_ROW
-    """Its values and facts."""
+    """Stored values and facts of the row."""
 
     @cached_property
     def searched(self) -> str:
-        """All that a word of a filter is looked for in."""
+        """Text that is searched by a filter."""
         texts = (text_or_json(value) for value in self.values.values())
         return "\n".join((self.title, *self.tags, self.facts, *texts)).casefold()
 
     @property
     def is_checked(self) -> bool:
-        """Whether an assertion says if an answer passes."""
+        """Whether an assertion decides if an answer passes."""
         return not self.row.facts.get("unchecked")
 
     @property
     def values(self) -> JsonObject:
-        """Values by input."""
+        """Values by input name."""
         return object_of(self.row.facts.get("vars"))
 
     @property
     def metadata(self) -> JsonObject:
-        """Facts by name."""
+        """Metadata by name."""
         return object_of(self.row.facts.get("metadata"))
 
     @property
     def stated(self) -> JsonObject:
-        """Texts of the columns `__expected…`, by column."""
+        """Texts of the `__expected…` columns, by column."""
         return object_of(self.row.facts.get("stated"))
 
     def text(self, column: str) -> str:
-        """Return the text of a column: a value, what is expected, or a fact of the metadata."""
+        """Return the text of a column: a value, the expected answer, or metadata."""
         if column == "expected" and "expected" in self.row.facts:
             return text_or_json(self.row.facts["expected"])
         if column == "description":
@@ -150,10 +150,10 @@ class GridRow:
 
 
 class LazyRows(Sequence[GridRow]):
-    """Rows that are made when they are looked at: a table of 10,000 opens at once."""
+    """Rows that are created when they are read, so that a table of 10,000 opens at once."""
 
     def __init__(self, count: int, make: Callable[[int], ResultRow]) -> None:
-        """Take what makes a row of its place, from 0."""
+        """Store the function that creates a row for its index, from 0."""
         self._rows: list[GridRow | None] = [None] * count
         self._make = make
 
@@ -162,7 +162,7 @@ class LazyRows(Sequence[GridRow]):
 
     @property
     def made(self) -> int:
-        """Number of rows that were looked at."""
+        """Number of rows created so far."""
         return sum(row is not None for row in self._rows)
 
     @overload
@@ -180,28 +180,28 @@ class LazyRows(Sequence[GridRow]):
 
 @dataclass
 class ExperimentGrid:
-    """A result in memory; cells are set while it runs."""
+    """A result in memory, whose cells are updated during a run."""
 
     variants: Sequence[str]
-    """Names of the columns."""
+    """Names of the variants."""
 
     rows: Sequence[GridRow]
-    """In order."""
+    """Rows, in order."""
 
     repeats: int
-    """Repeats of each row."""
+    """Number of repeats of each row."""
 
     rule: PassRule = "mean"
-    """Rule by which repeats make a row pass."""
+    """Rule by which repeats decide a row."""
 
     baseline: int | None = None
-    """The column that others are compared with."""
+    """Index of the variant with which others are compared; None for none."""
 
     left_out: Mapping[int, Sequence[str]] = field(default_factory=dict)
-    """Options that were not sent, because the server refuses them, by column."""
+    """Options not sent because the server rejects them, by variant."""
 
     places: tuple[Mapping[int, int], Mapping[int, int]] | None = None
-    """Rows and columns of the kept result by those shown; None where they are the same."""
+    """Rows and variants of the stored result by those shown; None if they are the same."""
 
     _states: bytearray = field(default_factory=bytearray, repr=False)
     _scores: array[float] = field(default_factory=lambda: array("f"), repr=False)
@@ -212,14 +212,14 @@ class ExperimentGrid:
         self._scores = array("f", bytes(4 * count))
 
     def kept(self, key: CellKey) -> CellKey | None:
-        """Return the cell of the kept result that has the answer of a cell; None where none has."""
+        """Return the stored cell with the answer for a cell; None if there is none."""
         if self.places is None:
             return key
         row, variant = self.places[0].get(key.row), self.places[1].get(key.variant)
         return None if row is None or variant is None else CellKey(key.repeat, row, variant)
 
     def put(self, key: CellKey, state: DotState, score: float) -> None:
-        """Set one cell."""
+        """Set the state of one cell."""
         at = self._at(key.row, key.variant) + key.repeat - 1
         self._states[at] = state
         self._scores[at] = score
@@ -237,7 +237,7 @@ class ExperimentGrid:
             self._scores[self._at(key.row, key.variant) + key.repeat - 1] = score
 
     def fill_some(self, cells: Iterable[CellStanding]) -> None:
-        """Set the cells that there are, where rows are not for every variant."""
+        """Set the existing cells, if rows are not for every variant."""
         self._states = bytearray([DotState.NOT_PLANNED]) * len(self._states)
         for repeat, row, variant, state, passed, score in cells:
             decided = None if passed is None else bool(passed)
@@ -263,7 +263,7 @@ class ExperimentGrid:
         return self._states[self._at(row, variant)] != DotState.NOT_PLANNED
 
     def passes(self, row: int, variant: int) -> bool | None:
-        """Return whether a row passes; None before a repeat is over."""
+        """Return whether a row passes; None before a repeat is finished."""
         at = self._at(row, variant)
         dots = self._states[at : at + self.repeats]
         over = [each for each in range(self.repeats) if dots[each] in _WITH_ANSWER]
@@ -275,18 +275,18 @@ class ExperimentGrid:
         return row_passes(total, self.rule, self.rows[row - 1].threshold)
 
     def is_flaky(self, row: int, variant: int) -> bool:
-        """Return whether some repeats pass and others do not."""
+        """Return whether some repeats pass and others fail."""
         at = self._at(row, variant)
         dots = self._states[at : at + self.repeats]
         return DotState.PASSED in dots and DotState.FAILED in dots
 
     def fits(self, row: int, wanted: RowFilter, words: str = "") -> bool:
-        """Return whether a row is shown.
+        """Return whether a row matches the filter.
 
         Args:
-            row: from 1.
-            wanted: what is looked for.
-            words: what its title, or one of its tags, facts or values, must hold.
+            row: number of the row, from 1.
+            wanted: the filter.
+            words: words that its title, tags, metadata or values must contain.
         """
         if not words and wanted == "all":
             return True
@@ -334,7 +334,7 @@ _WITH_ANSWER = (DotState.PASSED, DotState.FAILED, DotState.UNDECIDED)
 
 
 def grid_of(ledger: ExperimentLedger, result: int) -> ExperimentGrid:
-    """Return the grid of a kept result."""
+    """Return the grid of a stored result."""
     head = ledger.result(result)
     names, rows = ledger.variants(result), ledger.rows(result)
     baseline = str(head.spec.get("baseline") or "")
@@ -355,12 +355,12 @@ def grid_of(ledger: ExperimentLedger, result: int) -> ExperimentGrid:
 
 
 def dot_of(outcome: CellOutcome) -> DotState:
-    """Return the dot of a finished cell."""
+    """Return the state of a finished cell."""
     return dot_state(outcome.state, outcome.passed)
 
 
 def dot_state(state: int, passed: bool | None) -> DotState:
-    """Return the dot of a cell."""
+    """Return the state for a stored cell."""
     if state < CellState.DONE:
         return DotState.WAITING
     if state != CellState.DONE:
@@ -373,7 +373,7 @@ def dot_state(state: int, passed: bool | None) -> DotState:
 def planned_grid(
     plan: ExperimentPlan, ledger: ExperimentLedger | None = None, result: int | None = None
 ) -> ExperimentGrid:
-    """Return the grid of a plan, with a kept result's answers where rows and columns match.
+    """Return the grid of a plan, with a stored result's answers for matching rows and variants.
 
     Raises:
         LedgerError: the result cannot be read.
@@ -401,9 +401,9 @@ def table_grid(path: Path, names: Sequence[str]) -> ExperimentGrid:
     """Return the grid of a CSV file before its rows are planned.
 
     Raises:
-        DatasetError: a line of it is wrong.
-        OSError: it cannot be read.
-        UnicodeDecodeError: it is not UTF-8.
+        DatasetError: a line is invalid.
+        OSError: the file cannot be read.
+        UnicodeDecodeError: the file is not UTF-8.
     """
     head, records = table_rows(path)
 
@@ -418,7 +418,7 @@ def table_grid(path: Path, names: Sequence[str]) -> ExperimentGrid:
 def _take_answers(
     grid: ExperimentGrid, numbers: Mapping[str, int], ledger: ExperimentLedger, result: int
 ) -> None:
-    """Set the cells of a grid that a kept result has, too."""
+    """Set the cells of a grid that a stored result also has."""
     kept = ledger.rows(result, with_values=False)
     rows = {row.number: numbers[row.key] for row in kept if row.key in numbers}
     names = list(grid.variants)
@@ -437,7 +437,7 @@ def _take_answers(
 
 
 def grid_row(row: ResultRow) -> GridRow:
-    """Return the head of a row of a result."""
+    """Return the description of a row of a result."""
     tags, threshold = row.facts.get("tags"), row.facts.get("threshold")
     facts = (f"{k}: {v}" for k, v in object_of(row.facts.get("metadata")).items())
     return GridRow(
@@ -452,11 +452,11 @@ def grid_row(row: ResultRow) -> GridRow:
 
 
 _SHORT = 24
-"""Characters of a value that stands in the first line of a cell."""
+"""Maximum number of characters of a value in the first line of a cell."""
 
 
 def answer_fields(text: str, outputs: Sequence[str] = ()) -> tuple[tuple[str, str], ...]:
-    """Return an answer's fields, the declared ones first; a text is one field without a name.
+    """Return the fields of an answer, declared ones first; a text is one unnamed field.
 
     Args:
         text: the answer.
@@ -483,7 +483,7 @@ def cell_lines(fields: Sequence[tuple[str, str]]) -> tuple[str, str]:
 
 
 def lost_rows(ledger: ExperimentLedger, result: int, plan: ExperimentPlan) -> frozenset[str]:
-    """Return the keys of the rows of a plan that some variant of an earlier result did not pass.
+    """Return the keys of a plan's rows that a variant of an earlier result did not pass.
 
     Raises:
         LedgerError: the results cannot be read.

@@ -1,4 +1,4 @@
-"""Judges: prompts that mark answers, run like any other prompt at a connection's limiter."""
+"""Judges: prompts that grade answers, run like other prompts behind a connection's limiter."""
 
 from __future__ import annotations
 
@@ -50,14 +50,16 @@ _RUBRICS = {
     "g-eval": "g-eval.prompty",
 }
 _CATEGORIES = {"A": 1.0, "B": 1.0, "C": 1.0, "D": 0.0, "E": 1.0}
-"""Factuality: subset, superset, equal, contradiction, differences that do not matter."""
+"""Scores of factuality categories: subset, superset, equal, contradiction, irrelevant
+differences.
+"""
 
 _LEAST_SIMILAR = 0.75
-"""promptfoo's threshold of `similar`, where none is given."""
+"""Default threshold of `similar`, as in promptfoo."""
 
 
 class PromptJudge:
-    """Marks answers by prompts; each asks the model that its assertion names."""
+    """Grades answers with prompts; each assertion names its model."""
 
     def __init__(
         self, plan: ExperimentPlan, services: ExperimentServices, turns: Turns, limiters: Limiters
@@ -121,7 +123,7 @@ class PromptJudge:
         return replace(verdict, cost=cost)
 
     async def similarity(self, spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-        """Return the similarity of an answer to the nearest of some texts; see `Judge`."""
+        """Return the similarity of an answer to the nearest of several texts; see `Judge`."""
         texts = [str(each) for each in (value if isinstance(value, list) else [value])]
         entry = self._provider(spec, "embedding")
         inner, choice = self._opened(entry, parse("user:\n"))
@@ -149,7 +151,7 @@ class PromptJudge:
         return Verdict(nearest >= least, reason, max(0.0, nearest))
 
     def _prompt(self, spec: AssertionSpec, value: Json) -> tuple[PromptDocument, str]:
-        """Return the judge's prompt, and the rubric that it goes by."""
+        """Return the judge's prompt and the rubric."""
         named = spec.rubric if isinstance(spec.rubric, str) else ""
         given = "" if value is None else value
         text = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
@@ -183,7 +185,7 @@ class PromptJudge:
 
     def _provider(self, spec: AssertionSpec, use: str = "text") -> ProviderEntry:
         for named in (spec.provider, self._plan.file.default.options.get("provider")):
-            # promptfoo names one for each use, or one for all
+            # promptfoo has one for each use, or one for all
             given = named.get(use, named) if isinstance(named, Mapping) else named
             if isinstance(given, str) and given:
                 return ProviderEntry(given)
@@ -216,7 +218,7 @@ class PromptJudge:
         return self._models[key]
 
     async def close(self) -> None:
-        """Let go of the models."""
+        """Close the models."""
         for each in self._embeddings.values():
             await each.close()
         self._embeddings.clear()
@@ -227,10 +229,10 @@ class PromptJudge:
 
 
 class CellJudge:
-    """Judges the answer of one cell; its requests are numbered."""
+    """The judge for the answer of one cell, which numbers its requests."""
 
     def __init__(self, judge: PromptJudge, cell: LeasedCell) -> None:
-        """Take who judges, and for which cell."""
+        """Store the judge and the cell."""
         self._judge = judge
         self._cell = cell
         self._graded = 0
@@ -249,7 +251,7 @@ class CellJudge:
 
 
 def _key(entry: ProviderEntry) -> str:
-    """Return the key of a provider: one id with another `config` can be another server."""
+    """Return the key of a provider: the same id with another `config` may be another server."""
     return json.dumps([entry.id, entry.config], sort_keys=True, default=str)
 
 
@@ -262,7 +264,7 @@ def verdict_of_reply(spec: AssertionSpec, text: str) -> Verdict:
     """Read a judge's reply: JSON with `pass`, `score` and `reason`, or a category.
 
     Raises:
-        UndecidedError: it says nothing that can be read; that is no failure of the answer.
+        UndecidedError: the reply is unreadable, which is no failure of the answer.
     """
     found = [value for value, _ in objects_in(text) if isinstance(value, Mapping)]
     reply = found[-1] if found else None

@@ -1,4 +1,4 @@
-"""Plan an experiment and check it before anything is sent."""
+"""Plan an experiment, and check it before anything is sent."""
 
 import json
 import re
@@ -45,11 +45,11 @@ from studio.core.text.source import Severity
 from studio.core.text.values import Json, JsonDict, JsonObject, parse_json, reason_of
 from studio.core.tools.trust.store import TrustStore
 
-# The rows of an experiment: its tests and data files, with values as its prompts declare them.
+# The rows of an experiment from its tests and data files, with values of the declared kinds.
 
 _MOST_REASONS = 20
 _TESTS = (".yaml", ".yml")
-"""Files of tests, written as the experiment file is."""
+"""Suffixes of files of tests, in the experiment's format."""
 
 _VARIABLE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _LIST_KINDS = ("array", "thread", "list")
@@ -57,7 +57,7 @@ _LIST_KINDS = ("array", "thread", "list")
 
 @dataclass(frozen=True)
 class _RowSource:
-    """Parts that the rows of an experiment are read from."""
+    """The parts from which the rows of an experiment are read."""
 
     file: ExperimentFile
     """Experiment as read from its file."""
@@ -66,17 +66,17 @@ class _RowSource:
     """Folder of its files."""
 
     variants: Sequence[PlannedVariant]
-    """Columns, whose prompts say what is read."""
+    """Variants, whose prompts decide which values are used."""
 
     warnings: list[str]
-    """Warnings, a sentence each; reading adds to them."""
+    """Warnings, one sentence each, to which reading adds."""
 
     on_rows: Callable[[int], None] | None
     """Called now and then with the number of rows read since the last call."""
 
 
 def _planned_rows(source: _RowSource) -> Sequence[ExperimentRow]:
-    """Return all rows of a file, in order; raise ExperimentError where one cannot be read."""
+    """Return all rows of a file, in order; raise ExperimentError if one cannot be read."""
     file, variants = source.file, source.variants
     values = ValueFiles(file, source.folder)
     cases = list(_cases(source, values))
@@ -99,7 +99,7 @@ def _planned_rows(source: _RowSource) -> Sequence[ExperimentRow]:
 
 
 def _templates_in(row: ExperimentRow) -> Iterator[str]:
-    """Return why values of the file are refused: promptfoo puts other values into them."""
+    """Yield why values of the file are refused: promptfoo renders them with other values."""
     for name, value in row.case.variables.items():
         found = _VARIABLE.search(value) if isinstance(value, str) else None
         if found is not None and found[1] in row.case.variables:
@@ -110,13 +110,13 @@ def _templates_in(row: ExperimentRow) -> Iterator[str]:
 
 
 def _let_go(cases: list[ExperimentCase]) -> Iterator[ExperimentCase]:
-    """Yield the cases from the last to the first; those that are taken take no memory any more."""
+    """Yield the cases from last to first, freeing each to save memory."""
     while cases:
         yield cases.pop()
 
 
 def _names_in_assertions(case: ExperimentCase) -> Iterator[str]:
-    """Yield the words in the assertions of a case; a column that one of them names is read."""
+    """Yield the words in the assertions of a case, which mark the columns that it uses."""
     for spec in case.assertions:
         yield from re.findall(r"\w+", json.dumps(spec.value, default=str))
         for inner in spec.nested:
@@ -131,7 +131,7 @@ def _cases(source: _RowSource, values: ValueFiles) -> Iterator[ExperimentCase]:
         elif isinstance(each, DatasetReference):
             for case in _dataset(source, each):
                 whole = with_values(named_at(case, each.span), file, folder) if case.files else case
-                # Rows of a table are data: what one says is not a name of a file.
+                # Rows of a table are data: a value in one is never a file name.
                 yield values.of(whole) if whole.file.endswith(_TESTS) else whole
         else:
             samples = {
@@ -162,15 +162,15 @@ def checked_values(
     rows: Sequence[ExperimentRow],
     faults: dict[tuple[int, int], str] | None = None,
 ) -> dict[tuple[int, int], JsonObject]:
-    """Return the values by variant and row where texts become what the prompt declares.
+    """Return values by variant and row that were converted to the declared kinds.
 
     Args:
         variants: the columns.
         rows: the rows.
-        faults: takes the reasons why cells cannot be asked; None raises them.
+        faults: receives the reasons why cells cannot run; None raises them.
 
     Raises:
-        ExperimentError: a value does not fit, or one is missing.
+        ExperimentError: a value is invalid or missing.
     """
     made: dict[tuple[int, int], JsonObject] = {}
     reasons: list[str] = []
@@ -207,7 +207,7 @@ def _place(row: ExperimentRow) -> str:
 
 
 def _fitting(document: PromptDocument, values: JsonObject) -> JsonObject:
-    """Return the values, a text from a table read as the kind that its input declares."""
+    """Return the values, with texts from a table converted to their input's kind."""
     changed: JsonDict = {}
     for item in document.inputs:
         value = values.get(item.name)
@@ -236,7 +236,7 @@ def _read(item: InputDeclaration, text: str) -> Json:
 
 
 MOST_CELLS = 2_000_000
-"""Cells of one experiment at most: their keys and requests' hashes are held in memory."""
+"""Maximum number of cells of one experiment, since their keys and hashes are kept in memory."""
 
 
 @dataclass(frozen=True)
@@ -253,22 +253,24 @@ class ExperimentServices:
     """Store of the keys, whose values are masked."""
 
     embedded: EmbeddedServer | None = None
-    """The one embedded model; None starts one for the experiment."""
+    """The shared embedded model; None starts one for the experiment."""
 
     allow_tools: bool = False
-    """Whether functions of Python files are allowed as they are in trusted folders (`--trust`)."""
+    """Whether functions of Python files in trusted folders are allowed in their current form
+    (`--trust`).
+    """
 
     allowed: tuple[str, ...] = ()
-    """Names of tools that may be called without a question (`--allow`)."""
+    """Names of tools that may be called without approval (`--allow`)."""
 
     approve: bool = False
-    """Whether calls that ask for approval are made, once for the whole experiment."""
+    """Whether calls that need approval are made, for the whole experiment."""
 
     sharers: int = 1
-    """Processes that ask at once on this machine, and share its processor."""
+    """Number of processes that run cells on this machine and share its processor."""
 
     drafts: Mapping[Path, str] = field(default_factory=dict, repr=False)
-    """Texts of open editors by file: they count in place of what is saved."""
+    """Texts of open editors by file, used instead of the saved ones."""
 
 
 @dataclass(frozen=True)
@@ -276,30 +278,32 @@ class ExperimentChoices:
     """Options of the command line or the window, which override the file's."""
 
     variants: tuple[str, ...] = ()
-    """Names of the variants to run; empty runs all."""
+    """Names of the variants to run; empty for all."""
 
     first: int = 1
-    """The first row."""
+    """Number of the first row."""
 
     last: int | None = None
-    """The last row."""
+    """Number of the last row; None for all."""
 
     tags: tuple[str, ...] = ()
-    """Only rows with one of these tags."""
+    """Tags, one of which a row must have; empty for all rows."""
 
     repeat: int | None = None
-    """Repeats, over the file's."""
+    """Number of repeats, which overrides the file's."""
 
     baseline: str = ""
     """Baseline, which overrides the file's."""
 
     keeps_faults: bool = False
-    """Whether rows that cannot be asked stay, each with its reason, instead of refusing all."""
+    """Whether rows that cannot run are kept with their reason, instead of refusing the
+    experiment.
+    """
 
 
 @dataclass(frozen=True)
 class ExperimentPlan:
-    """An experiment that can be run."""
+    """An experiment that is ready to run."""
 
     file: ExperimentFile
     """Experiment as read from its file."""
@@ -308,13 +312,13 @@ class ExperimentPlan:
     """Folder of its files."""
 
     variants: tuple[PlannedVariant, ...]
-    """The columns."""
+    """The variants."""
 
     rows: tuple[ExperimentRow, ...]
     """The rows."""
 
     repeats: int
-    """Repeats of each row."""
+    """Number of repeats of each row."""
 
     baseline: str = ""
     """Baseline of the comparison."""
@@ -323,37 +327,37 @@ class ExperimentPlan:
     """Warnings, a sentence each."""
 
     values: Mapping[tuple[int, int], JsonObject] = field(default_factory=dict, repr=False)
-    """Values of a row where a variant's prompt wants other kinds: by variant (from 0) and row."""
+    """Values of a row converted for a variant's prompt, by variant (from 0) and row."""
 
     faults: Mapping[tuple[int, int], str] = field(default_factory=dict, repr=False)
-    """Reasons why cells cannot be asked, by variant (from 0) and row."""
+    """Reasons why cells cannot run, by variant (from 0) and row."""
 
     @property
     def options(self) -> EvaluateOptions:
-        """Return the options of the run."""
+        """The options of the run."""
         return self.file.options
 
     @cached_property
     def cells(self) -> int:
-        """Return the number of cells, without those of rows that skip a variant."""
+        """The number of cells, without rows that skip a variant."""
         pairs = sum(each.takes(row.case) for row in self.rows for each in self.variants)
         return pairs * self.repeats
 
     def first_values(self, variant: int) -> JsonObject:
-        """Return the values of the first row that is for a variant, where one is."""
+        """Return the values of the first row for a variant; empty without one."""
         column = self.variants[variant]
         first = next((row for row in self.rows if column.takes(row.case)), self.rows[0])
         return self.values_of(variant, first)
 
     def values_of(self, variant: int, row: ExperimentRow) -> JsonObject:
-        """Return the values that a variant's prompt gets for a row."""
+        """Return the values of a row for a variant's prompt."""
         fitting = self.values.get((variant, row.number), row.case.variables)
         turns = row.case.variables.get(prompts.CONVERSATION)
         return fitting if turns is None else {**fitting, prompts.CONVERSATION: turns}
 
     @cached_property
     def turns_before(self) -> Mapping[tuple[int, int], int]:
-        """The row whose turn comes before, by variant (from 0) and row."""
+        """The row with the previous turn, by variant (from 0) and row."""
         made: dict[tuple[int, int], int] = {}
         for at in self._conversing:
             last: dict[str, int] = {}
@@ -367,7 +371,7 @@ class ExperimentPlan:
 
     @cached_property
     def _conversing(self) -> tuple[int, ...]:
-        """The variants whose prompts read the turns before."""
+        """The variants whose prompts use the previous turns."""
         return tuple(
             at
             for at, each in enumerate(self.variants)
@@ -382,14 +386,14 @@ def plan_experiment(
     text: str | None = None,
     on_rows: Callable[[int], None] | None = None,
 ) -> ExperimentPlan:
-    """Read an experiment file and everything that it names, and check it.
+    """Read and check an experiment file and everything that it names.
 
     Args:
         path: the experiment file.
-        services: what it is run with.
-        choices: over the file.
-        text: the file's text where it is not saved; None reads it.
-        on_rows: told now and then how many rows were read since it was told last.
+        services: the shared services.
+        choices: options that override the file's.
+        text: unsaved text of the file; None reads it.
+        on_rows: called repeatedly with the number of rows read since its last call.
 
     Raises:
         ExperimentError: it cannot be run; each line of the text is one reason.
@@ -457,7 +461,7 @@ def _chosen(rows: Sequence[ExperimentRow], chosen: ExperimentChoices) -> tuple[E
 
 
 def _numbered(rows: Iterable[ExperimentRow]) -> tuple[ExperimentRow, ...]:
-    """Give the rows their numbers, from 1, in order."""
+    """Return the rows numbered from 1, in order."""
     return tuple(replace(row, number=number) for number, row in enumerate(rows, 1))
 
 
@@ -467,7 +471,7 @@ def _asked(
     file: ExperimentFile,
     warnings: list[str],
 ) -> tuple[ExperimentRow, ...]:
-    """Return the rows that are for some variant; that one is for none is odd."""
+    """Return the rows that are for some variant; raise an error if there are none."""
     alone = [row for row in rows if not any(each.takes(row.case) for each in variants)]
     if not alone:
         return tuple(rows)
@@ -486,7 +490,7 @@ def _asked(
 
 
 def _check_size(pairs: int, repeats: int) -> None:
-    """Refuse what would work out requests for hours before the first is sent."""
+    """Refuse an experiment whose requests would take hours to prepare."""
     if not 1 <= repeats <= MOST_REPEATS:
         raise prompts.ExperimentError(
             tr("A row is asked from 1 to {most:,} times, not {count:,}.").format(
@@ -503,7 +507,7 @@ def _check_size(pairs: int, repeats: int) -> None:
 
 
 def _check_prices(variants: Sequence[PlannedVariant]) -> None:
-    """Refuse a budget of money for a model without a known price."""
+    """Refuse a cost budget for a model without a known price."""
     choice = unpriced(each.choice for each in variants)
     if choice is not None:
         raise prompts.ExperimentError(
@@ -515,7 +519,7 @@ def _check_prices(variants: Sequence[PlannedVariant]) -> None:
 
 
 def with_rows(plan: ExperimentPlan, keys: Collection[str]) -> ExperimentPlan:
-    """Return the plan of some of its rows."""
+    """Return the plan with only some of its rows."""
     kept = [row for row in plan.rows if row.key in keys]
     numbers = {row.number: number for number, row in enumerate(kept, 1)}
     return replace(

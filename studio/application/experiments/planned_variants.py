@@ -1,4 +1,4 @@
-"""The columns of an experiment: each with the prompt and the model that answer for it."""
+"""The variants of an experiment, each with its prompt and its model."""
 
 import base64
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ from studio.core.text.source import Severity, SourceText, Span
 from studio.core.text.values import Json, JsonObject, reason_of
 from studio.core.wire.media import media_type_of
 
-# Read an experiment's parts from files of their own: `defaultTest`, and values of its tests.
+# Reads parts of an experiment from their own files: `defaultTest`, and values of tests.
 
 _MARK = "file://"
 _PATTERN = frozenset("*?[{")
@@ -44,21 +44,21 @@ _SOUNDS = frozenset(
     opus
 """.split()
 )
-"""Videos too: both become base64."""
+"""Suffixes of sounds and videos, which become base64."""
 
 _MOST_FILES = 10_000
 
 
 def with_files(file: ExperimentFile, folder: Folder, warnings: list[str]) -> ExperimentFile:
-    """Replace the file references of an experiment by the contents of those files.
+    """Return an experiment with its file references replaced by the files' contents.
 
     Args:
-        file: as it was read.
-        folder: where its files are.
-        warnings: what is odd in one of them is added.
+        file: the experiment as read.
+        folder: folder of its files.
+        warnings: receives warnings about the files.
 
     Raises:
-        ExperimentError: one cannot be read, or holds something else.
+        ExperimentError: a file cannot be read, or has other content.
     """
     default = file.default
     if file.default_file is not None:
@@ -88,25 +88,25 @@ def _default(
 
 
 def named_at(case: ExperimentCase, place: Span) -> ExperimentCase:
-    """Return a case of another file with the place at which the experiment names that file.
+    """Return a case from another file, with the span of that file's name in the experiment.
 
     Args:
-        case: as it was read.
-        place: where the experiment names its file.
+        case: the case as read.
+        place: span of the file's name in the experiment.
     """
     return replace(case, files=tuple(replace(each, span=place) for each in case.files))
 
 
 def with_values(case: ExperimentCase, file: ExperimentFile, folder: Folder) -> ExperimentCase:
-    """Return a case with the values of the files that it names; its own count.
+    """Return a case with the values of its files; its own values take precedence.
 
     Args:
-        case: as it was read.
-        file: the experiment, in which the places of the names are.
-        folder: where the files are.
+        case: the case as read.
+        file: the experiment, which contains the names.
+        folder: folder of the files.
 
     Raises:
-        ExperimentError: one cannot be read, or holds something else.
+        ExperimentError: a file cannot be read, or has other content.
     """
     if not case.files:
         return case
@@ -133,7 +133,7 @@ def _names(file: ExperimentFile, reference: FileReference, folder: Folder) -> It
 def _read(
     file: ExperimentFile, reference: FileReference, name: str, folder: Folder
 ) -> tuple[YamlNode, ExperimentFindings, SourceText]:
-    """Read a mapping of YAML or JSON, with what is wrong in its text."""
+    """Read a mapping of YAML or JSON, with its problems."""
     findings = ExperimentFindings()
     with at_place(file, reference.span.start):
         source = SourceText(folder.read(name))
@@ -153,20 +153,20 @@ class ValueFiles:
     """Reads the files that values name, each once."""
 
     def __init__(self, file: ExperimentFile, folder: Folder) -> None:
-        """Take an experiment.
+        """Store the experiment.
 
         Args:
-            file: as it was read.
-            folder: where its files are.
+            file: the experiment as read.
+            folder: folder of its files.
         """
         self._file, self._folder = file, folder
         self._known: dict[str, str] = {}
 
     def of(self, case: ExperimentCase) -> ExperimentCase:
-        """Return a case with the contents of the files that its values name.
+        """Return a case with the contents of the files in its values.
 
         Raises:
-            ExperimentError: one cannot be read.
+            ExperimentError: a file cannot be read.
         """
         options = {**self._file.default.options, **case.options}
         spreads = options.get("disableVarExpansion") is not True
@@ -238,25 +238,25 @@ def _value_of(name: str, content: bytes) -> str:
 
 @dataclass(frozen=True)
 class PlannedVariant:
-    """One column, with the prompt and the model that answer for it."""
+    """A variant with its prompt and its model."""
 
     name: str
-    """Unique in the experiment."""
+    """Name, unique in the experiment."""
 
     entry: VariantEntry
-    """As the file has it."""
+    """Entry in the file."""
 
     document: PromptDocument
-    """The prompt, with the options of its provider."""
+    """The prompt, including the options of its provider."""
 
     choice: ModelChoice | None
     """The connection and model; None for `echo`."""
 
     base: str = ""
-    """The column that it is compared with, where not all are compared with one."""
+    """Name of the variant that it is compared with, if it has its own; else empty."""
 
     def takes(self, case: ExperimentCase) -> bool:
-        """Return whether a case is for it: `prompts` and `providers` of a test name some only."""
+        """Return whether a case is for the variant, by `prompts` and `providers` of its test."""
         if case.prompts is None and case.providers is None:
             return True
         prompt, provider = self.entry.prompt, self.entry.provider
@@ -265,12 +265,12 @@ class PlannedVariant:
 
 
 def config_of(entry: VariantEntry) -> JsonObject:
-    """Return the options of a column: its provider's, and its prompt's over them."""
+    """Return the options of a variant: its provider's, overridden by its prompt's."""
     return {**entry.provider.config, **entry.prompt.config}
 
 
 def message_at(file: ExperimentFile, offset: int, message: str) -> str:
-    """Return a message with its place in the experiment file."""
+    """Return a message with its line in the experiment file."""
     place = file.source.position(offset)
     name = file.path.name if file.path is not None else "experiment"
     return f"{name}:{place.line}:{place.column}: {message}"
@@ -278,7 +278,7 @@ def message_at(file: ExperimentFile, offset: int, message: str) -> str:
 
 @contextmanager
 def at_place(file: ExperimentFile, offset: int) -> Iterator[None]:
-    """Name a place of the experiment file in what goes wrong there."""
+    """Add a line of the experiment file to errors in the block."""
     try:
         yield
     except (DatasetError, ExperimentError) as error:
@@ -291,16 +291,16 @@ def files_at(
     folder: Folder,
     endings: Sequence[str] = (),
 ) -> list[Path]:
-    """Return the files that a pattern means, at least one.
+    """Return the files that match a pattern, at least one.
 
     Args:
         reference: the pattern.
-        file: the experiment, in which its place is.
-        folder: where the files are.
-        endings: of the names of those that are meant; none means all.
+        file: the experiment, which contains the pattern.
+        folder: folder of the files.
+        endings: suffixes of the files; empty for all.
 
     Raises:
-        ExperimentError: there is none, or they may not be read.
+        ExperimentError: there are no files, or they may not be read.
     """
     with at_place(file, reference.span.start):
         found = [
@@ -318,8 +318,8 @@ def files_at(
 def _is_named(names: Sequence[str], references: Sequence[str] | None) -> bool:
     """Return whether one of the references matches one of the names.
 
-    Source: promptfoo 0.123, `doesPromptRefMatch` and `doesProviderRefMatch`: a name, the beginning
-    of one before `*`, or what stands before a colon.
+    Source: promptfoo 0.123, `doesPromptRefMatch` and `doesProviderRefMatch`: a name, a prefix
+    followed by `*`, or the part before a colon.
     """
     if references is None:
         return True
@@ -336,16 +336,16 @@ def _is_named(names: Sequence[str], references: Sequence[str] | None) -> bool:
 def planned_variants(
     file: ExperimentFile, folder: Folder, connections: Connections, wanted: Sequence[str]
 ) -> list[PlannedVariant]:
-    """Return the columns of a file.
+    """Return the variants of a file.
 
     Args:
         file: the experiment.
-        folder: where its files are.
-        connections: what the user has set up.
-        wanted: names of those that are kept; none keeps all.
+        folder: folder of its files.
+        connections: the user's connections.
+        wanted: names of the variants to return; empty for all.
 
     Raises:
-        ExperimentError: a prompt or a provider cannot be used, or a name is not there.
+        ExperimentError: a prompt or a provider cannot be used, or a name is unknown.
     """
     made: list[PlannedVariant] = []
     reasons: list[str] = []
@@ -387,7 +387,7 @@ def planned_variants(
 def _with_provider_files(
     file: ExperimentFile, folder: Folder, reasons: list[str]
 ) -> Iterator[VariantEntry]:
-    """Add the providers that are defined in files of their own to the columns."""
+    """Yield the variants, including those of providers in their own files."""
     for entry in file.variants:
         given = entry.provider
         if not is_provider_file(given.id):
@@ -416,9 +416,9 @@ def _with_provider_files(
 def with_revision(
     baseline: str, variants: Sequence[PlannedVariant], file: ExperimentFile, folder: Folder
 ) -> list[PlannedVariant]:
-    """Return the columns and their bases: the same prompts as of a git revision.
+    """Return the variants and their bases: the same prompts at a git revision.
 
-    Prompts that differ by their edits only have one column in common.
+    Prompts that differ only in their edits share a base.
     """
     pairs: dict[tuple[str, str], PlannedVariant] = {}
     for each in variants:

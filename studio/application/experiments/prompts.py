@@ -36,29 +36,29 @@ from studio.core.text.source import Severity, SourceText, Span, TextEdit, apply_
 from studio.core.text.values import Json, JsonObject, parse_json, reason_of
 from studio.core.tools.trust.store import TrustStore
 
-# Prompts that are texts or chats as promptfoo writes them, as documents of the studio.
+# Converts promptfoo's prompts, which are texts or chats, to documents.
 
 CONVERSATION = "_conversation"
-"""The value that holds the turns before: `prompt`, `input` and `output` of each."""
+"""Value with the previous turns: `prompt`, `input` and `output` of each."""
 
 _CHAT_START = re.compile(rf"\s*(?:\[|\{{(?![{{%#])|{CHAT_ITEM.pattern})")
 _CHAT = parse("---\ninputs:\n  chat: {kind: thread}\n---\n{{ chat }}\n")
-"""The prompt that sends a rendered chat."""
+"""Prompt that sends a rendered chat."""
 
 
 def text_documents(
     content: str, label: str, read: ReadFile, path: Path
 ) -> Iterator[PromptDocument]:
-    """Yield the prompts of a text, or of the file that `file://…` names.
+    """Yield the prompts in a text, or in the file of `file://…`.
 
     Args:
         content: the text.
-        label: names the prompt in messages.
-        read: reads a file; raises `ImportFailure` where it cannot.
-        path: what the documents are called.
+        label: name of the prompt for messages.
+        read: reads a file; raises `ImportFailure` if it cannot.
+        path: path of the documents.
 
     Raises:
-        ImportFailure: the file cannot be read, or a template in it.
+        ImportFailure: the file or a template in it cannot be read.
     """
     whole = ""
 
@@ -77,7 +77,7 @@ def text_documents(
             raise ImportFailure(_unread(kind))
         work = _composed(messages_of(found, as_nunjucks))
         text = write_document(work)
-        if work.notes:  # what sections cannot hold, such as recordings by variables
+        if work.notes:  # content that sections do not support, such as audio from variables
             chat = as_nunjucks(found) if isinstance(found, str) else json.dumps(found)
             text = write_document(_composed([Message("user", (TextPart(chat),))]))
         yield parse(text, path)
@@ -99,7 +99,7 @@ def _composed(messages: Iterable[Message]) -> Composition:
 
 
 def _check_template(text: str, name: str, lines: int) -> None:
-    """Refuse a template that would reach the model with its braces."""
+    """Refuse a template whose braces would be sent to the model."""
     variables, problems = find_variables(text, "jinja2")
     faults = [(each.span, each.message) for each in problems if each.severity is Severity.ERROR]
     unread = tr("Variables of the environment are not read in a text: name it under `vars`.")
@@ -119,16 +119,16 @@ def _check_template(text: str, name: str, lines: int) -> None:
 def rendered_chat(
     document: PromptDocument, values: JsonObject
 ) -> tuple[PromptDocument, JsonObject] | None:
-    """Return the prompt and values of a chat made by a text from a row; None for a text.
+    """Return the prompt and values of a chat rendered from a row; None if it is a text.
 
-    A value inside of a JSON text is escaped, so that no row adds messages.
+    Values inside JSON texts are escaped, so that no row can add messages.
 
     Args:
-        document: a prompt of `text_documents`.
-        values: of the row.
+        document: a prompt from `text_documents`.
+        values: values of the row.
 
     Raises:
-        UndecidedError: what the template makes is not a chat.
+        UndecidedError: the rendered text is no chat.
     """
     template = _only_text(document)
     is_chat_text = starts_as_chat(document)
@@ -137,7 +137,7 @@ def rendered_chat(
     given = resolve_inputs(document, values).sent
     rendering = render_template(template, given, format="jinja2")
     if any(each.severity is Severity.ERROR for each in rendering.problems):
-        return None  # the run tells it with its place
+        return None  # the run reports it with its span
     if not is_chat_text:
         _refuse_chat_of_values(rendering.text)
         return None
@@ -166,19 +166,19 @@ def rendered_chat(
 
 
 def starts_as_chat(document: PromptDocument) -> bool:
-    """Return whether a prompt is one text whose template begins as JSON or YAML of messages."""
+    """Return whether a prompt is one text whose template starts like a JSON or YAML chat."""
     return _CHAT_START.match(_only_text(document)) is not None
 
 
 def _only_text(document: PromptDocument) -> str:
-    """Return the template of the only section; empty where there are several."""
+    """Return the template of the only section; empty if there are several."""
     if len(document.sections) != 1:
         return ""
     return document.source.slice(document.sections[0].content).strip()
 
 
 def _refuse_chat_of_values(text: str) -> None:
-    """Refuse what promptfoo sends as messages: a value may not begin a role here."""
+    """Refuse a text that promptfoo would send as messages: a value must not begin a role."""
     try:
         chat = parse_json(text) if text.lstrip().startswith("[") else None
     except ValueError:
@@ -200,10 +200,10 @@ def _yaml_value(text: str) -> Json:
 
 
 def _json_text(segments: tuple[Segment, ...]) -> str:
-    """Return JSON with the values in its texts escaped.
+    """Return JSON with the values inside its texts escaped.
 
     Raises:
-        ValueError: a value outside of the texts is not JSON by itself.
+        ValueError: a value outside texts is not valid JSON.
     """
     made, in_text = [], False
     for segment in segments:
@@ -230,17 +230,17 @@ _HEADING = re.compile(r"^(?P<level>#{1,6})[ \t]+(?P<title>[^\n]+?)[ \t]*#*[ \t]*
 
 
 class ExperimentError(Exception):
-    """An experiment that cannot be run; each line of the text is one reason with its place."""
+    """Raised when an experiment cannot run; each line of the text is one reason with its line."""
 
     def __init__(self, text: str, unconnected: Path | None = None) -> None:
         super().__init__(text)
         self.unconnected = unconnected
-        """A prompt that names a connection that is not set up; None where nothing does."""
+        """Prompt with a connection that is not set up; None if there is none."""
 
 
 @contextmanager
 def as_undecided() -> Iterator[None]:
-    """Make a check undecided where something that it names cannot be used."""
+    """Convert errors in the block to an undecided check."""
     try:
         yield
     except ExperimentError as error:
@@ -248,7 +248,7 @@ def as_undecided() -> Iterator[None]:
 
 
 class Folder:
-    """The folder of an experiment: finds and reads what its file names."""
+    """The folder of an experiment, in which its files are found and read."""
 
     def __init__(
         self, path: Path | None, trust: TrustStore, drafts: Mapping[Path, str] | None = None
@@ -256,20 +256,20 @@ class Folder:
         self.path = (path.parent if path is not None else Path.cwd()).resolve()
         """Folder from which file names are resolved."""
         self.trusted = path is None or is_trusted(path.resolve(), trust)
-        """Whether it may run Python and read variables."""
+        """Whether Python may run and variables may be read."""
         self._trust = trust
         self._drafts = drafts or {}
 
     def find(self, name: str) -> Path:
-        """Find a file by its name; outside of the folder only where that is trusted too.
+        """Return the path of a named file; outside the folder it must be trusted too.
 
         Raises:
-            ExperimentError: there is none, or it may not be read.
+            ExperimentError: there is no such file, or it may not be read.
         """
         try:
             path = (self.path / name).resolve()
             is_there = path.is_file()
-        except (ValueError, OSError, RuntimeError) as error:  # no name of a file; a loop of links
+        except (ValueError, OSError, RuntimeError) as error:  # an invalid name; a loop of links
             raise ExperimentError(f"{name}: {reason_of(error)}") from None
         if not self._allows(path.parent):
             raise _outside(name)
@@ -278,23 +278,23 @@ class Folder:
         return path
 
     def _allows(self, folder: Path) -> bool:
-        """Return whether files of a folder may be looked for and read."""
+        """Return whether files of a folder may be listed and read."""
         place = folder.resolve()
         return place.is_relative_to(self._root) or self._trust.is_trusted(place)
 
     @cached_property
     def _root(self) -> Path:
-        """Return the folder whose files may be named: the repository, if it is trusted."""
+        """The folder whose files may be named: the repository, if it is trusted."""
         if not self.trusted:
             return self.path
         places = (self.path, *self.path.parents)
         return next((each for each in places if (each / ".git").exists()), self.path)
 
     def matching(self, pattern: str) -> list[Path]:
-        """Return the files that a pattern with `*` means, in order.
+        """Return the files that match a pattern with `*`, in order.
 
         Raises:
-            ExperimentError: it is no pattern, or leads where nothing may be read.
+            ExperimentError: the pattern is invalid, or leads to folders that may not be read.
         """
         try:
             return files_matching(self.path, pattern, self._allows)
@@ -304,10 +304,10 @@ class Folder:
             raise ExperimentError(f"{pattern}: {reason_of(error)}") from None
 
     def read(self, name: str) -> str:
-        """Read the text of a file, its line ends as in any text that Python reads.
+        """Return the text of a file with LF line breaks.
 
         Raises:
-            ExperimentError: it cannot be read, or is too large.
+            ExperimentError: the file cannot be read, or is too large.
         """
         content = self.content(name.removeprefix("file://"))
         try:
@@ -320,7 +320,7 @@ class Folder:
         """Return the bytes of a file.
 
         Raises:
-            ExperimentError: it cannot be read, or is too large.
+            ExperimentError: the file cannot be read, or is too large.
         """
         try:
             path = self.find(name)
@@ -339,10 +339,10 @@ def _outside(name: str) -> ExperimentError:
 
 
 def documents_of(entry: PromptEntry, folder: Folder) -> Iterator[tuple[str, PromptDocument]]:
-    """Yield the prompts of an entry by their labels: one, or those of a text file or a pattern.
+    """Yield the prompts of an entry with labels: one, or those of a text file or a pattern.
 
     Raises:
-        ExperimentError: it cannot be read.
+        ExperimentError: the prompt cannot be read.
     """
     if entry.text is not None:
         for number, document in enumerate(_imported(entry.text, entry, folder)):
@@ -426,7 +426,7 @@ def _file_name(label: str) -> str:
 
 
 def _edited(document: PromptDocument, entry: PromptEntry, folder: Folder) -> PromptDocument:
-    """Return the document with sections replaced, the rest as it is."""
+    """Return the document with sections replaced; the rest stays unchanged."""
     for title, given in entry.edit.items():
         text = folder.read(given) if given.startswith("file://") else given
         edit = section_edit(document, title, text, entry.label)
@@ -435,13 +435,13 @@ def _edited(document: PromptDocument, entry: PromptEntry, folder: Folder) -> Pro
 
 
 def section_edit(document: PromptDocument, title: str, text: str, name: str) -> TextEdit:
-    """Return the edit that replaces a section; the blank lines around it stay.
+    """Return the edit that replaces a section; surrounding blank lines stay.
 
     Args:
         document: the prompt.
-        title: of the section, as `edit` names it.
+        title: title of the section, as for `edit`.
         text: the section's new text.
-        name: the prompt's, for the message.
+        name: name of the prompt, for messages.
 
     Raises:
         ExperimentError: there is no such section.
@@ -463,7 +463,7 @@ def section_edit(document: PromptDocument, title: str, text: str, name: str) -> 
 
 
 def section_span(document: PromptDocument, title: str) -> Span | None:
-    """Return the content of a section: `role`, `role#2`, or a heading of the body."""
+    """Return the span of a section's content: `role`, `role#2`, or a heading of the body."""
     found = _SECTION.match(title)
     if found is not None:
         role = found["role"].lower()
@@ -488,7 +488,7 @@ def _headings(document: PromptDocument) -> Iterator[tuple[str, int, Span]]:
 
 
 def section_titles(document: PromptDocument) -> list[str]:
-    """List the sections that `edit` can name: roles by number, and headings of the body."""
+    """Return the titles for `edit`: roles with numbers, and headings of the body."""
     counts: dict[str, int] = {}
     made = []
     for each in document.sections:
@@ -504,16 +504,16 @@ def section_titles(document: PromptDocument) -> list[str]:
 def for_row(
     document: PromptDocument, entry: PromptEntry, case: ExperimentCase, values: JsonObject
 ) -> tuple[PromptDocument, JsonObject]:
-    """Build the prompt and values of a row, from a prompt file or from a text read as a chat.
+    """Return the prompt and values of a row, from a prompt file or from a text read as a chat.
 
-    `prefix` and `suffix` enclose the text of the last user section. They are values of the run: a
-    text of a dataset is never a role or a template of the prompt.
+    `prefix` and `suffix` enclose the text of the last user section. They are values, since a text
+    of a dataset must never become a role or a template of the prompt.
 
     Raises:
-        UndecidedError: one of them is a template that cannot be filled in, or no chat comes of it.
+        UndecidedError: a template cannot be rendered, or the result is no chat.
     """
     if not entry.is_prompty:
-        # promptfoo leaves out the last line end of a value, which breaks chats as JSON.
+        # promptfoo removes the last line break of a value, which would break chats as JSON.
         values = {
             name: value.removesuffix("\n") if isinstance(value, str) else value
             for name, value in values.items()
@@ -548,7 +548,7 @@ def for_row(
 
 
 def inputs_read(document: PromptDocument) -> frozenset[str]:
-    """Return the names that a prompt reads or declares."""
+    """Return the names that a prompt uses or declares."""
     declared: Mapping[str, object] = {item.name: item for item in document.inputs}
     used = {variable.name for variable in document.variables}
     return frozenset({*declared, *used, *(item.name for item in document.parameters)})

@@ -1,4 +1,4 @@
-"""The models of an experiment: connections by name, or `provider:model` as promptfoo writes it."""
+"""The models of an experiment: connections by name, or promptfoo's `provider:model`."""
 
 import json
 import re
@@ -33,10 +33,10 @@ from studio.core.wire.draft import UNSUPPORTED_OPTION
 from studio.core.wire.reply import Finished, Reply, ReplyDelta, TextDelta, ToolCall
 from studio.core.wire.request import to_request
 
-# The `config` of a provider or a prompt: options of the request, or a refusal by name.
+# The `config` of a provider or a prompt: options of the request; others are refused by name.
 
 ENDPOINTS = ("apiBaseUrl", "apiHost", "baseURL", "baseUrl")
-"""Words for the address of a provider."""
+"""Keys for the address of a provider."""
 
 _NO_OPTIONS = ("apiKey", "apiKeyEnvar", "apiKeyRequired", "omitDefaults", *ENDPOINTS, "cost")
 _OFFERS = ("tools", "functions")
@@ -49,7 +49,7 @@ _ASKED = (Message("user", (TextPart("?"),)),)
 def with_options(
     document: PromptDocument, config: JsonObject, folder: Folder, choice: ModelChoice | None
 ) -> PromptDocument:
-    """Return the prompt with the options of a provider, which count over its own.
+    """Return the prompt with the options of a provider, which take precedence.
 
     Raises:
         ExperimentError: an option cannot be sent, or its file cannot be read.
@@ -81,7 +81,7 @@ def with_options(
 
 
 def _with_files(name: str, value: Json, folder: Folder) -> Json:
-    """Return a value with its files' contents; a file in a list adds its items to that list."""
+    """Return a value with files replaced by their contents; a file in a list adds its items."""
     if isinstance(value, Mapping):
         return {key: _with_files(name, each, folder) for key, each in value.items()}
     if isinstance(value, list):
@@ -120,7 +120,7 @@ def _content_of(name: str, path: str, folder: Folder) -> Json:
 
 
 def _check_sent(options: JsonObject, choice: ModelChoice | None) -> None:
-    """Refuse options that the form of the request leaves out.
+    """Refuse options that the form of the request does not include.
 
     Raises:
         ExperimentError: each line names one.
@@ -140,21 +140,21 @@ def _check_sent(options: JsonObject, choice: ModelChoice | None) -> None:
         )
 
 
-# Tools that a provider offers ---------------------------------------------------------------------
+# Tools offered by a provider ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class OfferedTools:
-    """Tools in the `config` of a provider: the model may call them, but they are not run."""
+    """The tools in a provider's `config`: offered to the model, but never run."""
 
     schemas: Mapping[str, JsonObject]
-    """Schemas of their arguments, by name."""
+    """Schemas of the arguments, by tool name."""
 
     key: Literal["tools", "functions"] = "tools"
-    """Key under which they are offered; the answer to `functions` is one call."""
+    """Key under which they are offered; the answer to `functions` is a single call."""
 
     def answer(self, answer: CellAnswer, reply: Reply | None) -> CellAnswer:
-        """Return the answer as promptfoo has it: the calls as JSON, where the model made some."""
+        """Return the answer as in promptfoo: the calls as JSON, if the model made any."""
         calls = reply.tool_calls if reply is not None else ()
         if not calls:
             return answer
@@ -185,7 +185,7 @@ def _function(call: ToolCall) -> JsonObject:
 
 
 def offered_tools(document: PromptDocument) -> OfferedTools | None:
-    """Return the tools that a prompt's options offer; None where they offer none."""
+    """Return the tools that a prompt's options offer; None if there are none."""
     further = object_of(document.model.options.get("additionalProperties"))
     functions = objects_of(further.get("functions"))
     if functions:
@@ -210,7 +210,7 @@ def _schemas(tools: Sequence[JsonObject]) -> dict[str, JsonObject]:
 
 
 ECHO = "echo"
-"""promptfoo's provider that answers with the prompt itself: no model, no cost."""
+"""promptfoo's provider that returns the prompt itself: no model, no cost."""
 
 _WAY = re.compile(r"^(?:chat|responses|messages|embeddings?):")
 _EMBEDDED = ("embedded", "local")
@@ -221,10 +221,11 @@ _VARIABLE = re.compile(r"\{\{\s*env\.(\w+)[^{}]*\}\}")
 def choice_for(
     entry: ProviderEntry, document: PromptDocument, connections: Connections, *, trusted: bool
 ) -> ModelChoice | None:
-    """Return the connection that answers a variant; None for `echo`.
+    """Return the connection for a variant; None for `echo`.
 
     Raises:
-        ExperimentError: there is none: an experiment never takes another model in silence.
+        ExperimentError: there is no such connection: an experiment never uses another model
+            silently.
     """
     if entry.id == ECHO:
         return None
@@ -241,7 +242,7 @@ def choice_for(
 
 
 def _of_api(entry: ProviderEntry, choice: ModelChoice) -> ModelChoice:
-    """Return the choice with the API that `provider:api:model` names."""
+    """Return the choice with the API of `provider:api:model`."""
     api = next((each for each in get_args(Api) if f":{each}:" in entry.id), None)
     if api is None or provider_at(choice.connection) not in ("openai-chat", "openai-responses"):
         return choice
@@ -269,7 +270,7 @@ def _by_provider(
         )
     kind = _ALIASES.get(provider.lower(), provider.lower())
     wanted = ModelDeclaration(id=model or "", provider=kind, options=declared.options)
-    # What the experiment itself names is compared by its name: no choice for the folder counts.
+    # Names in the experiment itself are compared by name: no choice for the folder applies.
     asked = replace(asked, declaration=wanted, file=None)
     endpoint = _endpoint(entry.config)
     if endpoint and origin(endpoint) not in BUILT_IN:
@@ -285,23 +286,23 @@ def _by_provider(
 
 
 def _endpoint(config: JsonObject) -> str:
-    """Return the address in a provider's `config`, as promptfoo reads it; empty for none."""
+    """Return the address in a provider's `config`, by promptfoo's keys; empty for none."""
     named = next((config[name] for name in ENDPOINTS if config.get(name)), "")
     address = _reference(str(named)).strip()
     return address if not address or "://" in address or "${" in address else f"https://{address}"
 
 
 def _reference(text: str) -> str:
-    """Return a text with promptfoo's `{{env.NAME}}` as the reference that prompt files have."""
+    """Return a text with promptfoo's `{{env.NAME}}` as a reference."""
     return _VARIABLE.sub(r"${env:\1}", text)
 
 
 def _at_endpoint(
     entry: ProviderEntry, asked: RequestedModel, endpoint: str, connections: Connections
 ) -> ModelChoice:
-    """Return the server that the file names: the user's own connection to it where there is one.
+    """Return the choice for an address in the file: the user's connection, if there is one.
 
-    Never another one in its place: what is meant for a local server does not leave the machine.
+    Never another server, since a request to a local server must not leave the machine.
     """
     place, wanted = origin(endpoint), asked.declaration
     for each in connections.connections:
@@ -317,7 +318,7 @@ def _at_endpoint(
 
 
 def _sure(entry: ProviderEntry, asked: RequestedModel, connections: Connections) -> ModelChoice:
-    """Return a choice that is what was asked for."""
+    """Return the choice, if it is exactly the requested model."""
     choice = choice_of(asked, connections)
     why = choice.refusal or choice.warning
     if why:
@@ -335,7 +336,7 @@ def _sure(entry: ProviderEntry, asked: RequestedModel, connections: Connections)
 
 
 def without_retries(choice: ModelChoice) -> ModelChoice:
-    """Return the choice for a caller that tries again itself, by the rule of its limiter."""
+    """Return the choice without retries, for a caller that retries by its limiter."""
     return replace(choice, connection=replace(choice.connection, retries=0))
 
 
@@ -368,7 +369,7 @@ def endpoint_of(connection: Connection) -> str:
 
 
 class EchoModel:
-    """Answers with the text that it is sent, as promptfoo's `echo`."""
+    """A model that returns its input, like promptfoo's `echo`."""
 
     label = "echo"
     capabilities = Capabilities()
@@ -378,7 +379,7 @@ class EchoModel:
         return request_body(request, model_id="echo", capabilities=self.capabilities)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
-        """Yield the text of one message, or the messages as JSON."""
+        """Yield the text of a single message, or several messages as JSON."""
         yield TextDelta(echoed(request))
         yield Finished("stop")
 

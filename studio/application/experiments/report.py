@@ -1,4 +1,4 @@
-"""A result in words and figures: how good each variant is, what changed, and which gates hold."""
+"""The report on a result: how good each variant is, what changed, and which gates pass."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -31,62 +31,62 @@ from studio.core.paths import user_paths
 from studio.core.text.amounts import duration
 from studio.core.text.values import Json, JsonDict, JsonObject, object_of
 
-# The report on a result: its figures, and what they say in sentences.
+# The report on a result: numbers, and their description in sentences.
 
 FEW_ROWS = 20
-"""Below, a share says little."""
+"""Number of rows below which a share is not reliable."""
 
 
 @dataclass(frozen=True)
 class VariantReport:
-    """One variant of a result."""
+    """The report on one variant of a result."""
 
     name: str
-    """The variant."""
+    """Name of the variant."""
 
     total: VariantTotal
-    """All of its cells."""
+    """Totals of its cells."""
 
     rows: Sequence[RowTotal]
-    """Its rows."""
+    """Totals of its rows."""
 
     verdicts: Mapping[str, RowVerdict]
-    """Whether its rows pass, by key."""
+    """Verdicts on its rows, by key."""
 
     p50_ms: float
-    """Median time of a cell."""
+    """Median time of a cell, in milliseconds."""
 
     p95_ms: float
-    """95th percentile."""
+    """95th percentile of the time of a cell, in milliseconds."""
 
     comparison: PairedComparison | None
-    """Beside the baseline; None for the baseline, and where there is none."""
+    """Comparison with the baseline; None for the baseline, and without one."""
 
     gates: tuple[GateCheck, ...]
-    """Which of the gates hold."""
+    """Checks of the gates."""
 
     same_as: str = ""
     """Name of an earlier variant that sent the same requests; empty for none."""
 
     left_out: tuple[str, ...] = ()
-    """Options that were not sent, because the server refuses them."""
+    """Options that were not sent because the server rejects them."""
 
     is_baseline: bool = False
-    """Whether others are compared with it."""
+    """Whether other variants are compared with it."""
 
     @property
     def slowest(self) -> str:
-        """Return the 95th percentile in words; a dash if no cell was timed."""
+        """The 95th percentile as text; a dash if no cell was timed."""
         return duration(self.p95_ms / 1000) if self.p95_ms else "–"
 
     @property
     def rows_passed(self) -> int:
-        """Rows that pass."""
+        """Number of rows that pass."""
         return sum(each.passed for each in self.verdicts.values())
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Of the share of rows that pass."""
+        """Interval of the share of rows that pass."""
         return wilson(self.rows_passed, len(self.verdicts))
 
     @property
@@ -97,22 +97,22 @@ class VariantReport:
 
 @dataclass(frozen=True)
 class ExperimentReport:
-    """A whole result."""
+    """The report on a whole result."""
 
     head: ResultHead
-    """Which."""
+    """Head of the result."""
 
     variants: tuple[VariantReport, ...]
-    """In order."""
+    """Reports on the variants, in order."""
 
     baseline: str
-    """Name of what is compared with; empty for nothing."""
+    """Name of the baseline; empty for none."""
 
     rows: int
     """Number of rows."""
 
     is_whole: bool
-    """Whether every cell is over."""
+    """Whether every cell is finished."""
 
     sentences: tuple[str, ...]
     """Sentences of the report, in plain text."""
@@ -121,11 +121,11 @@ class ExperimentReport:
     """Keys of the rows with each tag."""
 
     agreements: tuple[JudgeAgreement, ...] = ()
-    """Agreement of judges with people, if people rated answers."""
+    """Agreement of judges with users' ratings, if there are any."""
 
     @property
     def headline(self) -> str:
-        """The sentence on the first variant that is compared, else on the first one."""
+        """The sentence on the first compared variant, else on the first one."""
         compared = [each for each in self.variants if each.comparison is not None]
         first = next(iter(compared or self.variants), None)
         if first is None:
@@ -138,12 +138,12 @@ class ExperimentReport:
 
     @property
     def gates(self) -> tuple[GateCheck, ...]:
-        """Every gate of every variant."""
+        """All gates of all variants."""
         return tuple(gate for each in self.variants for gate in each.gates)
 
     @property
     def gates_hold(self) -> bool:
-        """Whether all gates hold; without gates every row of every variant must pass."""
+        """Whether all gates pass; without gates, whether every row of every variant passes."""
         if self.gates:
             return all(gate.held for gate in self.gates)
         return all(
@@ -153,25 +153,25 @@ class ExperimentReport:
 
     @property
     def errors(self) -> int:
-        """Cells without an answer."""
+        """Number of cells without an answer."""
         return sum(each.total.errors for each in self.variants)
 
 
 def percent(share: float) -> str:
-    """Return a share as people write it."""
+    """Return a share as a percentage for the user."""
     return f"{round(100 * share)} %"
 
 
 def sentences_of(
     variants: Sequence[VariantReport], baseline: str, rows: int, *, is_whole: bool
 ) -> list[str]:
-    """Describe the figures in sentences.
+    """Return sentences that describe the numbers.
 
     Args:
-        variants: the columns.
-        baseline: name of the one that is compared with.
-        rows: how many there are.
-        is_whole: whether every cell is over.
+        variants: the variants.
+        baseline: name of the baseline.
+        rows: number of rows.
+        is_whole: whether every cell is finished.
     """
     made = [_same(each) for each in variants if each.same_as]
     told = {name for each in variants if each.same_as for name in (each.name, each.same_as)}
@@ -248,14 +248,14 @@ def _chance(found: PairedComparison) -> str:
 
 
 GIT = "git:"
-"""Begins a baseline that is a revision of git: the prompts as they were there."""
+"""Prefix of a baseline that is a git revision: the prompts at that revision."""
 
 ACCEPTED = "accepted"
-"""The baseline that was blessed by hand."""
+"""Name of the baseline that the user accepted."""
 
 
 def ledger_path(experiment: Path) -> Path:
-    """Return the ledger of an experiment: one for each folder, among the user's own data."""
+    """Return the path of an experiment's ledger: one per folder, in the user's data folder."""
     import hashlib
 
     folder = str(experiment.resolve().parent)
@@ -266,12 +266,12 @@ def ledger_path(experiment: Path) -> Path:
 def report_of(
     ledger: ExperimentLedger, result: int, baseline: str | None = None
 ) -> ExperimentReport:
-    """Read a result.
+    """Build the report on a result.
 
     Args:
-        ledger: where it is.
-        result: its number.
-        baseline: over the one that it was run with: a variant, `#12`, a label, or `accepted`.
+        ledger: the ledger with the result.
+        result: number of the result.
+        baseline: overrides the run's baseline: a variant, `#12`, a label, or `accepted`.
     """
     head = ledger.result(result)
     names = ledger.variants(result)
@@ -336,7 +336,7 @@ def report_of(
 
 
 def _is_same(at: int, base: str, names: Sequence[str], same: Mapping[int, int]) -> bool:
-    """Return whether a variant sent the same requests as the variant that it is compared with."""
+    """Return whether a variant sent the same requests as the one that it is compared with."""
     if base not in names:
         return False
     other = names.index(base)
@@ -351,7 +351,7 @@ def _agreements(ledger: ExperimentLedger, result: int) -> tuple[JudgeAgreement, 
 
 
 def _preferred(ledger: ExperimentLedger, result: int, names: Sequence[str]) -> Iterator[str]:
-    """Return which answers people preferred in blind ratings, by pair of variants."""
+    """Yield sentences on the answers that users preferred in blind ratings, by pair of variants."""
     counts: dict[tuple[int, int], Counter[int | None]] = {}
     for _, one, other, winner in ledger.ratings.preferences(result):
         counts.setdefault((one, other), Counter())[winner] += 1
@@ -373,7 +373,7 @@ def _agreed(found: JudgeAgreement) -> str:
 def _verdicts(
     totals: Sequence[RowTotal], head: ResultHead, rows: Sequence[ResultRow]
 ) -> dict[int, dict[str, RowVerdict]]:
-    """Return whether each row passes, by variant and key; not those without a check of many."""
+    """Return the verdict on each row, by variant and key, without rows that have no assertion."""
     keys = {row.number: row.key for row in rows}
     free = _unchecked(rows)
     if len(free) < len(rows):
@@ -383,12 +383,12 @@ def _verdicts(
 
 
 def _unchecked(rows: Sequence[ResultRow]) -> set[int]:
-    """Return the numbers of the rows of which no assertion says whether an answer passes."""
+    """Return the numbers of the rows without an assertion that decides whether they pass."""
     return {row.number for row in rows if row.facts.get("unchecked")}
 
 
 def pass_rule_of(spec: JsonObject) -> PassRule:
-    """Return the rule that a result was run with."""
+    """Return the pass rule of a result."""
     rule = spec.get("pass_rule", "mean")
     if rule in ("all", "any", "mean"):
         return rule
@@ -396,7 +396,7 @@ def pass_rule_of(spec: JsonObject) -> PassRule:
 
 
 def _gates(kept: Mapping[str, Any]) -> Gates:
-    """Make gates again of what `asdict` kept of them."""
+    """Return gates from the form stored by `asdict`."""
     hat, slices = kept.get("pass_hat"), object_of(kept.get("slices"))
     inner = {name: _gates(object_of(item)) for name, item in slices.items()}
     return Gates(**{**kept, "pass_hat": tuple(hat) if hat else None, "slices": inner})
@@ -409,7 +409,7 @@ def _bases(
     verdicts: Mapping[int, Mapping[str, RowVerdict]],
     wanted: str,
 ) -> tuple[str, dict[int, Mapping[str, RowVerdict]]]:
-    """Return the name of the baseline, and what each variant is compared with."""
+    """Return the name of the baseline, and the verdicts with which each variant is compared."""
     if not wanted:
         wanted = next(
             (
@@ -446,7 +446,7 @@ def _bases(
 
 
 def _own_bases(head: ResultHead, wanted: str) -> dict[str, str]:
-    """Return the column that each variant is compared with, where each has one of its own."""
+    """Return the variant with which each variant is compared, if each has its own."""
     kept = head.spec.get("bases")
     if not wanted.startswith(GIT) or not isinstance(kept, Mapping):
         return {}
@@ -456,14 +456,14 @@ def _own_bases(head: ResultHead, wanted: str) -> dict[str, str]:
 def check_baseline(
     ledger: ExperimentLedger, file: str, names: Collection[str], wanted: str, gates: Gates
 ) -> None:
-    """Refuse a baseline that does not exist, and gates that have nothing to compare with.
+    """Refuse a baseline that does not exist, and gates without a comparison.
 
     Args:
-        ledger: where earlier results are.
+        ledger: the ledger with earlier results.
         file: path of the experiment.
-        names: of its variants.
-        wanted: the baseline; empty for the accepted result, where there is one.
-        gates: what must hold.
+        names: names of its variants.
+        wanted: the baseline; empty for the accepted result, if there is one.
+        gates: the gates.
 
     Raises:
         ExperimentError: there is no such baseline.
@@ -493,7 +493,7 @@ def check_baseline(
 def _earlier(
     ledger: ExperimentLedger, file: str, wanted: str, but: int | None
 ) -> ResultHead | None:
-    """Return an earlier result by its number, label, or that it is accepted."""
+    """Return an earlier result by its number or label, or the accepted one."""
     for each in ledger.results():
         if each.id == but:
             continue
@@ -507,7 +507,7 @@ def _earlier(
 def _slices(
     rows: Sequence[ResultRow], wanted: Collection[str]
 ) -> dict[str, dict[str, frozenset[str]]]:
-    """Return the keys of rows by their values, metadata and tags, as far as they are wanted."""
+    """Return the keys of rows by their values, metadata and tags, as far as requested."""
     made: dict[str, dict[str, set[str]]] = {}
     for row in rows:
         metadata = row.facts.get("metadata")

@@ -1,4 +1,4 @@
-"""A cell as it is stepped through: the prompt, values, model and mocks of one row and variant."""
+"""Prepare a cell for stepping: the prompt, values, model and mocks of one row and variant."""
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
@@ -21,14 +21,14 @@ from studio.core.tools import registry
 from studio.core.tools.binding import prefixed_name
 from studio.core.tools.source import ToolOutcome
 
-# Tools that an experiment answers itself (`mocks:`), in front of those of a run.
+# Tools that the experiment mocks (`mocks:`), in front of those of a run.
 
 
 def read_mocks(stated: JsonObject, folder: Folder) -> dict[str, registry.Mock]:
-    """Read mocks by the names of their tools.
+    """Return mocks by tool name.
 
-    A text may hold `{arguments}`; a list of `{args, answer}` answers by arguments, as do a file of
-    such a list and one of saved calls (`.jsonl`); any other value is the answer.
+    A text may contain `{arguments}`; a list of `{args, answer}` answers by arguments, as does a
+    file with such a list or with saved calls (`.jsonl`); any other value is the answer.
 
     Raises:
         ExperimentError: a file cannot be read.
@@ -80,7 +80,7 @@ def _answer(item: JsonObject) -> registry.RecordedAnswer | None:
 
 
 class MockedToolbox(ToolboxAround):
-    """A toolbox of which some tools are answered by the experiment; they never ask."""
+    """A toolbox with some tools mocked by the experiment, which need no approval."""
 
     def __init__(self, inner: RunToolbox, mocks: Mapping[str, registry.Mock]) -> None:
         super().__init__(inner)
@@ -88,15 +88,15 @@ class MockedToolbox(ToolboxAround):
         self._answers = registry.MockAnswers()
 
     def needs_approval(self, name: str) -> bool:
-        """Return whether the user must approve a call; a mock never asks."""
+        """Return whether the user must approve a call; never for a mock."""
         return name not in self._mocks and self._inner.needs_approval(name)
 
     def why_approval(self, name: str) -> str:
-        """Return why the tool asks."""
+        """Return why the tool needs approval."""
         return "" if name in self._mocks else super().why_approval(name)
 
     def origin(self, name: str) -> ResultOrigin:
-        """Return the origin of an answer."""
+        """Return the origin of the tool's results."""
         return "mock" if name in self._mocks else self._inner.origin(name)
 
     async def call(
@@ -106,36 +106,36 @@ class MockedToolbox(ToolboxAround):
         call_id: str = "",
         released: AbstractSet[str] = frozenset(),
     ) -> ToolOutcome:
-        """Answer by the mock, else by the tool."""
+        """Return the mock's answer, else call the tool."""
         mock = self._mocks.get(name)
         if mock is None:
             return await self._inner.call(name, arguments, call_id, released)
         outcome = self._answers.answer(mock, name, arguments)
-        assert outcome is not None  # only a user's mock gives none, and a file states none
+        assert outcome is not None  # only "ask me" returns None, and a file cannot contain it
         return outcome
 
 
 @dataclass(frozen=True)
 class SteppedCell:
-    """The start of a run of one cell."""
+    """The data for a run of one cell."""
 
     document: PromptDocument
-    """The prompt of the variant, with its edits and the options of its provider."""
+    """The prompt of the variant, including edits and the options of its provider."""
 
     values: JsonObject
-    """The row's values, of the kinds that the prompt declares."""
+    """The row's values, converted to the declared kinds."""
 
     asked: RequestedModel
-    """The connection and model of the variant, whatever is chosen in the window."""
+    """The connection and model of the variant, whatever the window's choice."""
 
     protocol: ProtocolName | None
     """The variant's protocol; None for the prompt's own."""
 
     mocks: Mapping[str, registry.Mock]
-    """Tools that the experiment answers."""
+    """Mocks by tool name."""
 
     def with_mocks(self, tools: OpenToolbox) -> OpenToolbox:
-        """Return the tools, with those in front that the experiment answers."""
+        """Return the tools with the experiment's mocks in front."""
         if not self.mocks:
             return tools
 
@@ -149,12 +149,12 @@ def cell_to_step(plan: ExperimentPlan, variant: str, row: int) -> SteppedCell:
     """Prepare stepping through a cell.
 
     Args:
-        plan: the experiment, as its file stands.
-        variant: name of the column.
+        plan: the plan of the current file.
+        variant: name of the variant.
         row: number of the row, from 1.
 
     Raises:
-        ExperimentError: the cell is not in the file any more, or has no model.
+        ExperimentError: the cell does not exist any more, or has no model.
     """
     at = next((n for n, each in enumerate(plan.variants) if each.name == variant), None)
     if at is None:

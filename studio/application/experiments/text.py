@@ -1,4 +1,4 @@
-"""An experiment file as an editor's document: its entries, and what is wrong with them."""
+"""An experiment file as an editor's document, with entries and problems."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -30,11 +30,11 @@ _READ_ANYWHERE = frozenset(("expected", "output", "context"))
 
 
 def read_experiment_document(text: str, path: Path) -> PromptDocument:
-    """Read an experiment, and look at the prompts and rows that it names.
+    """Read an experiment, with the prompts and rows that it names.
 
     Args:
-        text: the text, which need not be saved.
-        path: its file.
+        text: the text, which may be unsaved.
+        path: path of the file.
     """
     file = read_experiment(text, path)
     reading = read_yaml(text)
@@ -52,7 +52,7 @@ def read_experiment_document(text: str, path: Path) -> PromptDocument:
 
 
 def prompts_of(document: PromptDocument) -> tuple[PromptDocument, ...]:
-    """Return an experiment's readable prompts; none of an earlier revision."""
+    """Return an experiment's readable prompts, without earlier revisions."""
     path = document.source.path
     if path is None:
         return ()
@@ -68,7 +68,7 @@ def prompts_of(document: PromptDocument) -> tuple[PromptDocument, ...]:
 
 
 def inputs_of(document: PromptDocument) -> dict[str, InputDeclaration | None]:
-    """Return the inputs of the prompts by name; None for one that is used and not declared."""
+    """Return the inputs of the prompts by name; None for one that is used but not declared."""
     made: dict[str, InputDeclaration | None] = {}
     for prompt in prompts_of(document):
         for name in sorted(inputs_read(prompt)):
@@ -77,18 +77,18 @@ def inputs_of(document: PromptDocument) -> dict[str, InputDeclaration | None]:
 
 
 def variants_of(document: PromptDocument) -> tuple[str, ...]:
-    """Return the names of the columns."""
+    """Return the names of the variants."""
     file = read_experiment(document.source.text, document.source.path)
     return tuple(each.name for each in file.variants)
 
 
 def _entries(file: ExperimentFile) -> list[PromptEntry]:
-    """Return each prompt once, without those that git would have to give."""
+    """Return each prompt once, without git revisions."""
     prompts = (each.prompt for each in file.variants if not each.prompt.revision)
     return list({(each.span, each.id, each.label): each for each in prompts}.values())
 
 
-# Findings -----------------------------------------------------------------------------------------
+# Problems -----------------------------------------------------------------------------------------
 
 
 def _looked_up(
@@ -115,7 +115,7 @@ def _looked_up(
 
 
 def _missing(file: ExperimentFile, path: Path, name: str, span: Span, message: str) -> Problem:
-    """Report a file that is not there, with the one that was probably meant."""
+    """Report a missing file, with the one that is probably meant."""
     fixes: list[Fix] = []
     if not (path.parent / name).is_file():
         near = nearest(name, files_beside(path))
@@ -130,7 +130,7 @@ def _missing(file: ExperimentFile, path: Path, name: str, span: Span, message: s
 def _unknown_baseline(
     file: ExperimentFile, entries: tuple[FrontMatterEntry, ...]
 ) -> Iterator[Problem]:
-    """Report a baseline that is nearly a variant's name; others may name earlier results."""
+    """Report a baseline similar to a variant's name; others may name earlier results."""
     names = [each.name for each in file.variants]
     entry = next((each for each in entries if each.path == ("baseline",)), None)
     if entry is None or not file.baseline or file.baseline in names:
@@ -149,7 +149,7 @@ def _unknown_baseline(
 def _values(
     file: ExperimentFile, entries: tuple[FrontMatterEntry, ...], prompts: list[PromptDocument]
 ) -> Iterator[Problem]:
-    """Report the values that no prompt reads, and rows without a value that one needs."""
+    """Report values that no prompt uses, and rows without a value that a prompt needs."""
     read = frozenset(name for each in prompts for name in inputs_read(each))
     spoken = "\n".join(
         file.source.slice(each.value) for each in entries if "assert" in map(str, each.path)
@@ -172,7 +172,7 @@ def _values(
         if item.required and not item.has_default
     }
     if file.default_file is not None or file.default.files:
-        return  # what every row is given stands in another file
+        return  # the values for every row are in another file
     given = set(file.default.variables)
     files = [
         each.span.start
@@ -197,13 +197,13 @@ def _values(
 
 
 def is_value_name(path: KeyPath) -> bool:
-    """Return whether a path is that of one value of a row: `tests.0.vars.question`."""
+    """Return whether a path is that of a value of a row: `tests.0.vars.question`."""
     at_row = path[:1] in (("tests",), ("defaultTest",), ("scenarios",))
     return at_row and len(path) >= 3 and path[-2] == "vars" and isinstance(path[-1], str)
 
 
 def columns_of(document: PromptDocument) -> tuple[str, ...]:
-    """Return the columns of the files of rows that can be read."""
+    """Return the columns in the readable files of rows."""
     path = document.source.path
     if path is None:
         return ()

@@ -1,6 +1,6 @@
-"""Models behind the limiter of their connection: each call waits for room and tries again.
+"""Models behind the limiter of their connection: each call waits for its turn and retries.
 
-Vectors of the texts of several cells are asked for in one request.
+Embeddings of the texts of several cells are requested together.
 """
 
 from __future__ import annotations
@@ -28,28 +28,29 @@ from studio.core.models.remote.faults import RetryLaterError
 from studio.core.wire.reply import RefusedOption, ReplyDelta, ReplyNotice
 
 _REFUSALS, _APART, _GROWTH = 15, 0.01, 1.5
-"""A request that a busy server refuses (429) is sent again so often; the seconds before the first
-time, and their growth: the last ones wait for some seconds, far above what a server asks for."""
+"""Number of retries of a request that a busy server rejects (429), the seconds before the first
+retry, and their growth: the last ones wait for some seconds, far longer than servers ask for.
+"""
 
 STALE_CELL = "stale-cell"
-"""Kind of the error of a cell whose server has just refused an option."""
+"""Kind of error of a cell whose server has just rejected an option."""
 
 _BACKOFF = 0.5
 _LONGEST = 60.0
-"""Seconds of one wait, at most, whatever the server asks for."""
+"""Maximum time of one wait in seconds, even if the server asks for more."""
 _HOPELESS = 900.0
-"""Seconds: a server that asks to wait longer (a daily limit) has refused the cell."""
+"""Wait in seconds, requested by a server, above which the cell fails (a daily limit)."""
 
 Vector = tuple[float, ...]
 
 _MOST_TEXTS = 256
 
 _MOST_CHARACTERS = 200_000
-"""Of one request: OpenAI takes 2,048 texts and 300,000 tokens."""
+"""Maximum number of characters in one request: OpenAI accepts 2,048 texts and 300,000 tokens."""
 
 
 class LimitedModel(WrappingModel[ChatModel]):
-    """One for each cell, around the model that its variant shares."""
+    """The model for one cell, around its variant's shared model."""
 
     def __init__(
         self,
@@ -58,28 +59,28 @@ class LimitedModel(WrappingModel[ChatModel]):
         retries: int,
         refused: frozenset[str] | None = None,
     ) -> None:
-        """Take a model.
+        """Store the settings.
 
         Args:
-            model: what answers; it does not try again by itself.
-            limiter: the room at its connection.
-            retries: how often a call is tried again that fails for now; 0 means never.
-            refused: names of the options that the server may refuse; None for any.
+            model: the model, which does not retry itself.
+            limiter: limiter of its connection.
+            retries: number of retries after a temporary failure.
+            refused: names of the options that the server may reject; None for any.
         """
         super().__init__(model)
         self._limiter = limiter
         self._retries = retries
         self._refused = refused
         self.waited = 0.0
-        """Seconds that were spent on waiting and on calls that were refused: no latency."""
+        """Seconds of waiting and of rejected calls, which are not latency."""
         self.on_wait: Callable[[str], None] = lambda _words: None
-        """Callback with the reason for a wait and its length, in words."""
+        """Callback with the reason and length of a wait, as text."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
-        """Answer once there is room.
+        """Yield the reply when the limiter allows the request.
 
         Raises:
-            ModelError: the model cannot answer, also when asked again.
+            ModelError: the model cannot answer, even after retries.
         """
         attempt = refusals = 0
         while True:
@@ -109,7 +110,7 @@ class LimitedModel(WrappingModel[ChatModel]):
                 failed.is_exhausted = True
                 raise failed
             if refused:
-                # Being too many is no fault of the request: it comes later and later, and then in.
+                # "Too many requests" is no fault of the request: it is retried later and later.
                 wait = min(_LONGEST, max(after, _APART * _GROWTH**refusals))
                 refusals += 1
             else:
@@ -125,19 +126,19 @@ class LimitedModel(WrappingModel[ChatModel]):
             self.waited += time.monotonic() - began
 
     def _check(self, option: RefusedOption) -> None:
-        """Refuse to go on without an option that the cell's identity counts on.
+        """Raise an error if the rejected option is part of the cell's identity.
 
         Raises:
-            ModelError: "stale-cell"; nothing was answered, and the cell is to be named anew.
+            ModelError: "stale-cell"; there is no answer, and the identity must be computed again.
         """
         if self._refused is not None and option.name not in self._refused:
             raise ModelError(STALE_CELL, option.sentence)
 
     async def embed(self, texts: Sequence[str], model: str) -> tuple[tuple[float, ...], ...]:
-        """Return a vector for each text, once there is room.
+        """Return an embedding for each text when the limiter allows the request.
 
         Raises:
-            ModelError: the server gives none, also when asked again.
+            ModelError: the server returns none, even after retries.
         """
         if not isinstance(self._inner, EmbeddingModel):
             raise ModelError("no-embeddings", "The connection gives no embeddings.")
@@ -167,21 +168,21 @@ def _closing(deltas: AsyncIterator[ReplyDelta]) -> aclosing[AsyncGenerator[Reply
 
 @dataclass(frozen=True, eq=False)
 class _Asker:
-    """A cell that waits for vectors."""
+    """A cell that waits for embeddings."""
 
     texts: tuple[str, ...]
     vectors: asyncio.Future[tuple[Vector, ...]]
 
 
 class BatchedEmbeddings:
-    """While one request is under way, the texts of the cells that come over meanwhile collect."""
+    """Collects texts while a request is running, and sends them together."""
 
     def __init__(self, model: LimitedModel, name: str) -> None:
-        """Take who is asked.
+        """Store the settings.
 
         Args:
-            model: the connection's, with its limiter and its retries.
-            name: of the model that makes vectors.
+            model: the connection's model, with its limiter and retries.
+            name: name of the embedding model.
         """
         self._model = model
         self._name = name
@@ -189,7 +190,7 @@ class BatchedEmbeddings:
         self._sending: asyncio.Task[None] | None = None
 
     async def of(self, texts: Sequence[str]) -> tuple[Vector, ...]:
-        """Return a vector for each text.
+        """Return an embedding for each text.
 
         Raises:
             ModelError: there are none.
@@ -201,7 +202,7 @@ class BatchedEmbeddings:
         return await asker.vectors
 
     async def close(self) -> None:
-        """Ask for no more."""
+        """Send no more requests."""
         if self._sending is not None:
             self._sending.cancel()
             await asyncio.wait([self._sending])
@@ -210,7 +211,7 @@ class BatchedEmbeddings:
         taken: list[_Asker] = []
         try:
             while self._waiting:
-                await asyncio.sleep(0)  # cells that come over in the same moment go together
+                await asyncio.sleep(0)  # cells that finish in the same turn of the loop go together
                 taken = self._taken()
                 await self._answer(taken)
         finally:
@@ -220,7 +221,7 @@ class BatchedEmbeddings:
             self._waiting.clear()
 
     def _taken(self) -> list[_Asker]:
-        """Take the askers that fit into one request."""
+        """Take the waiting cells that fit into one request."""
         taken: list[_Asker] = []
         texts = characters = 0
         while self._waiting:
@@ -252,12 +253,10 @@ class BatchedEmbeddings:
                 asker.vectors.set_result(tuple(found[text] for text in asker.texts))
 
 
-# Find the number of parallel requests that a connection accepts while it is used.
-#
-# The number grows by one a round trip until a request is refused (429), then shrinks by 15 %,
-# once a round trip; above the number that was refused it grows slowly, and goes back by one where
-# that is refused. Only the refused request waits as long as the server asks; all wait only where
-# even one at a time is too much.
+# Finds the number of parallel requests that a connection accepts. The number grows by one per round
+# trip until a request is rejected (429), then shrinks by 15 %, once per round trip; above a
+# rejected number it grows slowly, and shrinks by one if that is rejected. Only the rejected request
+# waits as long as the server asks; all requests wait only if even one at a time is too much.
 
 
 START = 8.0
@@ -268,14 +267,14 @@ _SLOW = 0.1
 
 
 class ConnectionLimiter:
-    """The room for requests at one connection; cells and judges share it."""
+    """The limit of parallel requests at one connection, which cells and judges share."""
 
     def __init__(self, *, start: float = START, most: float = MOST) -> None:
-        """Begin with some requests at once.
+        """Start with a number of parallel requests.
 
         Args:
-            start: how many at first.
-            most: the bound of growing.
+            start: the first number.
+            most: maximum number.
         """
         self.limit = min(start, most)
         """Maximum number of parallel requests."""
@@ -284,19 +283,19 @@ class ConnectionLimiter:
         self.refused = 0
         """Number of refused requests so far."""
         self.resting = 0
-        """Number of refused requests that wait for a retry; they take no room."""
+        """Number of rejected requests that wait for a retry and do not count as running."""
         self._most, self._roof = most, most
         self._cut = self._until = 0.0
         self._wake = asyncio.Condition()
 
     def bound(self, most: float) -> None:
-        """Take another bound of growing: a share of what a connection bears elsewhere too."""
+        """Set another maximum: a share of the connection's limit."""
         self._most = max(_LEAST, most)
         self._roof = min(self._roof, self._most)
         self.limit = min(self.limit, self._most)
 
     async def take(self) -> float:
-        """Wait for room; gives the time at which the request begins, for `give`."""
+        """Wait for permission to send; return the start time for `give`."""
         async with self._wake:
             while True:
                 wait = self._until - time.monotonic()
@@ -312,12 +311,12 @@ class ConnectionLimiter:
                     await self._wake.wait()
 
     async def give(self, began: float, *, refused: bool = False, after: float = 0.0) -> None:
-        """Give a place back after a request.
+        """Report the end of a request.
 
         Args:
-            began: of `take`.
-            refused: whether the server asked to be called less often.
-            after: seconds that it asks to wait.
+            began: the time from `take`.
+            refused: whether the server rejected it as too many.
+            after: the server's seconds to wait.
         """
         async with self._wake:
             self.busy -= 1
@@ -337,32 +336,32 @@ class ConnectionLimiter:
             self._wake.notify(2)
 
 
-# Whose turn it is: what stands between a cell and the model that its variant shares.
+# Decides whose turn it is: stands between a cell and its variant's shared model.
 
 Limiters = Callable[..., ConnectionLimiter]
-"""The room at a connection: `(name, is_local=…)`."""
+"""Function that returns the limiter of a connection: `(name, is_local=…)`."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeasedCell:
-    """A cell that is under way."""
+    """A running cell."""
 
     key: CellKey
-    """Which one."""
+    """Key of the cell."""
 
     identity: bytes
-    """Of all that it sends, its repeat included."""
+    """Identity of everything that it sends, including its repeat."""
 
     refused: tuple[RefusedOption, ...] | None = None
-    """Refused options that the identity does not count; None lets the server refuse any."""
+    """Rejected options that are not part of the identity; None if the server may reject any."""
 
 
 class WaitingModel(ChatModel, Protocol):
-    """A model for one cell, which may have to wait before it asks."""
+    """A model for one cell, which may wait before its requests."""
 
     @property
     def waited(self) -> float:
-        """Seconds that were spent on waiting: no latency."""
+        """Seconds of waiting, which are not latency."""
         ...
 
 
@@ -371,7 +370,7 @@ class Turns(Protocol):
 
     @property
     def is_timed(self) -> bool:
-        """Whether the time that an answer takes is the model's own."""
+        """Whether the time of an answer is the model's own."""
         ...
 
     def model(
@@ -380,22 +379,21 @@ class Turns(Protocol):
         """Return a model for one run of one cell.
 
         Args:
-            model: what answers.
+            model: the model.
             choice: its connection; None for `echo`.
-            cell: who asks.
-            name: begins the names of the requests: `s` for the cell's own, `j1s` for its first
-                judge.
+            cell: the cell.
+            name: prefix of the requests' names: `s` for the cell's own, `j1s` for its first judge.
         """
         ...
 
 
 class LimitedTurns:
-    """Each request as soon as there is room at its connection."""
+    """Sends each request as soon as the limiter of its connection allows it."""
 
     is_timed = True
 
     def __init__(self, limiters: Limiters) -> None:
-        """Take the rooms."""
+        """Store the limiters."""
         self._limiters = limiters
 
     def model(
@@ -406,6 +404,6 @@ class LimitedTurns:
             return LimitedModel(model, self._limiters("echo"), 0)
         connection = choice.connection
         limiter = self._limiters(connection.name, is_local=connection.kind == "embedded")
-        refused = cell.refused if name == "s" else None  # a judge's options are its own
+        refused = cell.refused if name == "s" else None  # a judge has its own options
         known = None if refused is None else frozenset(option.name for option in refused)
         return LimitedModel(model, limiter, connection.retries, known)

@@ -1,11 +1,10 @@
-"""Asking cells in batches, in the place of the `Asker` that asks each by itself.
+"""Run cells with batches, in place of the `Asker` that sends each request separately.
 
-Waves: what all cells wait for is sent at once, in as few batches as it fits into.
+All requests that cells wait for are sent together as a wave, in as few batches as possible.
 
-A wave leaves when no cell is doing anything else. Cells that answer in one call make one wave; an
-agent's next request, worked out by the pure machine from what came back, is in the wave after it;
-judges ask in a wave of their own once the answers are there. To a run of a cell this is a model
-whose requests wait for their wave.
+A wave is sent when every cell is waiting for one. Cells with a single call form one wave; an
+agent's next request, which follows from its first reply, is in the next wave; judges have their own
+wave after the answers. For a cell's run this is a model whose requests wait for their wave.
 """
 
 import asyncio
@@ -56,16 +55,16 @@ from studio.core.wire.whole import BadReplyError, deltas_of_response
 from studio.core.wire.wire_call import WireRecorder
 
 _GATHER_SECONDS = 0.05
-"""Time that a wave waits for more cells, in seconds; it affects only the wave's size."""
+"""Time that a wave waits for more cells, in seconds; only affects the size of waves."""
 
 
 class BatchWaves:
-    """Requests of the cells under way, until they leave together."""
+    """The requests of running cells, collected until they are sent together."""
 
     def __init__(
         self, store: BatchStore, result: int, carrier: BatchCarrier, *, shares: bool
     ) -> None:
-        """Take who carries them, and whether equal requests of a wave share one answer."""
+        """Store the carrier, and whether equal requests of a wave share one answer."""
         self._store = store
         self._result = result
         self._carrier = carrier
@@ -76,30 +75,30 @@ class BatchWaves:
         self._timer: asyncio.TimerHandle | None = None
 
     def begin(self) -> None:
-        """Note that a cell begins; no wave is sent until it waits or ends."""
+        """Register a new cell; no wave is sent until it waits or ends."""
         self._cells += 1
 
     def end(self) -> None:
-        """Note that a cell is over."""
+        """Register the end of a cell."""
         self._cells -= 1
         self._look()
 
     async def ask(
         self, line: BatchLine, cell: LeasedCell, name: str, body: JsonObject, whole: JsonObject
     ) -> BatchReply:
-        """Return the outcome of a request; equal ones are sent once for each repeat.
+        """Return the reply to a request; equal requests are sent once for each repeat.
 
         Args:
-            line: where it goes.
-            cell: who asks.
-            name: which of the cell's requests it is.
-            body: what is sent.
-            whole: the body before anything was left out that its server does not take.
+            line: connection and model.
+            cell: the cell.
+            name: name of the request within the cell.
+            body: the body to send.
+            whole: the body including options that the server rejects.
         """
         equal = hash_of(line.api.request("", body))
         place = line.connection, line.model, cell.key.repeat, name, equal
         first = self._shared.get(place)
-        if first is None or not self._shares or not name.startswith("s"):  # judges are asked each
+        if first is None or not self._shares or not name.startswith("s"):  # judges are never shared
             answer = self._shared[place] = asyncio.get_running_loop().create_future()
             try:
                 reply = await self._sent(line, cell, name, body, whole)
@@ -118,7 +117,7 @@ class BatchWaves:
     async def _sent(
         self, line: BatchLine, cell: LeasedCell, name: str, body: JsonObject, whole: JsonObject
     ) -> BatchReply:
-        """Return the outcome of a request; a request that was sent before is not sent again."""
+        """Return the reply to a request; one that was sent before is not sent again."""
         custom_id = request_name(cell.identity, cell.key, name)
         sent = line.api.request(custom_id, body)
         asked = hash_of(line.api.request(custom_id, whole))
@@ -127,7 +126,7 @@ class BatchWaves:
         try:
             kept = self._store.request(self._result, cell.key, name)
             if kept is not None and kept.asked == request.hash:
-                # The kept batch may have left out another option than is left out now.
+                # The stored request may omit other options than the current one.
                 known = sent if kept.sent == hash_of(sent) else None
                 if kept.line is not None:
                     read = line.api.read(kept.line) or _older(sent.name, kept.line)
@@ -143,11 +142,11 @@ class BatchWaves:
             self._waiting.append((line, name[:1], request))
             self._look()
             reply = await promise
-            assert reply is not None  # what is sent here is answered, or has a fault
+            assert reply is not None  # a request sent here has an answer or an error
             return replace(reply, request=sent)
         finally:
             self._asking -= 1
-            with suppress(ValueError):  # a cell that is cancelled waits no more
+            with suppress(ValueError):  # a canceled cell no longer waits
                 self._waiting.remove((line, name[:1], request))
 
     def _look(self) -> None:
@@ -176,18 +175,18 @@ class BatchWaves:
                 at += len(part)
 
     def close(self) -> None:
-        """Let no wave leave any more."""
+        """Stop sending waves."""
         if self._timer is not None:
             self._timer.cancel()
 
 
 def _older(name: str, response: str) -> BatchReply:
-    """Return the reply of which an older version kept the response alone."""
+    """Return the reply for a response stored by an older version without its line."""
     return BatchReply(name, object_of(parse_json(response)))
 
 
 def _record(wire: WireRecorder, reply: BatchReply) -> None:
-    """Record the line of a request and the line of its result as one call."""
+    """Record the lines of a request and its result as one wire call."""
     if reply.request is not None:
         wire.sent(reply.request.path.encode(), (), reply.request.line)
         if reply.line:
@@ -201,19 +200,19 @@ def _record(wire: WireRecorder, reply: BatchReply) -> None:
 
 
 class BatchedModel(WrappingModel[RemoteModel]):
-    """One for each run of a cell, around the model that its variant shares."""
+    """The model for one run of a cell, around its variant's shared model."""
 
     def __init__(
         self, model: RemoteModel, line: BatchLine, waves: BatchWaves, cell: LeasedCell, name: str
     ) -> None:
-        """Take a model.
+        """Store the settings.
 
         Args:
-            model: makes the bodies, and knows what tokens cost.
-            line: where they go.
+            model: builds the bodies, and knows the price of tokens.
+            line: connection and model of the requests.
             waves: collects the requests of all cells.
-            cell: who asks.
-            name: begins the names of the requests.
+            cell: the cell.
+            name: prefix of the requests' names.
         """
         super().__init__(model)
         self._line = line
@@ -222,14 +221,14 @@ class BatchedModel(WrappingModel[RemoteModel]):
         self._name = name
         self._step = 0
         self.waited = 0.0
-        """Seconds until waves were answered."""
+        """Seconds spent waiting for waves."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
-        """Answer once the wave was answered.
+        """Yield the reply after its wave was answered.
 
         Raises:
-            ModelError: the request has no answer, also in the waves after.
-            MissingValueError: a secret that is to be sent has no value here.
+            ModelError: the request has no answer, also after retries in later waves.
+            MissingValueError: a secret in the request has no value here.
         """
         request = as_sent(request)
         self._step += 1
@@ -266,10 +265,10 @@ class BatchedModel(WrappingModel[RemoteModel]):
                 return
 
     def _deltas(self, reply: BatchReply) -> tuple[ReplyDelta, ...]:
-        """Return the reply in pieces.
+        """Return the reply as deltas.
 
         Raises:
-            ModelError: there is none.
+            ModelError: there is no reply.
         """
         if reply.fault is not None:
             raise reply.fault
@@ -305,14 +304,14 @@ class BatchedModel(WrappingModel[RemoteModel]):
 
 
 MOST_CELLS = 10_000
-"""Cells that wait for waves at once, where `--concurrency` says nothing."""
+"""Default maximum number of cells that wait for waves at once, without `--concurrency`."""
 
 
 class BatchAsker(Asker):
-    """Cells run here as they always do; their requests leave in waves."""
+    """Runs cells in this process, but sends their requests in waves."""
 
     is_timed = False
-    """Whether a batch's duration counts as latency; it does not."""
+    """Whether durations count as latency; never for batches."""
 
     price_share = PRICE_SHARE
     """Price of a request in a batch, as a share of its normal price."""
@@ -324,13 +323,13 @@ class BatchAsker(Asker):
         ledger: ExperimentLedger,
         tell: TellBatch = lambda _: None,
     ) -> None:
-        """Take a plan; nothing is opened before `open`.
+        """Store the settings; nothing is opened before `open`.
 
         Args:
-            plan: what is run.
-            services: what it is run with.
-            ledger: where it is noted what is under way.
-            tell: told what happens to batches, a sentence each.
+            plan: the plan of the run.
+            services: the shared services.
+            ledger: the ledger, which stores the batches.
+            tell: receives a sentence for each event of a batch.
 
         Raises:
             ExperimentError: a connection has no batches.
@@ -346,7 +345,7 @@ class BatchAsker(Asker):
 
     @property
     def room(self) -> int:
-        """Return the number of cells that can be started now."""
+        """Number of cells that can be started now."""
         return self._plan.options.concurrency or MOST_CELLS
 
     def model(
@@ -359,7 +358,7 @@ class BatchAsker(Asker):
             or not has_batches(choice.connection)
         ):
             return self._direct.model(model, choice, cell, name)
-        assert self._waves is not None  # `start` comes first
+        assert self._waves is not None  # `start` is called first
         return BatchedModel(model, self._line(choice), self._waves, cell, name)
 
     def _line(self, choice: ModelChoice) -> BatchLine:
@@ -371,24 +370,24 @@ class BatchAsker(Asker):
         return self._lines[place]
 
     async def start(self, result: int) -> None:
-        """Get ready for the cells of a result."""
+        """Prepare for the cells of a result."""
         store = self._ledger.batches
         mask = self._services.secrets.masker.mask
         self._carrier = BatchCarrier(store, result, mask, self._tell)
         self._waves = BatchWaves(store, result, self._carrier, shares=self._plan.options.cache)
 
     def begin_cell(self) -> None:
-        """Note that a cell begins; no wave is sent until it waits, too."""
-        assert self._waves is not None  # `start` comes first
+        """Register a new cell; no wave is sent until it waits or ends."""
+        assert self._waves is not None  # `start` is called first
         self._waves.begin()
 
     def end_cell(self) -> None:
-        """Note that a cell is over."""
-        assert self._waves is not None  # `start` comes first
+        """Register the end of a cell."""
+        assert self._waves is not None  # `start` is called first
         self._waves.end()
 
     async def close(self) -> None:
-        """Let go of everything; batches go on at their providers."""
+        """Close everything; batches continue at their providers."""
         if self._waves is not None:
             self._waves.close()
         if self._carrier is not None:
@@ -400,15 +399,15 @@ class BatchAsker(Asker):
 
 
 def batch_plan(plan: ExperimentPlan) -> ExperimentPlan:
-    """Return the plan without pauses between cells, which would make a batch of each."""
+    """Return the plan without delays between cells, which would put each in its own batch."""
     return replace(plan, file=replace(plan.file, options=replace(plan.options, delay_ms=0)))
 
 
 def _check(plan: ExperimentPlan) -> None:
-    """Refuse connections that have no batches.
+    """Refuse connections without batches.
 
     Raises:
-        ExperimentError: each line is one of them.
+        ExperimentError: each line names one of them.
     """
     words = tr(
         "{variant}: {connection} has no batches; OpenAI, Azure, Anthropic and servers that speak "

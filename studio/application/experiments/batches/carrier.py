@@ -1,8 +1,8 @@
-"""Carries batches one after the other: noted, sent, polled, read.
+"""Carry batches step by step: store, send, poll, read.
 
-Each step stands in the ledger before the next one is taken. After a crash the cells ask again, and
-what they ask for says in which batch it is: that one is found, looked at and read, and nothing that
-a provider may have taken is sent a second time.
+Each step is written to the ledger before the next one begins. After a crash the cells request their
+replies again, and the requests identify their batches: these are found, polled and read, so that
+nothing a provider may have accepted is sent a second time.
 """
 
 import asyncio
@@ -35,16 +35,17 @@ from studio.core.models.remote.faults import RetryLaterError
 from studio.core.models.secrets import SecretStore
 
 _FIRST_SECONDS, _GROWTH, _LONGEST_SECONDS = 0.2, 1.5, 60.0
-"""Delays before a batch is polled again, in seconds: about seventy polls in the first hour."""
+"""Delays between polls of a batch, in seconds: about seventy polls in the first hour."""
 
 _KEPT_AT_ONCE = 200
 _MOST_FULL, _LONGEST_FULL = 24, 900.0
-"""Limits for offering a batch again when the provider has no room: tries, and longest delay in
-seconds; about five hours in all."""
+"""Limits for sending a batch again when the provider has no capacity: attempts, and longest delay
+in seconds; about five hours in total.
+"""
 
 _LEAST_LOOKS = 3
 _NOT_TAKEN = ("refused", "dns", "tls", "proxy", "bad-address", "rate-limited")
-"""Faults with which a request cannot have reached the provider."""
+"""Kinds of errors after which a request cannot have reached the provider."""
 
 _NAME = re.compile(r"[0-9a-f]+-(?P<variant>\d+)-(?P<row>\d+)-(?P<repeat>\d+)-(?P<name>\w+)")
 
@@ -53,16 +54,16 @@ TellBatch = Callable[[str], None]
 
 @dataclass(frozen=True)
 class BatchLine:
-    """Connection and model whose requests are sent as batches."""
+    """A connection and model whose requests are sent as batches."""
 
     connection: str
-    """The connection's name."""
+    """Name of the connection."""
 
     model: str
-    """The model; one batch has one."""
+    """Model; a batch has only one."""
 
     api: BatchApi
-    """The server."""
+    """Batch API of the server."""
 
     retries: int
     """Number of retries after a temporary failure."""
@@ -76,13 +77,13 @@ class CellRequest:
     """The cell."""
 
     name: str
-    """Which of the cell's requests: `s2` is that of its second step."""
+    """Name of the request within the cell: `s2` for its second step."""
 
     sent: BatchRequest
     """Request to send."""
 
     hash: bytes
-    """Of all that would be sent, with what the server was found not to take."""
+    """Hash of the complete request, including options that the server rejects."""
 
 
 def hash_of(request: BatchRequest) -> bytes:
@@ -96,7 +97,7 @@ def request_name(identity: bytes, key: CellKey, name: str) -> str:
 
 
 def cell_of(custom_id: str) -> tuple[CellKey, str] | None:
-    """Return the cell and name of one of our requests; None for another's."""
+    """Return the cell and name of one of our requests; None for others."""
     found = _NAME.fullmatch(custom_id)
     if found is None:
         return None
@@ -105,18 +106,18 @@ def cell_of(custom_id: str) -> tuple[CellKey, str] | None:
 
 
 class BatchCarrier:
-    """Sends batches of one result, waits for them and hands out what came."""
+    """Sends batches of one result, waits for them and hands out the replies."""
 
     def __init__(
         self, store: BatchStore, result: int, mask: Callable[[str], str], tell: TellBatch
     ) -> None:
-        """Take where it is noted.
+        """Store the settings.
 
         Args:
             store: the ledger's batches.
-            result: the result that the cells belong to.
-            mask: takes secrets out of what is kept.
-            tell: told what happens to batches, a sentence each.
+            result: number of the cells' result.
+            mask: masks secrets in stored texts.
+            tell: receives a sentence for each event of a batch.
         """
         self._store = store
         self._result = result
@@ -134,11 +135,11 @@ class BatchCarrier:
         return future
 
     def send(self, line: BatchLine, requests: Sequence[CellRequest]) -> None:
-        """Begin to send promised requests, as one batch."""
+        """Start sending promised requests as one batch."""
         self._begin([each.sent.name for each in requests], self._carry(line, requests))
 
     def take_up(self, line: BatchLine, kept: KeptBatch, name: str) -> None:
-        """Go on with the batch of an earlier process that holds a promised request."""
+        """Continue the batch of an earlier process that contains a promised request."""
         names = self._joined.setdefault(kept.id, set())
         names.add(name)
         task = self._taken_up.get(kept.id)
@@ -146,7 +147,7 @@ class BatchCarrier:
             self._taken_up[kept.id] = self._begin(names, self._go_on(line, kept, names))
 
     async def close(self) -> None:
-        """Wait for nothing any more; the batches go on at their providers."""
+        """Stop waiting; the batches continue at their providers."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -185,7 +186,7 @@ class BatchCarrier:
     async def _carry(
         self, line: BatchLine, requests: Sequence[CellRequest], refusals: int = 0
     ) -> None:
-        """Send a batch, from its note to its end."""
+        """Send a batch and follow it to its end."""
         lines = b"\n".join(each.sent.line for each in requests)
         mark = f"{sha256(lines).hexdigest()[:32]}-{uuid4().hex[:8]}"
         kept = self._store.note(
@@ -210,10 +211,10 @@ class BatchCarrier:
         await self._read(line, kept, remote, [each.sent.name for each in requests])
 
     async def _sent(self, line: BatchLine, kept: KeptBatch, part: BatchPart) -> RemoteBatch:
-        """Send a noted batch; before a retry, look whether the first try arrived.
+        """Send a stored batch; before a retry, check whether the first attempt arrived.
 
         Raises:
-            ModelError: it was not taken, or nobody can say whether it was.
+            ModelError: the batch was not accepted, or this is unknown.
         """
         for attempt in count():
             try:
@@ -238,10 +239,10 @@ class BatchCarrier:
             return remote
         raise AssertionError("the last try raises")
 
-    # Going on -------------------------------------------------------------------------------------
+    # Continuing -----------------------------------------------------------------------------------
 
     async def _go_on(self, line: BatchLine, kept: KeptBatch, names: Collection[str]) -> None:
-        """Continue a batch that an earlier process noted, from its present state to its end."""
+        """Continue a batch of an earlier process from its current state to its end."""
         remote: RemoteBatch | None
         if kept.remote:
             remote = await _patiently(partial(line.api.look, kept.remote))
@@ -258,7 +259,7 @@ class BatchCarrier:
         await self._read(line, kept, remote, names)
 
     async def _found(self, line: BatchLine, kept: KeptBatch) -> RemoteBatch | None:
-        """Find a batch that was sent but not noted; None if there is none."""
+        """Find a batch that was sent without confirmation; None if there is none."""
         members = {request_name(*each) for each in self._store.members(kept.id)}
         noted = NotedBatch(
             kept.mark, kept.noted, kept.requests, members.__contains__, self._store.remotes()
@@ -276,7 +277,7 @@ class BatchCarrier:
         raise AssertionError("the last try raises")
 
     async def _ended(self, line: BatchLine, remote: RemoteBatch) -> RemoteBatch:
-        """Return the batch once it is over, however it ends."""
+        """Return the batch when it has ended, in whatever way."""
         wait = _FIRST_SECONDS
         while remote.status == "going":
             await asyncio.sleep(wait)
@@ -289,7 +290,7 @@ class BatchCarrier:
     async def _read(
         self, line: BatchLine, kept: KeptBatch, remote: RemoteBatch, names: Collection[str]
     ) -> None:
-        """Keep and hand out all that came back, whatever the batch ended by."""
+        """Store and hand out all replies of a batch, however it ended."""
         others: dict[str, BatchReply] = {}
         for attempt in count():
             try:
@@ -328,7 +329,7 @@ class BatchCarrier:
             self._hand_out(kept, come)
 
     def _hand_out(self, kept: KeptBatch, come: Sequence[BatchReply]) -> None:
-        """Keep what came, then give it to the cells that wait for it."""
+        """Store replies, then hand them to the cells that wait for them."""
         made: list[tuple[CellKey, str, str]] = []
         for reply in come:
             place = cell_of(reply.name)
@@ -340,7 +341,7 @@ class BatchCarrier:
 
 
 def _missing(name: str, line: BatchLine, remote: RemoteBatch) -> BatchReply:
-    """Return the error for a request that is missing in a finished batch."""
+    """Return the error for a request without a result in a finished batch."""
     match remote.status:
         case "expired" | "cancelled":
             return BatchReply(name, unanswered=remote.status)
@@ -380,24 +381,24 @@ def _wait_after(error: ModelError, attempt: int) -> float:
     return min(_LONGEST_SECONDS, asked or _FIRST_SECONDS * 2.0 ** min(attempt, 20))
 
 
-# The batches that a result has under way, as their providers describe them now.
+# The running batches of a result, with their current state at the providers.
 
 
 @dataclass(frozen=True)
 class ListedBatch:
-    """One batch that is not read to its end."""
+    """A batch that is not fully read."""
 
     kept: KeptBatch
-    """As the ledger has it."""
+    """The batch in the ledger."""
 
     status: str = ""
     """Status at the provider; `noted` if it is unknown whether it was sent."""
 
     answered: int = 0
-    """Requests that are over."""
+    """Number of finished requests."""
 
     fault: str = ""
-    """Reason why the provider cannot be asked, one sentence."""
+    """Error of the request to the provider, one sentence; empty for none."""
 
 
 async def batches_under_way(
@@ -408,14 +409,14 @@ async def batches_under_way(
     *,
     cancel: bool = False,
 ) -> list[ListedBatch]:
-    """Ask the providers how far the batches of a result are.
+    """Request the state of a result's batches from their providers.
 
     Args:
-        ledger: where they are noted.
-        result: its number.
-        connections: what the user has set up.
-        secrets: where keys are.
-        cancel: whether to let the providers begin no more of them.
+        ledger: the ledger with the batches.
+        result: number of the result.
+        connections: the user's connections.
+        secrets: store of the keys.
+        cancel: whether to cancel the batches.
     """
     return [
         await _looked_at(each, connections, secrets, cancel=cancel)

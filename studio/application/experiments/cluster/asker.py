@@ -1,10 +1,10 @@
-"""Asking cells on workers, in the place of the `Asker` of one process.
+"""Run cells on workers, in place of the `Asker` of one process.
 
-Workers by Dask (the extra `dask`): it carries batches, and keeps nothing of them.
+The workers are those of Dask (the extra `dask`), which transports batches but stores nothing.
 
-Dask holds a result in a worker's memory until its future is released, and computes it anew where
-that worker is lost: paid answers would be asked for twice. So each future is read and released at
-once, and few are under way (`dispatch`).
+Dask keeps a result in a worker's memory until its future is released, and computes it again if the
+worker is lost, which would request paid answers twice. So each future is read and released at once,
+and few run at a time (`dispatch`).
 """
 
 import asyncio
@@ -31,10 +31,10 @@ _THREADS = 2
 
 
 class DaskPool:
-    """Workers of one scheduler, for one experiment."""
+    """The workers of one scheduler, for one experiment."""
 
     def __init__(self, address: dispatch.WorkersAddress, bundle: worker.WorkBundle) -> None:
-        """Take the address; nothing is opened before `open`.
+        """Check and store the address; nothing is opened before `open`.
 
         Raises:
             WorkersError: the address cannot be used, or Dask is not installed.
@@ -58,32 +58,32 @@ class DaskPool:
 
     @property
     def workers(self) -> int:
-        """Return the number of workers."""
+        """Number of workers."""
         return self._total("n_workers")
 
     @property
     def threads(self) -> int:
-        """Return the number of batches that the workers run at once."""
+        """Number of batches that the workers can run at once."""
         return self._total("total_threads")
 
     def _total(self, name: str) -> int:
-        # What the scheduler tells its clients every two seconds, joined and retired ones included.
+        # From the scheduler's status, sent every two seconds, including joined and retired workers.
         known = self._client.scheduler_info() if self._client is not None else {}
         count = known.get(name, 0)
         return count if isinstance(count, int) else 0
 
     @property
     def dashboard(self) -> str:
-        """The address of the scheduler's page; empty where it has none."""
+        """Address of the scheduler's dashboard; empty if it has none."""
         if self._client is None or self._address.local is not None:
             return ""
         return str(self._client.dashboard_link or "")
 
     async def open(self) -> None:
-        """Start or find the workers, give them the bundle, and ask what they lack.
+        """Start or find the workers, send them the bundle, and check their requirements.
 
         Raises:
-            WorkersError: there are none, or they lack a key, a variable, or this version.
+            WorkersError: there are no workers, or they lack a key, a variable, or this version.
         """
         if self._address.local is not None:
             self._cluster = await self._dask.LocalCluster(
@@ -93,10 +93,11 @@ class DaskPool:
                 host="127.0.0.1",
                 dashboard_address=None,
                 silence_logs=50,
-                # Without a page Dask still serves HTTP: at a free port, as another may have 8787.
+                # Without a dashboard Dask still serves HTTP: use a free port, as 8787 may be in
+                # use.
                 scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
             )
-        else:  # what it logs of a lost connection comes as an exception, too
+        else:  # lost connections, which it logs, are also raised as exceptions
             for name in ("distributed", "distributed.client"):
                 logging.getLogger(name).setLevel(logging.CRITICAL)
         await self._connect()
@@ -104,11 +105,11 @@ class DaskPool:
     async def send(
         self, cells: list[dict[str, Any]], shares: Mapping[str, float]
     ) -> tuple[list[dict[str, Any]], Mapping[str, int]]:
-        """Ask a batch on some worker.
+        """Run a batch on a worker.
 
         Raises:
-            BatchLostError: its worker or the scheduler went away.
-            ModelError: a connection lacks something on the worker.
+            BatchLostError: its worker or the scheduler is lost.
+            ModelError: a connection is incomplete on the worker.
         """
         client = self._client
         if client is None:
@@ -130,10 +131,10 @@ class DaskPool:
         return asked, refused
 
     async def restore(self) -> None:
-        """Wait for the scheduler and a worker, and give the bundle again.
+        """Wait for the scheduler and a worker, and send the bundle again.
 
         Raises:
-            WorkersError: they stay away for a minute.
+            WorkersError: there are none after a minute.
         """
         until = asyncio.get_running_loop().time() + _AWAY_SECONDS
         while True:
@@ -158,7 +159,7 @@ class DaskPool:
                 return
 
     async def close(self) -> None:
-        """Let go of the scheduler; end the workers that were started here."""
+        """Disconnect from the scheduler; end the workers that were started here."""
         if self._client is not None and self._client.status == "running":
             with suppress(Exception):
                 await self._client.unregister_worker_plugin(
@@ -176,7 +177,7 @@ class DaskPool:
                 await client.close(timeout=2)
 
     async def _connect(self) -> None:
-        """Connect to the scheduler, and give the workers the bundle and all that it needs."""
+        """Connect to the scheduler, and send the bundle and its requirements to the workers."""
         where = self._cluster if self._cluster is not None else self._address.address
         try:
             self._client = await self._dask.Client(
@@ -195,7 +196,7 @@ class DaskPool:
         await self._greet(_AWAY_SECONDS)
 
     async def _greet(self, seconds: float) -> None:
-        """Wait for a worker; see to it that each can do the work."""
+        """Wait for a worker; check that each worker can run the cells."""
         try:
             await self._client.wait_for_workers(1, timeout=max(1.0, seconds))
         except TimeoutError:
@@ -228,7 +229,7 @@ class DaskPool:
         if not self._address.address.startswith("tls://"):
             return None
         folder = self._address.certificates
-        assert folder is not None  # `check` refused it otherwise
+        assert folder is not None  # `check` refuses it otherwise
         authority, certificate, key = (str(folder / name) for name in dispatch.CERTIFICATES)
         return self._dask.Security(
             tls_ca_file=authority,
@@ -239,11 +240,11 @@ class DaskPool:
 
 
 class _UnfitError(dispatch.WorkersError):
-    """Workers that are there and cannot do the work; waiting does not help."""
+    """Raised when workers cannot run the cells, so that waiting does not help."""
 
 
 def _unfit(report: Mapping[str, Any]) -> str:
-    """Return why a worker cannot do the work; empty if it can."""
+    """Return why a worker cannot run the cells; empty if it can."""
     host = report["host"]
     if report["version"] != __version__:
         return tr("The worker on {host} has Prompt Studio {theirs}, and here is {ours}.").format(
@@ -257,7 +258,7 @@ def _unfit(report: Mapping[str, Any]) -> str:
 
 
 def _lost_errors(dask: ModuleType) -> tuple[type[Exception], ...]:
-    """Return the exceptions of Dask for a lost worker or scheduler."""
+    """Return Dask's exceptions for a lost worker or scheduler."""
     from concurrent.futures import CancelledError
 
     from distributed.comm import CommClosedError
@@ -266,7 +267,7 @@ def _lost_errors(dask: ModuleType) -> tuple[type[Exception], ...]:
 
 
 class ClusterAsker(Asker):
-    """Asks cells on workers; requests are made, judged and kept in this process."""
+    """Runs cells on workers; requests are prepared, judged and stored in this process."""
 
     def __init__(
         self,
@@ -275,13 +276,13 @@ class ClusterAsker(Asker):
         address: dispatch.WorkersAddress,
         tell: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """Take an address; nothing is opened before the first cell is asked for.
+        """Store the settings; nothing is opened before the first cell.
 
         Args:
-            plan: what is run.
-            services: what it is run with.
-            address: where the workers are.
-            tell: told which workers were found, and what is not shipped, a sentence each.
+            plan: the plan of the run.
+            services: the shared services.
+            address: address of the workers.
+            tell: receives sentences on the workers found, and on files that are not sent.
 
         Raises:
             WorkersError: the address cannot be used, or Dask is not installed.
@@ -295,20 +296,20 @@ class ClusterAsker(Asker):
 
     @property
     def room(self) -> int:
-        """Return the number of cells that can be started now."""
+        """Number of cells that can be started now."""
         return self._dispatcher.room if self._dispatcher is not None else 1
 
     @property
     def refused(self) -> int:
-        """Requests that servers refused so far (429)."""
+        """Number of requests that servers rejected so far (429)."""
         away = self._dispatcher.refused if self._dispatcher is not None else 0
         return super().refused + away
 
     async def start(self, result: int) -> None:
-        """Find or start the workers, and ship the experiment.
+        """Find or start the workers, and send them the experiment.
 
         Raises:
-            WorkersError: there are none, or they lack something.
+            WorkersError: there are no workers, or they lack something.
         """
         try:
             bundle = worker.make_bundle(self._plan, self._services)
@@ -325,9 +326,9 @@ class ClusterAsker(Asker):
         """Run a cell on a worker.
 
         Raises:
-            WorkersError: the workers stay away.
+            WorkersError: the workers are lost.
         """
-        assert self._dispatcher is not None  # `start` comes first
+        assert self._dispatcher is not None  # `start` is called first
         at = cell.key.variant
         encoded = worker.encode_cell(at, row, self._plan.values_of(at, row))
         asked = worker.decode_asked(await self._dispatcher.ask(encoded))
@@ -335,7 +336,7 @@ class ClusterAsker(Asker):
         return asked
 
     async def close(self) -> None:
-        """Let go of everything."""
+        """Close everything."""
         if self._dispatcher is not None:
             await self._dispatcher.close()
         if self._pool is not None:
@@ -352,7 +353,7 @@ def _found(pool: DaskPool) -> str:
 
 
 def dispatcher_of(plan: ExperimentPlan, pool: dispatch.WorkerPool) -> dispatch.CellDispatcher:
-    """Return a dispatcher with the rates of a plan's connections; an embedded model has its own."""
+    """Return a dispatcher with the rates of a plan's connections."""
     most = float(plan.options.concurrency or 0) or MOST
     names = {
         "echo" if each.choice is None else each.choice.connection.name

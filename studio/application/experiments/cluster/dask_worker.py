@@ -18,22 +18,22 @@ class _DaskWorker(Protocol):
 
 
 class CellPlugin(distributed.WorkerPlugin):  # type: ignore[misc]
-    """The bundle on a worker; Dask gives it to workers that join later, too."""
+    """The bundle on a worker; Dask also sends it to workers that join later."""
 
     def __init__(self, bundle: WorkBundle, sharers: int) -> None:
-        """Take what is shipped, and how many workers share a machine."""
+        """Store the bundle, and the number of workers on a machine."""
         self._sharers = sharers
         self._bundle = bundle
         self._folder: Path | None = None
         self._cells: CellWorker | None = None
 
     def setup(self, worker: _DaskWorker) -> None:
-        """Unpack the bundle into a folder of the worker's."""
+        """Unpack the bundle into a folder of the worker."""
         self._folder = Path(tempfile.mkdtemp(prefix="cells-", dir=worker.local_directory))
         self._cells = CellWorker(self._folder, self._bundle.data, self._sharers)
 
     def teardown(self, worker: _DaskWorker) -> None:
-        """Let go of models and tools; nothing of the bundle stays."""
+        """Close models and tools, and delete the bundle."""
         del worker
         if self._cells is not None:
             self._cells.close()
@@ -41,13 +41,13 @@ class CellPlugin(distributed.WorkerPlugin):  # type: ignore[misc]
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def ask(self, cells: list[dict[str, Any]], shares: Mapping[str, float]) -> list[Any]:
-        """Ask a batch."""
-        assert self._cells is not None  # Dask sets a plugin up before it gives a task
+        """Run a batch of cells."""
+        assert self._cells is not None  # Dask sets up a plugin before the first task
         return self._cells.ask(cells, shares)
 
 
 def ask_cells(digest: str, cells: list[dict[str, Any]], shares: dict[str, float]) -> list[Any]:
-    """Ask cells on a worker, in one of its threads: the only task."""
+    """Run cells on a worker, in one of its threads; this is the only kind of task."""
     plugin: CellPlugin = distributed.get_worker().plugins[plugin_name(digest)]
     return plugin.ask(cells, shares)
 
@@ -59,5 +59,5 @@ async def worker_report(variables: list[str], owners: list[str]) -> dict[str, An
 
 
 def plugin_name(digest: str) -> str:
-    """Return the name of the plugin that holds a bundle."""
+    """Return the name of the plugin with a bundle."""
     return f"cells-{digest[:16]}"

@@ -1,8 +1,8 @@
-"""The leader's side: cells in small batches to workers, few under way, each asked until it is over.
+"""The leader's side: send cells to workers in small batches until each is finished.
 
-Dask, or whatever else carries a batch, is only transport: it may lose a batch, and then that batch
-is sent again. So little is under way (two batches of ten for each thread) that a lost worker costs
-little, and what a worker gives back is written and released at once.
+Dask, or another system, is only the transport: a lost batch is sent again. Few cells run at a time
+(two batches of ten per thread), so that a lost worker costs little, and results from a worker are
+stored and released at once.
 """
 
 from __future__ import annotations
@@ -27,44 +27,44 @@ if TYPE_CHECKING:
 
 
 BATCH = 10
-"""Cells of a batch at most."""
+"""Maximum number of cells in a batch."""
 
 AHEAD = 2
-"""Batches under way for each thread of a worker: one is asked, one waits beside it."""
+"""Number of batches per worker thread: one runs, one waits."""
 
 _LOST_TIMES = 5
 _SHRINK, _GROWTH = 0.85, 0.5
 
 
 class WorkersError(Exception):
-    """The workers cannot be used; a sentence. What is finished is kept, and a run can go on."""
+    """Raised when the workers cannot be used. Finished cells are stored; the run can continue."""
 
 
 class BatchLostError(Exception):
-    """A batch went away with its worker or the scheduler; it may be sent again."""
+    """Raised when a batch is lost with its worker or the scheduler; it may be sent again."""
 
 
 class WorkerPool(Protocol):
-    """Carries batches to workers and their results back."""
+    """Sends batches to workers and returns their results."""
 
     @property
     def workers(self) -> int:
-        """Return the number of workers."""
+        """Number of workers."""
         ...
 
     @property
     def threads(self) -> int:
-        """Return the number of batches that the workers run at once."""
+        """Number of batches that the workers can run at once."""
         ...
 
     async def send(
         self, cells: list[dict[str, Any]], shares: Mapping[str, float]
     ) -> tuple[list[dict[str, Any]], Mapping[str, int]]:
-        """Ask a batch; gives an object for each cell, and requests refused by connection.
+        """Run a batch; return an object for each cell, and the rejected requests by connection.
 
         Raises:
-            BatchLostError: it may be sent again.
-            WorkersError: it makes no sense to send anything again.
+            BatchLostError: the batch may be sent again.
+            WorkersError: sending it again is useless.
         """
         ...
 
@@ -72,7 +72,7 @@ class WorkerPool(Protocol):
         """Find the workers again after a batch was lost.
 
         Raises:
-            WorkersError: they stay away.
+            WorkersError: there are none.
         """
         ...
 
@@ -85,14 +85,14 @@ class _Waiting:
 
 
 class CellDispatcher:
-    """Cells of one experiment on their way to workers."""
+    """Distributes the cells of one experiment to workers."""
 
     def __init__(self, pool: WorkerPool, rates: Mapping[str, float]) -> None:
-        """Take the workers.
+        """Store the workers and the rates.
 
         Args:
-            pool: what carries batches.
-            rates: requests at once that each connection may have at most, over all workers.
+            pool: the workers.
+            rates: maximum number of parallel requests per connection, over all workers.
         """
         self._pool = pool
         self._most = dict(rates)
@@ -105,17 +105,17 @@ class CellDispatcher:
         self._restored = asyncio.Lock()
         self._losses = 0
         self.refused = 0
-        """Requests that servers refused so far (429)."""
+        """Number of requests that servers rejected so far (429)."""
         self.sent_again = 0
-        """Cells that were sent again, because a batch was lost."""
+        """Number of cells that were sent again after a lost batch."""
 
     @property
     def room(self) -> int:
-        """Cells that are worth having under way, so that no worker waits for the leader."""
+        """Number of cells to run at once, so that no worker waits for the leader."""
         return max(1, self._pool.threads) * AHEAD * BATCH
 
     async def ask(self, cell: Mapping[str, Any]) -> dict[str, Any]:
-        """Ask a cell on some worker; gives what the worker gave.
+        """Run a cell on a worker and return its result.
 
         Raises:
             WorkersError: the workers cannot be used.
@@ -126,13 +126,13 @@ class CellDispatcher:
         return await over
 
     async def close(self) -> None:
-        """Ask for no more."""
+        """Stop sending cells."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _soon(self) -> None:
-        """Send what waits, once all that is asked for in this turn of the loop is there."""
+        """Send the waiting cells after all cells of this turn of the loop have been added."""
         if self._pump is None:
             self._pump = asyncio.get_running_loop().call_soon(self._send)
 
@@ -159,7 +159,7 @@ class CellDispatcher:
             await self._lost(batch, losses, error)
             return
         except BaseException as error:
-            # Also when it is cancelled: nobody may wait for these cells any longer.
+            # Even if it is canceled: these cells must not wait forever.
             for each in batch:
                 if not each.over.done():
                     each.over.set_exception(_as_error(error))
@@ -172,7 +172,7 @@ class CellDispatcher:
                 each.over.set_result(asked)
 
     async def _lost(self, batch: list[_Waiting], losses: int, error: BatchLostError) -> None:
-        """Put a lost batch in front again, once there are workers."""
+        """Put a lost batch first in the queue, when there are workers again."""
         self.sent_again += len(batch)
         for each in batch:
             each.lost += 1
@@ -183,7 +183,7 @@ class CellDispatcher:
         else:
             try:
                 async with self._restored:
-                    if losses == self._losses:  # nobody else found them again since
+                    if losses == self._losses:  # no other batch has restored them since
                         await self._pool.restore()
                         self._losses += 1
             except WorkersError as away:
@@ -195,14 +195,15 @@ class CellDispatcher:
                 self._waiting.appendleft(each)
 
     def _shares(self) -> dict[str, float]:
-        """Divide the limit of each connection among the workers."""
+        """Return the share of each connection's limit for one worker."""
         workers = max(1, self._pool.workers)
         return {name: max(1.0, rate / workers) for name, rate in self._rates.items()}
 
     def _learn(self, refused: Mapping[str, int], began: float) -> None:
-        """Lower the rate where a server refused requests; raise it a little elsewhere.
+        """Lower the rate of a connection with rejected requests; raise the other rates a little.
 
-        A cut is seen by workers with their next batches; until one can be over, no other is made.
+        Workers get a lower rate with their next batches; until these have ended, it is not lowered
+        again.
         """
         now = asyncio.get_running_loop().time()
         self._shortest = min(self._shortest, now - began)
@@ -222,7 +223,7 @@ def _as_error(error: BaseException) -> Exception:
     return WorkersError("The experiment was stopped.")
 
 
-# Where the workers of an experiment are, and the certificates by which they know each other.
+# The address of the workers, and the certificates of both sides.
 
 CERTIFICATES = ("ca.pem", "cert.pem", "key.pem")
 """The files of a folder of certificates."""
@@ -239,29 +240,29 @@ class WorkersAddress:
     """`local:N`, `tcp://host:port` or `tls://host:port`."""
 
     certificates: Path | None = None
-    """The folder of `ca.pem`, `cert.pem` and `key.pem`, for `tls://`."""
+    """Folder with `ca.pem`, `cert.pem` and `key.pem`, for `tls://`."""
 
     insecure: bool = False
-    """Whether an open scheduler on another machine is used all the same."""
+    """Whether to use an unprotected scheduler on another machine."""
 
     @property
     def local(self) -> int | None:
-        """Return the number of worker processes on this machine; None for a scheduler."""
+        """Number of worker processes on this machine; None for a scheduler."""
         kind, _, count = self.address.partition(":")
         return int(count) if kind == "local" and count.isdigit() and int(count) else None
 
     def check(self) -> None:
-        """Refuse what cannot be used, or what would let anyone run code.
+        """Refuse an address that cannot be used, or that would let anyone run code.
 
         Raises:
-            WorkersError: why.
+            WorkersError: the address is refused; the text says why.
         """
         if self.local is not None:
             return
         try:
             parts = urlsplit(self.address)
             is_place = parts.scheme in ("tcp", "tls") and parts.hostname and parts.port
-        except ValueError:  # brackets that do not pair, or a port that is no number
+        except ValueError:  # unmatched brackets, or a port that is no number
             is_place = False
         if not is_place:
             raise WorkersError(
@@ -291,15 +292,15 @@ class WorkersAddress:
 
 
 def write_certificates(folder: Path, hosts: Sequence[str]) -> None:
-    """Write `ca.pem`, `cert.pem` and `key.pem`; the authority's own key is thrown away.
+    """Write `ca.pem`, `cert.pem` and `key.pem`; the key of the authority is not stored.
 
     Args:
-        folder: where; it is made, and none of the files may be there.
+        folder: target folder, which is created; none of the files may exist.
         hosts: names and addresses of the machines.
 
     Raises:
-        FileExistsError: a file is there already.
-        OSError: it cannot be written.
+        FileExistsError: a file exists already.
+        OSError: a file cannot be written.
         ImportError: `cryptography` is not installed.
     """
     from cryptography import x509
@@ -344,7 +345,7 @@ def _about(subject: str, issuer: str, key: EllipticCurvePrivateKey) -> Certifica
         .issuer_name(name(issuer))
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        # Clocks of machines differ.
+        # The clocks of machines differ.
         .not_valid_before(now - timedelta(hours=1))
         .not_valid_after(now + timedelta(days=_DAYS))
     )

@@ -1,7 +1,7 @@
-"""Pack an experiment's prompts, tools and files for workers in one zip, never a secret.
+"""Pack an experiment's prompts, tools and files into one zip for workers, without secrets.
 
-The zip is named by its hash: the same experiment is shipped once. A key travels as its reference
-(`${env:NAME}`, `keyring`); a worker looks it up on its own machine.
+The zip is named by its hash, so the same experiment is sent only once. It contains references to
+keys (`${env:NAME}`, `keyring`), which a worker looks up on its own machine.
 """
 
 import asyncio
@@ -52,13 +52,13 @@ _MOST_BYTES = 200_000_000
 
 @dataclass(frozen=True, slots=True)
 class WorkBundle:
-    """An experiment as workers get it."""
+    """An experiment packed for workers."""
 
     data: bytes
-    """The zip; the same experiment gives the same bytes."""
+    """Content of the zip; the same experiment gives the same bytes."""
 
     digest: str
-    """Its SHA-256, in hexadecimal digits."""
+    """SHA-256 of the zip, as hex."""
 
     variables: tuple[str, ...]
     """Environment variables that a worker must have."""
@@ -67,15 +67,15 @@ class WorkBundle:
     """Connections whose key a worker must have in its key store."""
 
     left_out: tuple[str, ...]
-    """Files that are named and not shipped, a sentence each."""
+    """Referenced files that are not included, one sentence each."""
 
 
 def make_bundle(plan: ExperimentPlan, services: ExperimentServices) -> WorkBundle:
-    """Pack what the cells of a plan read, except its rows: those come with the cells.
+    """Pack everything that the cells of a plan read, except rows, which are sent with the cells.
 
     Raises:
-        ExperimentError: it is too large.
-        ValueError: a connection holds a key instead of a reference.
+        ExperimentError: the bundle is too large.
+        ValueError: a connection contains a key instead of a reference.
     """
     files: dict[str, bytes] = {}
     left_out: list[str] = []
@@ -111,10 +111,10 @@ def make_bundle(plan: ExperimentPlan, services: ExperimentServices) -> WorkBundl
 
 
 def read_bundle(folder: Path) -> tuple[ExperimentPlan, ExperimentServices]:
-    """Read the plan in an unpacked bundle, and make services for it on this machine.
+    """Return the plan in an unpacked bundle, with services for this machine.
 
     Args:
-        folder: where the zip was unpacked; trust is kept in it and nowhere else.
+        folder: folder of the unpacked zip, which also stores the trust.
     """
     stated: Any = parse_json(read_text(folder / PLAN))
     root = folder / "files"
@@ -148,7 +148,7 @@ def read_bundle(folder: Path) -> tuple[ExperimentPlan, ExperimentServices]:
 
 
 def _entry_at(plan: ExperimentPlan, entry: VariantEntry) -> int:
-    """Return the index of a column's entry in the file; one entry may make several columns."""
+    """Return the index of a variant's entry in the file; an entry may have several variants."""
     prompts = [each.prompt for each in plan.file.variants]
     found = plan.file.variants
     return found.index(entry) if entry in found else prompts.index(entry.prompt)
@@ -194,7 +194,7 @@ def _stated(plan: ExperimentPlan, services: ExperimentServices, root: Path) -> J
 
 
 def _root(plan: ExperimentPlan) -> Path:
-    """Return the folder that holds all that is named relative to the experiment and its prompts."""
+    """Return the folder of all files named relative to the experiment and its prompts."""
     folders = [plan.folder.path, *(_folder_of(each, plan) for each in plan.variants)]
     return Path(os.path.commonpath(folders))
 
@@ -207,7 +207,7 @@ def _folder_of(variant: PlannedVariant, plan: ExperimentPlan) -> Path:
 def _files_of(
     variant: PlannedVariant, plan: ExperimentPlan, services: ExperimentServices, left_out: list[str]
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield the files that a variant's prompt names, by their names beside it."""
+    """Yield the files in a variant's prompt, with their names relative to the prompt."""
     at = plan.variants.index(variant)
     references = references_of(
         variant.document.source.path, services.trust, masker=services.secrets.masker
@@ -217,12 +217,12 @@ def _files_of(
     files, losses = bundle_files(source)
     left_out += losses
     path = variant.document.source.path
-    # The prompt's text is in the plan: a variant may be an earlier revision, or have an edit.
+    # The prompt's text is in the plan, since a variant may be an earlier revision or edited.
     yield from (each for each in files.items() if path is None or each[0] != path.name)
 
 
 def _media(plan: ExperimentPlan) -> Iterator[Path]:
-    """Yield the local pictures and files among the rows' values."""
+    """Yield the local images and files in the rows' values."""
     for at, variant in enumerate(plan.variants):
         names = [each.name for each in variant.document.inputs if each.kind in _MEDIA_KINDS]
         folder = _folder_of(variant, plan)
@@ -242,7 +242,7 @@ def _named_in(stated: JsonObject) -> Iterator[str]:
 
 
 def _names(plan: ExperimentPlan) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the variables and owners of keys that the cells read."""
+    """Return the variables and the owners of keys that the cells need."""
     variables: list[str] = []
     owners: list[str] = []
     for each in plan.variants:
@@ -280,53 +280,53 @@ def _choice(path: Path, model: JsonObject) -> ModelChoice | None:
     return ModelChoice(connections.default_connection, declared, "the experiment's")
 
 
-# One worker of an experiment: a thread with an event loop, on which its cells are asked.
+# One worker of an experiment: a thread with an event loop, in which its cells run.
 
 T = TypeVar("T")
 
 
 class CellWorker:
-    """Asks cells of one bundle; made once in each worker process."""
+    """Runs cells of one bundle; created once in each worker process."""
 
     def __init__(self, folder: Path, data: bytes, sharers: int = 1) -> None:
         """Unpack the bundle and start the loop; models are opened with the first cells.
 
         Args:
-            folder: an empty folder of the worker's own.
-            data: the zip.
-            sharers: workers of this run on this machine, this one among them.
+            folder: an empty folder for this worker.
+            data: content of the zip.
+            sharers: number of workers of this run on this machine.
 
         Raises:
-            ValueError: the zip names a place outside of the folder.
+            ValueError: the zip contains a path outside the folder.
         """
         _unpack(data, folder)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="cells", daemon=True)
         self._thread.start()
         self._values: dict[tuple[int, int], JsonObject] = {}
-        self._numbers = count(2)  # 1 is the row that opens the tools
+        self._numbers = count(2)  # 1 is the row with which the tools are opened
         self._asker = self._on_loop(self._made(folder, sharers)).result()
         self._opened: asyncio.Task[None] | None = None
         self._seen: dict[str, int] = {}
 
     def ask(self, cells: Sequence[JsonObject], shares: Mapping[str, float]) -> list[Any]:
-        """Ask cells, all at once; called in a thread of the worker's own.
+        """Run cells in parallel; called in a thread of the worker.
 
         Args:
-            cells: each as `encode_cell` made it.
-            shares: requests at once that each connection has room for here.
+            cells: cells from `encode_cell`.
+            shares: maximum number of parallel requests per connection here.
 
         Returns:
-            An object for each cell, and one of requests that servers refused, by connection.
+            An object for each cell, and one with the rejected requests by connection.
 
         Raises:
-            ModelError: a connection lacks something on this machine.
+            ModelError: a connection is incomplete on this machine.
             ToolSourceError: the tools cannot be started on this machine.
         """
         return self._on_loop(self._ask(cells, shares)).result()
 
     def close(self) -> None:
-        """Let go of models and tools, and end the thread."""
+        """Close models and tools, and end the thread."""
         self._on_loop(self._asker.close()).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
@@ -358,7 +358,7 @@ class CellWorker:
 
     async def _cell(self, cell: Mapping[str, Any]) -> dict[str, Any]:
         case = ExperimentCase(cell["variables"], options=cell["options"])
-        place = cell["variant"], next(self._numbers)  # rows come in any order, also twice at once
+        place = cell["variant"], next(self._numbers)  # rows arrive in any order, possibly twice
         self._values[place] = cell["values"]
         try:
             leased = LeasedCell(CellKey(1, place[1], place[0]), b"")
@@ -369,7 +369,7 @@ class CellWorker:
 
 
 async def missing_names(variables: Sequence[str], owners: Sequence[str]) -> list[str]:
-    """Return which variables and keys this machine lacks; their values stay here."""
+    """Return which variables and keys this machine lacks; values are not returned."""
     lacking = [name for name in variables if not os.environ.get(name, "").strip()]
     store = secret_store()
     for name in owners:

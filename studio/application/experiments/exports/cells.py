@@ -1,4 +1,4 @@
-"""The cells of a result, one after another, for every export."""
+"""Iterate over the cells of a result for all exports."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,19 +22,19 @@ class ExportedCell:
     """The row."""
 
     key: CellKey
-    """Which."""
+    """Key of the cell."""
 
     outcome: CellOutcome
     """Outcome of the cell."""
 
     @property
     def title(self) -> str:
-        """The row for people."""
+        """Title of the row, for the user."""
         return row_title(self.row)
 
 
 def row_title(row: ResultRow) -> str:
-    """Return a row in a few words: its description, else its first text."""
+    """Return a short title of a row: its description, else its first text."""
     described = row.facts.get("description")
     if isinstance(described, str) and described:
         return described
@@ -49,7 +49,7 @@ def row_title(row: ResultRow) -> str:
 
 
 def cells_of(ledger: ExperimentLedger, report: ExperimentReport) -> Iterator[ExportedCell]:
-    """Yield every cell that is over, by variant, row and repeat."""
+    """Yield every finished cell, by variant, row and repeat."""
     rows = ledger.rows(report.head.id)
     for at, variant in enumerate(report.variants):
         for row in rows:
@@ -61,5 +61,5 @@ def cells_of(ledger: ExperimentLedger, report: ExperimentReport) -> Iterator[Exp
 
 
 def lost(results: tuple[AssertionResult, ...]) -> Iterator[AssertionResult]:
-    """Return the assertions that do not hold."""
+    """Yield the assertions that did not pass."""
     return (each for each in results if not each.passed and each.weight > 0)

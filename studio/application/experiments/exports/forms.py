@@ -1,7 +1,7 @@
-"""A result in the forms that other programs read: JUnit, JSON lines, CSV, GitHub, HTML, OTLP.
+"""Export a result for other programs: JUnit, JSON lines, CSV, GitHub, HTML, OTLP.
 
-Source of the last: the GenAI semantic conventions, event `gen_ai.evaluation.result`. An event
-belongs to the trace and the root span under which the run itself is exported, where it was kept.
+Source for OTLP: the GenAI semantic conventions, event `gen_ai.evaluation.result`. An event has the
+trace and root span of its run's export, if the run is stored.
 """
 
 import csv
@@ -49,11 +49,11 @@ def as_junit(ledger: ExperimentLedger, report: ExperimentReport) -> str:
     for cell in cells_of(ledger, report):
         cases.setdefault(cell.variant, {}).setdefault(cell.row.key, []).append(cell)
     for variant in report.variants:
-        if variant.is_baseline:  # its failures are not the candidate's
+        if variant.is_baseline:  # its failures do not concern the candidate
             continue
         rows = cases.get(variant.name, {})
         suite = ElementTree.SubElement(root, "testsuite", name=_xml(variant.name))
-        if variant.left_out:  # JUnit's place of what is true of a whole suite
+        if variant.left_out:  # JUnit's element for facts about a whole suite
             properties = ElementTree.SubElement(suite, "properties")
             names = _xml(", ".join(variant.left_out))
             ElementTree.SubElement(properties, "property", name="left_out", value=names)
@@ -102,7 +102,7 @@ def _failure(cell: ExportedCell) -> str:
 
 
 def as_json_lines(ledger: ExperimentLedger, report: ExperimentReport) -> str:
-    """Return a head, then a line for each cell."""
+    """Return a line for the result, then one for each cell."""
     return "\n".join(json.dumps(each, ensure_ascii=False) for each in _lines(ledger, report)) + "\n"
 
 
@@ -180,7 +180,7 @@ def _fields(record: object, names: Sequence[str]) -> JsonDict:
 
 
 def as_csv(ledger: ExperimentLedger, report: ExperimentReport) -> str:
-    """Return a line for each cell. No text becomes a formula of a spreadsheet."""
+    """Return a line for each cell. No text becomes a spreadsheet formula."""
     out = StringIO()
     writer = csv.writer(out, lineterminator="\n")
     rows = ledger.rows(report.head.id)
@@ -214,12 +214,12 @@ def as_csv(ledger: ExperimentLedger, report: ExperimentReport) -> str:
 
 
 def safe_cell(text: str) -> str:
-    """Return a text that a spreadsheet shows and does not work out (OWASP: CSV injection)."""
+    """Return a text that a spreadsheet does not evaluate (OWASP: CSV injection)."""
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def _facts(facts: JsonObject) -> JsonDict:
-    """Return the metadata of a row, as columns of its own."""
+    """Return the metadata of a row, as separate columns."""
     return {f"metadata:{name}": each for name, each in object_of(facts.get("metadata")).items()}
 
 
@@ -228,7 +228,7 @@ def _text(value: Json) -> str:
 
 
 def as_markdown(_: ExperimentLedger, report: ExperimentReport) -> str:
-    """Return a table for the summary of a job, or a comment."""
+    """Return a Markdown table for the summary of a job, or a comment."""
     lines = [f"### {_cell(report.head.name)}", ""]
     lines += [f"{_cell(each)}  " for each in report.sentences]
     lines += [
@@ -253,7 +253,7 @@ def as_markdown(_: ExperimentLedger, report: ExperimentReport) -> str:
 
 
 def as_github(ledger: ExperimentLedger, report: ExperimentReport) -> str:
-    """Return an annotation for each lost row's line; without a baseline for each failed row."""
+    """Return an annotation at each lost row's line; without a baseline at each failed row's."""
     return "".join(_annotations(ledger, report))
 
 
@@ -281,13 +281,13 @@ def _annotations(ledger: ExperimentLedger, report: ExperimentReport) -> Iterator
 
 
 def _cell(text: str) -> str:
-    """Return a text that cannot leave its place in a table of Markdown."""
+    """Return a text that stays inside its cell of a Markdown table."""
     escaped = re.sub(r"([\\`*_{}\[\]<>|#])", r"\\\1", " ".join(text.split()))
     return escaped.replace("::", ":\u200b:")
 
 
 def as_html(ledger: ExperimentLedger, report: ExperimentReport) -> str:
-    """Return a self-contained page: failed or changed cells in full, the others counted."""
+    """Return a self-contained page: failed or changed cells in full, counts of the others."""
     shown: list[str] = []
     passed = 0
     changed = {
@@ -342,12 +342,12 @@ _STYLE = (
 
 
 def _xml(text: str) -> str:
-    """Return a text with what XML forbids replaced."""
+    """Return a text with characters replaced that XML forbids."""
     return _NOT_XML.sub("\ufffd", text)
 
 
 def as_otel(ledger: ExperimentLedger, report: ExperimentReport) -> str:
-    """Return one event for each assertion of each cell, as an OTLP request of logs."""
+    """Return one event for each assertion of each cell, as an OTLP logs request."""
     records = [
         record for cell in cells_of(ledger, report) for record in _records(ledger, report, cell)
     ]
@@ -398,7 +398,7 @@ def _record(
 
 
 def _run_of(ledger: ExperimentLedger, report: ExperimentReport, cell: ExportedCell) -> str:
-    """Return the id of the kept run of a cell; empty where it was not kept."""
+    """Return the id of a cell's stored run; empty if it is not stored."""
     journal = ledger.journal(report.head.id, cell.key)
     if journal is None:
         return ""
@@ -417,4 +417,4 @@ FORMS: Mapping[str, Export] = {
     "otel": as_otel,
     "inspect": as_inspect,
 }
-"""Every form by its name on the command line."""
+"""All formats, by name on the command line."""

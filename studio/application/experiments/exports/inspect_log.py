@@ -1,4 +1,4 @@
-"""A result as a log of Inspect (inspect_ai), which `inspect view` and its `read_eval_log` open.
+"""Export a result as a log of Inspect (inspect_ai), for `inspect view` and `read_eval_log`.
 
 Source: inspect_ai's `EvalLog`, version 2 of the JSON form. One log holds all variants: the id of a
 sample is its row and its variant, and repeats are epochs.
@@ -24,7 +24,7 @@ _STATES = {
     "interrupted": "cancelled",
 }
 _ANSWERED = "cell"
-"""Name of the score of a whole cell."""
+"""Name of a cell's total score."""
 
 
 def as_inspect(ledger: ExperimentLedger, report: ExperimentReport) -> str:
@@ -74,7 +74,7 @@ def as_inspect(ledger: ExperimentLedger, report: ExperimentReport) -> str:
 
 
 def _rate(variant: VariantReport) -> JsonObject:
-    """Return the rows that a variant passes, as a metric of Inspect."""
+    """Return a variant's pass rate over rows, as a metric of Inspect."""
     return {
         "name": variant.name,
         "scorer": _ANSWERED,
@@ -121,7 +121,7 @@ def _sample(cell: ExportedCell, models: Sequence[str]) -> JsonObject:
 
 
 def _scores(cell: ExportedCell) -> Iterator[tuple[str, Json]]:
-    """Yield the cell's score, then each assertion's; Inspect writes C (correct), I (incorrect)."""
+    """Yield the cell's score, then each assertion's; in Inspect C is correct, I incorrect."""
     outcome = cell.outcome
     if outcome.error:
         return

@@ -32,87 +32,88 @@ from studio.core.text.source import TextEdit
 from studio.core.text.values import JsonDict
 
 CandidateState: TypeAlias = Literal["start", "kept", "dropped", "refused"]
-"""State of a text: the prompt's own, kept on the choosing rows, dropped because it was no better
-on some rows, or refused before it was sent."""
+"""State of a candidate: the prompt's own text, kept after the choosing rows, dropped because it was
+no better, or refused before it was sent.
+"""
 
 
 MOST_PROPOSALS = 1_000
-"""Texts that are proposed in one search at most."""
+"""Maximum number of texts proposed in one search."""
 
 
 class ImproveError(Exception):
-    """The reason why a section cannot be improved; a sentence."""
+    """Raised when a section cannot be improved; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImproveChoices:
-    """Options of a search."""
+    """The options of a search."""
 
     section: str
-    """Which section is written anew: a role, `role#2`, or a heading."""
+    """Section to rewrite: a role, `role#2`, or a heading."""
 
     cost: float | None = None
-    """US dollars at most, for everything."""
+    """Maximum total cost in US dollars."""
 
     tokens: int | None = None
-    """Tokens at most, for everything."""
+    """Maximum total number of tokens."""
 
     calls: int | None = None
-    """Cells that are asked at most; requests of the proposer do not count."""
+    """Maximum number of cells; requests of the proposer do not count."""
 
     proposals: int = 12
-    """Texts at most that are proposed."""
+    """Maximum number of proposed texts."""
 
     seed: int = 1
-    """Of the draw of rows and of the search."""
+    """Seed of the draw of rows and of the search."""
 
     wish: str = ""
-    """Wish of the user for the section, in words for the proposer."""
+    """The user's instructions for the proposer."""
 
     @property
     def is_bounded(self) -> bool:
-        """Whether the user has set a budget."""
+        """Whether there is a budget."""
         return any(each is not None for each in (self.cost, self.tokens, self.calls))
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One text of the section, with where it comes from."""
+    """A text of the section, with its origin."""
 
     number: int
-    """From 0, which is the prompt's own."""
+    """Number, from 0 for the prompt's own text."""
 
     parent: int | None
-    """The one that it was made of; None for the prompt's own."""
+    """Number of the candidate that it was made from; None for the prompt's own text."""
 
     text: str
-    """The section."""
+    """Text of the section."""
 
     state: CandidateState
-    """State of the text."""
+    """State of the candidate."""
 
     score: float | None = None
-    """Mean score on the rows that choose; None where it was not scored there."""
+    """Mean score on the choosing rows; None if it was not scored."""
 
     reason: str = ""
-    """Reason why it was refused or dropped."""
+    """Reason why it was refused or dropped; else empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """Tokens, calls and money used so far."""
+    """Tokens, calls and cost so far."""
 
     calls: int = 0
-    """Cells that were asked."""
+    """Number of cells that were run."""
 
     tokens: int = 0
-    """Tokens of everything that is counted."""
+    """Tokens of all requests."""
 
     cost: float | None = 0.0
-    """US dollars; None where a price is not known."""
+    """Cost in US dollars; None if a price is not known."""
 
     def with_cell(self, outcome: CellOutcome, *, is_remote: bool) -> Spending:
-        """Return the spending with that of one more cell."""
+        """Return the spending including one more cell."""
         if outcome.is_cached:
             return self
         spent = outcome.cost if is_remote or outcome.cost else 0.0
@@ -130,72 +131,72 @@ class ImproveProgress:
     """The progress of a search."""
 
     proposals: int
-    """Texts that were proposed."""
+    """Number of proposed texts."""
 
     most: int
-    """Texts at most."""
+    """Maximum number of texts."""
 
     spent: Spending
-    """Spending so far, the proposer's included."""
+    """Spending so far, including the proposer's."""
 
     best: float | None
-    """The best score so far on the rows that choose."""
+    """Best score so far on the choosing rows; None before one."""
 
     is_deciding: bool = False
-    """Whether the unseen rows are being asked."""
+    """Whether the unseen rows are running."""
 
 
 @dataclass(frozen=True)
 class Improvement:
-    """The outcome of a search."""
+    """The result of a search."""
 
     section: str
-    """Which section."""
+    """The section."""
 
     prompt: str
-    """Path of the prompt's file."""
+    """Path of the prompt."""
 
     before: str
-    """Its text as it is."""
+    """Current text of the section."""
 
     after: str
-    """The best text; the same where none was better."""
+    """Best text; equal to `before` if none was better."""
 
     candidates: tuple[Candidate, ...]
-    """All texts in the order in which they were proposed, the prompt's own first."""
+    """All texts in the order proposed, beginning with the prompt's own."""
 
     rows: tuple[int, int, int]
     """Numbers of rows for proposing, choosing, and deciding."""
 
     result: int | None
-    """The number of the result that holds the unseen rows; None where they were not asked."""
+    """Number of the result for the unseen rows; None if they did not run."""
 
     report: ExperimentReport | None
-    """That result, the prompt as it is as its baseline."""
+    """Report of that result, with the current prompt as its baseline."""
 
     spent: Spending
-    """Spending of everything."""
+    """Total spending."""
 
     ended: str
-    """Reason why the search ended, a sentence."""
+    """Reason why the search ended, one sentence."""
 
     @property
     def found(self) -> bool:
-        """Whether there is another text to look at."""
+        """Whether a different text was found."""
         return self.after != self.before
 
 
-# Whether a section can be improved, on which rows, and what is wrong with a wish.
+# Checks whether and on which rows a section can be improved, and the options.
 
 FEWEST_ROWS = 6
-"""Rows from which there is something for each third."""
+"""Minimum number of rows, so that each third has some."""
 
 
 def variant_to_improve(plan: ExperimentPlan, name: str = "") -> int:
-    """Return the index of the variant to improve: the named one, else the first that can be.
+    """Return the index of the variant to improve: the named one, else the first possible one.
 
     Raises:
-        ImproveError: it is not there, or its prompt is not a file that can be written.
+        ImproveError: there is no such variant, or its prompt is no writable file.
     """
     for at, each in enumerate(plan.variants):
         if each.name == name or (not name and is_improvable(each)):
@@ -212,7 +213,7 @@ def variant_to_improve(plan: ExperimentPlan, name: str = "") -> int:
 
 
 def is_improvable(variant: PlannedVariant) -> bool:
-    """Return whether the prompt of a variant is a file that can be written, as it is."""
+    """Return whether a variant's prompt is an unchanged, writable file."""
     entry, path = variant.entry.prompt, variant.document.source.path
     return (
         entry.text is None
@@ -226,12 +227,12 @@ def is_improvable(variant: PlannedVariant) -> bool:
 def split_rows(
     rows: Sequence[ExperimentRow], seed: int
 ) -> tuple[tuple[ExperimentRow, ...], tuple[ExperimentRow, ...], tuple[ExperimentRow, ...]]:
-    """Return rows to learn from, to choose by, and the third that decides and is never seen before.
+    """Return rows to learn from, to choose by, and the unseen third that decides.
 
-    Rows with equal values, and those of one `metadata.group`, stay on one side.
+    Rows with equal values, and those of one `metadata.group`, stay in the same part.
 
     Raises:
-        ImproveError: there are too few.
+        ImproveError: there are too few rows.
     """
     groups: dict[str, list[ExperimentRow]] = {}
     for row in rows:
@@ -262,7 +263,7 @@ def check_choices(
     """Refuse options that cannot work before anything is sent.
 
     Raises:
-        ImproveError: there is no budget, no assertion, or a price that nobody knows.
+        ImproveError: there is no budget, no assertion, or no known price.
     """
     if not choices.is_bounded:
         raise ImproveError(tr("Set a budget: of money, of tokens, or of calls."))
@@ -282,10 +283,10 @@ def check_choices(
 
 
 def with_variants(text: str, variant: PlannedVariant, title: str, texts: Sequence[str]) -> str:
-    """Return an experiment's text with one more variant for each text of a section.
+    """Return an experiment's text with one variant added for each text of a section.
 
     Raises:
-        ExperimentError: they cannot be added; write them by hand.
+        ExperimentError: the variants must be added by hand.
     """
     file = read_experiment(text)
     names = [each.name for each in file.variants]
@@ -319,7 +320,7 @@ def with_variants(text: str, variant: PlannedVariant, title: str, texts: Sequenc
 
 
 def _with_named(text: str, variant: PlannedVariant, name: str, title: str, new: str) -> str:
-    """Return the text with one more entry under `variants`, at the end of them."""
+    """Return the text with an entry added at the end of `variants`."""
     reading = read_yaml(text)
     data = reading.value
     assert isinstance(data, dict)
@@ -348,10 +349,10 @@ def _with_named(text: str, variant: PlannedVariant, name: str, title: str, new: 
 
 
 def acceptance(document: PromptDocument, found: Improvement) -> TextEdit:
-    """Return the edit that puts the better text into a prompt.
+    """Return the edit that inserts the better text into a prompt.
 
     Raises:
-        ImproveError: the section is not what the search began with.
+        ImproveError: the section has changed since the search began.
     """
     try:
         current = section_text(document, found.section)
@@ -368,7 +369,7 @@ def acceptance(document: PromptDocument, found: Improvement) -> TextEdit:
     return edit
 
 
-# What a search found, in words, as a diff, and as a chart of where its texts come from.
+# The result of a search as text, as a diff, and as a chart of the lineage.
 
 _CONTEXT = 2
 
@@ -384,7 +385,7 @@ def section_diff(before: str, after: str) -> list[str]:
 
 
 def improvement_sentences(found: Improvement) -> Iterator[str]:
-    """Describe the outcome of a search, the unseen rows first."""
+    """Yield sentences on the result of a search, beginning with the unseen rows."""
     learn, choose, decide = found.rows
     if not found.found:
         yield tr("No text was better than the section as it is.")
@@ -450,7 +451,7 @@ def _unseen(found: Improvement) -> str:
 
 
 def candidate_words(each: Candidate) -> str:
-    """Return a text of the search in one line."""
+    """Return a candidate on one line."""
     match each.state:
         case "start":
             words = tr("as it is")
@@ -467,9 +468,9 @@ def candidate_words(each: Candidate) -> str:
 
 
 def lineage_figure(found: Improvement) -> ChartFigure:
-    """Return the texts in the order of their making, each joined with the one that it was made of.
+    """Return the chart of candidates in order, each connected with the one it was made from.
 
-    A text that was never scored has no height of its own: it is not among them.
+    Candidates without a score are omitted.
     """
     by_number = {each.number: each for each in found.candidates}
     points: list[ChartPoint] = []
@@ -489,7 +490,7 @@ def lineage_figure(found: Improvement) -> ChartFigure:
 
 
 def progress_words(found: ImproveProgress) -> str:
-    """Return the progress of a search in one line."""
+    """Return the progress of a search on one line."""
     words = tr("texts {proposals} of {most} · cells {calls} · tokens {tokens:,}").format(
         proposals=found.proposals,
         most=found.most,

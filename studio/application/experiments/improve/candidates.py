@@ -1,7 +1,7 @@
-"""Checks of a text that replaces a section: same expressions, no new role, tool or file.
+"""Check a text that replaces a section: same expressions, no new role, tool or file.
 
-Whoever proposes a text has read rows and answers, which anybody may have written. So no proposal is
-sent to a model before it has passed here.
+The proposer has read rows and answers, which may be untrusted. So every proposal must pass these
+checks before it is sent to a model.
 """
 
 import json
@@ -38,7 +38,7 @@ _MOST_CHARACTERS = 60_000
 
 
 def section_text(document: PromptDocument, title: str) -> str:
-    """Return the text of a section, without the blank lines around it.
+    """Return the text of a section without surrounding blank lines.
 
     Raises:
         ExperimentError: there is no such section.
@@ -48,7 +48,7 @@ def section_text(document: PromptDocument, title: str) -> str:
 
 
 def with_section(document: PromptDocument, title: str, text: str) -> PromptDocument:
-    """Return the prompt with another text in place of a section; options of its provider stay.
+    """Return the prompt with a section replaced; options of its provider stay.
 
     Raises:
         ExperimentError: there is no such section.
@@ -101,7 +101,7 @@ def _refusals(
 def _changed_parts(
     before: PromptDocument, after: PromptDocument, old: Span, new: Span
 ) -> Iterator[str]:
-    """Return the parts that differ and that a text may not change."""
+    """Yield the parts that differ and that a new text may not change."""
     old_text, new_text = before.source.slice(old), after.source.slice(new)
     kind = before.template.format
     was, now = list(_tags(old_text, kind)), list(_tags(new_text, kind))
@@ -126,7 +126,7 @@ def _plain(text: str) -> str:
 
 
 def _difference(was: Counter[str], now: Counter[str]) -> str:
-    """Return what is surplus and what is missing in a sentence; empty if equal."""
+    """Return which items are extra and which are missing, in a sentence; empty if equal."""
     added, lost = list((now - was).elements()), list((was - now).elements())
     lines = []
     if added:
@@ -144,7 +144,7 @@ def _roles(document: PromptDocument) -> list[tuple[str, str]]:
 
 
 def _lines_of_roles(text: str) -> list[tuple[str, str]]:
-    """Return the lines that are role markers in the dialect that knows the most of them."""
+    """Return the lines that are role markers in any dialect."""
     return _roles(parse(f"system:\n{text}\n"))
 
 
@@ -156,7 +156,7 @@ def _tags(text: str, kind: str) -> Iterator[str]:
         found = [(place, head, tail) for head, tail in pairs if (place := text.find(head, at)) >= 0]
         if not found:
             return
-        # The longest of those that begin first: `{{{` before `{{`.
+        # The longest of those that start first: `{{{` before `{{`.
         start, head, tail = min(found, key=lambda each: (each[0], -len(each[1])))
         end = text.find(tail, start + len(head))
         if end < 0:
@@ -185,7 +185,7 @@ def _media(text: str) -> Iterator[str]:
         yield text[span.start : span.end].strip()
 
 
-# Who proposes a text for a section: one request to a model that the user chose.
+# Proposes a text for a section: one request to a model that the user chose.
 
 _TRIES = 3
 _MOST_EXAMPLES = 6
@@ -195,7 +195,7 @@ _HEAD, _TAIL = "<section>", "</section>"
 
 @dataclass(frozen=True, slots=True)
 class AnsweredRow:
-    """A row with what was answered, for the proposer to look at."""
+    """A row with its answer, as shown to the proposer."""
 
     values: Json
     """Values by input name."""
@@ -207,7 +207,7 @@ class AnsweredRow:
     """Whether it passes."""
 
     score: float
-    """From 0 to 1."""
+    """Score from 0 to 1."""
 
     reasons: tuple[str, ...] = ()
     """Reasons given by the assertions."""
@@ -218,17 +218,17 @@ class AnsweredRow:
 
 @dataclass(frozen=True, slots=True)
 class ProposedText:
-    """The outcome of one request for a text."""
+    """The result of one request for a text."""
 
     text: str
-    """The text; empty where the reply held none."""
+    """Proposed text; empty if the reply contained none."""
 
     refusal: str = ""
-    """Reason why it may not be used; empty where it may."""
+    """Reason why it may not be used; empty if it may."""
 
 
 class SectionProposer:
-    """Asks a model for texts of one section."""
+    """A model that proposes texts for one section."""
 
     def __init__(
         self,
@@ -257,26 +257,26 @@ class SectionProposer:
         self.tokens = 0
         """Tokens so far."""
         self.cost: float | None = 0.0
-        """US dollars so far; None where the price is not known."""
+        """Cost so far in US dollars; None if the price is not known."""
         self.requests = 0
-        """Requests so far."""
+        """Number of requests so far."""
 
     async def close(self) -> None:
-        """Let go of the model."""
+        """Close the model."""
         await self._model.close()
 
     async def texts(
         self, current: str, rows: Sequence[AnsweredRow], known: Sequence[str]
     ) -> list[ProposedText]:
-        """Ask for a text that may be used, some times where it may not.
+        """Request a text, several times if it may not be used.
 
         Args:
-            current: the section as it is in the candidate that is to become better.
-            rows: what was answered with it.
-            known: texts that exist.
+            current: the section's text in the candidate to improve.
+            rows: answers with that text.
+            known: existing texts.
 
         Returns:
-            What was proposed in order; only the last of them may be used, or none.
+            All proposals in order; at most the last one may be used.
         """
         made: list[ProposedText] = []
         for _ in range(_TRIES):
@@ -322,7 +322,7 @@ class SectionProposer:
         return text, candidate_refusal(self._document, self._title, text)
 
     def _examples(self, rows: Sequence[AnsweredRow]) -> Iterator[str]:
-        """Yield rows as JSON lines, those that fail first; secrets in them are masked."""
+        """Yield rows as JSON lines, failed ones first, with secrets masked."""
         for each in sorted(rows, key=lambda row: row.score)[:_MOST_EXAMPLES]:
             row: JsonDict = {
                 "inputs": self._cut(json.dumps(each.values, ensure_ascii=False, default=str)),
@@ -340,7 +340,7 @@ class SectionProposer:
 
 
 def _between(reply: str) -> str | None:
-    """Return the text between the marks; None where they are not there."""
+    """Return the text between the marks; None if they are missing."""
     start, end = reply.find(_HEAD), reply.rfind(_TAIL)
     if start < 0 or end < start:
         return None

@@ -1,4 +1,4 @@
-"""Asking rows with another text of a section, within a budget; the ledger keeps the answers."""
+"""Score texts of a section on rows, within a budget; the ledger stores the answers."""
 
 import asyncio
 from collections.abc import Sequence
@@ -20,41 +20,43 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.text.source import SourceText
 
 SEARCHED = "#improve"
-"""Ends the file name under which the ledger keeps what a search asked: no result of the file."""
+"""Suffix of the file name under which the ledger stores a search's cells, so that they are no
+result of the file.
+"""
 
 _ALMOST = 0.99
-"""The most that an answer gets which does not pass."""
+"""Maximum score of an answer that does not pass."""
 
 
 class SpentError(Exception):
-    """The budget is used up, or the user stopped; a sentence."""
+    """Raised when the budget is used up, or the user stopped the search."""
 
 
 class _LastingAsker(Asker):
-    """Models and tools of a search: opened once, whatever text their prompt has, and kept."""
+    """The models and tools of a search: opened once and kept for all candidates."""
 
     def take(self, plan: ExperimentPlan) -> None:
-        """Ask with another text of the one variant from now on."""
+        """Use another text of the variant from now on."""
         self._plan = plan
         self._contexts.clear()
         self._setups.clear()
         self._drafts.clear()
 
     async def open(self) -> None:
-        """Open what is not open yet."""
+        """Open models and tools that are not open yet."""
         if not self._models:
             await super().open()
 
     async def close(self) -> None:
-        """Do nothing: the search goes on."""
+        """Do nothing: the search continues."""
 
     async def end(self) -> None:
-        """Let go of everything."""
+        """Close models and tools."""
         await super().close()
 
 
 class RowScorer:
-    """Asks the rows of an experiment with texts of one section of one variant's prompt."""
+    """Runs the rows of an experiment with texts of one section in one variant's prompt."""
 
     def __init__(
         self,
@@ -64,14 +66,14 @@ class RowScorer:
         services: ExperimentServices,
         ledger: ExperimentLedger,
     ) -> None:
-        """Take a plan; nothing is sent.
+        """Store the settings; nothing is sent.
 
         Args:
             plan: the experiment.
-            at: the variant, from 0.
+            at: index of the variant, from 0.
             choices: the section and the budget.
-            services: what it is run with.
-            ledger: where answers are kept.
+            services: the shared services.
+            ledger: the ledger for the answers.
         """
         self._plan = plan
         self._at = at
@@ -83,7 +85,7 @@ class RowScorer:
         self._task: asyncio.Task[object] | None = None
         self._asker: _LastingAsker | None = None
         self.is_stopped = False
-        """Whether the user stopped it."""
+        """Whether the user stopped the search."""
         choice = plan.variants[at].choice
         self._is_remote = choice is not None and choice.connection.is_remote
         self.spent = Spending()
@@ -91,27 +93,29 @@ class RowScorer:
         self.other_tokens = 0
         """Tokens of the proposer, which count too."""
         self.other_cost: float | None = 0.0
-        """US dollars of the proposer."""
+        """Cost of the proposer in US dollars."""
         self.dearest = (0, 0.0)
-        """Tokens and US dollars of the dearest round of the proposer: the next may be like it."""
+        """Tokens and cost of the proposer's most expensive round, as an estimate for the next
+        one.
+        """
         self.reserved = 0
-        """Cells that must remain possible afterwards: those that decide."""
+        """Number of cells reserved for the deciding rows."""
 
     def stop(self) -> None:
-        """Ask for no more; what is under way may end. To be called on the loop."""
+        """Start no more cells; running ones may end. Must be called on the loop."""
         self.is_stopped = True
         if self._runner is not None:
             self._runner.stop()
 
     def abort(self) -> None:
-        """Ask for no more, and cut off what is under way. To be called on the loop."""
+        """Start no more cells, and cancel running ones. Must be called on the loop."""
         self.stop()
         if self._task is not None:
             self._task.cancel()
 
     @property
     def total(self) -> Spending:
-        """Return the spending of everything, the proposer's included."""
+        """The total spending, including the proposer's."""
         cost = None
         if self.spent.cost is not None and self.other_cost is not None:
             cost = self.spent.cost + self.other_cost
@@ -121,14 +125,14 @@ class RowScorer:
         self.spent = self.spent.with_cell(outcome, is_remote=self._is_remote)
 
     def count_proposal(self, tokens: int, cost: float | None) -> None:
-        """Add the spending of one more round of the proposer."""
+        """Add the spending of one round of the proposer."""
         before = self.other_cost or 0.0
         spent = tokens - self.other_tokens, (cost or 0.0) - before
         self.dearest = max(self.dearest[0], spent[0]), max(self.dearest[1], spent[1])
         self.other_tokens, self.other_cost = tokens, cost
 
     def refusal(self) -> str:
-        """Return why nothing more may be asked before the deciding rows; empty if it may."""
+        """Return why nothing more may be sent before the deciding rows; empty if it may."""
         if self.is_stopped:
             return tr("It was stopped.")
         left, calls = self._left(), self._choices.calls
@@ -141,10 +145,10 @@ class RowScorer:
         return _used_up() if any(each is not None and each <= 0 for each in rest) else ""
 
     async def score(self, text: str, rows: Sequence[ExperimentRow]) -> list[candidates.AnsweredRow]:
-        """Ask rows with a text of the section; what was asked before is not asked again.
+        """Score rows with a text of the section; earlier answers are reused.
 
         Raises:
-            SpentError: the budget does not suffice; what was asked counts as spent.
+            SpentError: the budget is not sufficient; cells that ran count as spent.
         """
         asked = [row for row in rows if (text, row.number) not in self._known]
         if asked:
@@ -171,15 +175,15 @@ class RowScorer:
         return found
 
     async def close(self) -> None:
-        """Let go of models and tools."""
+        """Close models and tools."""
         if self._asker is not None:
             await self._asker.end()
 
     async def decide(self, text: str, rows: Sequence[ExperimentRow], name: str) -> int:
-        """Ask the unseen rows with the prompt as it is and with a text; gives the result's number.
+        """Run the unseen rows with the current prompt and with a text; return the result's number.
 
         Raises:
-            SpentError: it was stopped.
+            SpentError: the search was stopped.
         """
         self.reserved = 0
         before = self._plan.variants[self._at]
@@ -199,11 +203,11 @@ class RowScorer:
         rows: Sequence[ExperimentRow],
         budget: ExperimentBudget,
     ) -> ExperimentPlan:
-        # A result counts its rows from 1, without gaps: the grid goes by that.
+        # A result numbers its rows from 1 without gaps, as the grid requires.
         numbered = [
             replace(row, number=at, case=replace(row.case, prompts=None, providers=None))
             for at, row in enumerate(rows, 1)
-        ]  # rows of the one variant, whatever its texts are named
+        ]  # the rows of the variant, whatever its candidates are named
         values = {
             (to, at): self._plan.values[self._at, row.number]
             for at, row in enumerate(rows, 1)
@@ -260,7 +264,7 @@ class RowScorer:
 
 
 def answered_row(row: ExperimentRow, outcomes: Sequence[CellOutcome]) -> candidates.AnsweredRow:
-    """Return a row's repeats as one: their mean score and the first that fails as an example."""
+    """Return a row's repeats as one: their mean score, and the first failure as an example."""
     scores = [1.0 if each.passed else min(each.score, _ALMOST) for each in outcomes]
     failed = [each for each in outcomes if not each.passed]
     shown = next(iter(failed or outcomes), None)
@@ -285,10 +289,10 @@ def _used_up() -> str:
     return tr("The budget is used up, but for what the unseen rows need.")
 
 
-# Texts for a section without a search: proposed, looked at, and tried as variants by the user.
+# Texts for a section without a search: proposed, reviewed, and tried as variants.
 
 MOST_TEXTS = 8
-"""Texts at most that are proposed at a time."""
+"""Maximum number of texts proposed at a time."""
 
 _MOST_ROWS = 6
 
@@ -296,7 +300,7 @@ _MOST_ROWS = 6
 def rows_to_show(
     ledger: ExperimentLedger, plan: ExperimentPlan, at: int
 ) -> tuple[candidates.AnsweredRow, ...]:
-    """Return the rows of the newest result that has a variant, those that fail first."""
+    """Return the rows of the newest result with a variant, failed ones first."""
     name = plan.variants[at].name
     for head in ledger.results(str(plan.file.path or "")):
         names = ledger.variants(head.id)
@@ -331,11 +335,10 @@ async def propose_texts(
     trusted: bool,
     wish: str = "",
 ) -> tuple[tuple[candidates.ProposedText, ...], candidates.SectionProposer]:
-    """Ask for some texts of a section, each unlike the others.
+    """Propose several different texts for a section.
 
     Returns:
-        Every text that was proposed, refused ones with their reason, and who was asked, for its
-        tokens and cost.
+        All proposals, refused ones with their reason, and the proposer with its tokens and cost.
 
     Raises:
         ExperimentError: there is no such section.
@@ -351,7 +354,7 @@ async def propose_texts(
             known = [each.text for each in made if not each.refusal]
             made += await asked.texts(current, rows, known)
             if made[-1].refusal:
-                break  # some tries gave nothing: the next ones would not either
+                break  # some attempts failed: further ones would, too
     finally:
         await asked.close()
     return tuple(made), asked

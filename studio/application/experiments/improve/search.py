@@ -1,8 +1,8 @@
-"""The search for a better section by GEPA (the extra `improve`), with our rules around it.
+"""Search for a better section with GEPA (the extra `improve`), by the studio's rules.
 
-GEPA decides which text is changed next and which one stays. What is proposed, what may be sent,
-what it costs and what is a row is decided here: it calls back from a thread of its own, which waits
-for the loop. It never sees the rows that decide.
+GEPA decides which text is changed next and which one is kept. Proposals, permissions, costs and
+rows are decided here: GEPA calls back from its own thread, which waits for the loop. It never gets
+the deciding rows.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from studio.core.text.amounts import by_count
 _SECTION = "section"
 _MINIBATCH = 3
 _MOST_IDLE = 3
-"""Times in a row that the proposer gives nothing, after which the search ends."""
+"""Number of consecutive failures of the proposer after which the search ends."""
 
 OnImproveProgress = Callable[[accept.ImproveProgress], None]
 
 
 def gepa_module() -> ModuleType:
-    """Return the library of the search.
+    """Return the library for the search.
 
     Raises:
-        ImproveError: it is not installed; the text says how to get it.
+        ImproveError: it is not installed; the text says how to install it.
     """
     try:
         import gepa.api
@@ -50,7 +50,7 @@ def gepa_module() -> ModuleType:
 
 
 class SectionSearch:
-    """One search for a better text of a section, on one event loop."""
+    """A search for a better text of a section, on one event loop."""
 
     def __init__(
         self,
@@ -62,19 +62,19 @@ class SectionSearch:
         ledger: ExperimentLedger,
         on_progress: OnImproveProgress = lambda _progress: None,
     ) -> None:
-        """Split the rows for a search; nothing is sent.
+        """Divide the rows for a search; nothing is sent.
 
         Args:
             plan: the experiment.
-            at: the variant whose prompt is improved, from 0.
+            at: index of the variant to improve, from 0.
             choices: the section and the budget.
-            proposer: who proposes.
-            services: what it is run with.
-            ledger: where answers are kept.
-            on_progress: told how far it is.
+            proposer: the proposer's model.
+            services: the shared services.
+            ledger: the ledger for the answers.
+            on_progress: receives the progress.
 
         Raises:
-            ImproveError: it cannot work.
+            ImproveError: the search cannot work.
             ExperimentError: there is no such section.
             ModelError: the proposer's model cannot be opened.
         """
@@ -106,20 +106,20 @@ class SectionSearch:
         self._is_deciding = False
 
     def stop(self) -> None:
-        """Ask for no more; what is under way may end. To be called on the loop."""
+        """Start no more cells; running ones may end. Must be called on the loop."""
         self._scorer.stop()
 
     async def close(self) -> None:
-        """Let go of a search that was not begun."""
+        """Close a search that was not started."""
         await self._proposer.close()
         await self._scorer.close()
 
     async def run(self) -> accept.Improvement:
-        """Search, and let the unseen rows decide.
+        """Search, then decide by the unseen rows.
 
         Raises:
-            ImproveError: a row cannot be asked.
-            ModelError: a connection lacks something.
+            ImproveError: a row cannot run.
+            ModelError: a connection is incomplete.
         """
         loop = asyncio.get_running_loop()
         try:
@@ -152,7 +152,7 @@ class SectionSearch:
         )
 
     async def _searched(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Wait for the end of GEPA's thread, also after a cancellation."""
+        """Wait for the end of GEPA's thread, even after a cancellation."""
         work = asyncio.create_task(asyncio.to_thread(self._search, loop))
         try:
             await asyncio.shield(work)
@@ -183,11 +183,11 @@ class SectionSearch:
             )
         except SpentError as error:
             self._ended = self._ended or str(error)
-        except CancelledError:  # of what the thread waited for: nobody wants its end any more
+        except CancelledError:  # of the awaited future: its result is not needed any more
             return
 
     def _is_over(self, _state: object) -> bool:
-        """Return whether the search ends; GEPA asks before each round."""
+        """Return whether the search ends; GEPA calls it before each round."""
         self._rounds += 1
         if self._ended:
             return True
@@ -233,7 +233,7 @@ class SectionSearch:
         shown: Mapping[str, Sequence[Mapping[str, Any]]],
         _names: list[str],
     ) -> dict[str, str]:
-        """Return a text that may be scored; none where the proposer gives none. Never raises."""
+        """Return a text to score; empty if the proposer returns none. Never raises."""
         current = candidate[_SECTION]
         rows = [each["row"] for each in shown[_SECTION]]
         known = [each.text for each in self._candidates if each.state != "refused"]
@@ -278,7 +278,7 @@ class SectionSearch:
     # The state ------------------------------------------------------------------------------------
 
     def _best(self) -> accept.Candidate:
-        """Return the one with the highest score; of equals the first."""
+        """Return the candidate with the highest score, the first of equal ones."""
         scored = [each for each in self._candidates if each.score is not None]
         return max(
             scored, key=lambda each: (each.score or 0.0, -each.number), default=self._candidates[0]
@@ -333,7 +333,7 @@ class _Evaluated(Protocol):
 
 
 class _Silence:
-    """Takes what GEPA would print."""
+    """A logger that discards GEPA's output."""
 
     def log(self, _message: str) -> None:
         """Do nothing."""

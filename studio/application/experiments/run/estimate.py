@@ -1,4 +1,4 @@
-"""Estimate what a run sends and costs."""
+"""Estimate the requests and the cost of a run."""
 
 import asyncio
 import hashlib
@@ -32,7 +32,7 @@ from studio.core.wire.reply import RefusedOption, Usage
 
 _FILE_KINDS = ("image", "file", "audio")
 _REPLY_TOKENS = 400
-"""Tokens of a reply that an estimate assumes where the prompt sets no bound."""
+"""Estimated tokens of a reply if the prompt sets no limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,22 +40,22 @@ class ExperimentEstimate:
     """The estimate of a run before it begins."""
 
     cells: int
-    """All cells."""
+    """Number of all cells."""
 
     equal: int
-    """Cells whose request is equal to one that was answered before: they cost nothing."""
+    """Number of cells with an earlier answer to an equal request: they cost nothing."""
 
     to_send: int
-    """Cells that will be asked."""
+    """Number of cells that will run."""
 
     tokens: int
-    """About how many tokens of requests and replies."""
+    """Approximate tokens of requests and replies."""
 
     cost: float | None
-    """About how many US dollars; None where a price is not known."""
+    """Approximate cost in US dollars; None if a price is not known."""
 
     faults: tuple[str, ...] = ()
-    """Rows whose prompt cannot be rendered, a sentence each."""
+    """Rows that cannot be rendered, one sentence each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +63,16 @@ class UsualSpending:
     """The average use of a variant's cells in an earlier result."""
 
     tokens: float
-    """Of its requests and replies."""
+    """Tokens of its requests and replies."""
 
     cost: float | None
-    """US dollars at the full price; None where that is not known."""
+    """Cost in US dollars at the full price; None if it is not known."""
 
 
 def usual_spending(ledger: ExperimentLedger, plan: ExperimentPlan) -> dict[int, UsualSpending]:
-    """Return the average use of cells in the newest results of the same file, by variant (from 0).
+    """Return the average use of cells in the newest results of the same file, by variant.
 
-    Only a variant of the same name and model says something.
+    Only variants with the same name and model are considered.
     """
     made: dict[int, UsualSpending] = {}
     for head in ledger.results(str(plan.file.path or "")):
@@ -82,7 +82,7 @@ def usual_spending(ledger: ExperimentLedger, plan: ExperimentPlan) -> dict[int, 
             at = next(
                 (n for n, v in enumerate(plan.variants) if v.name == names[total.variant]), -1
             )
-            is_counted = asked > 0 and total.tokens > 0  # a server that counts none says nothing
+            is_counted = asked > 0 and total.tokens > 0  # a server that counts no tokens is ignored
             if not is_counted or at < 0 or at in made or not isinstance(models, list):
                 continue
             if models[total.variant] != model_name(plan.variants[at].choice):
@@ -96,7 +96,7 @@ def usual_spending(ledger: ExperimentLedger, plan: ExperimentPlan) -> dict[int, 
 
 
 def model_name(choice: ModelChoice | None) -> str:
-    """Return the model of a variant as results keep it."""
+    """Return the model of a variant as stored in results."""
     return choice.declaration.id if choice is not None else "echo"
 
 
@@ -106,13 +106,13 @@ def estimated_spending(
     to_send: Iterable[tuple[int, int]],
     price_share: float = 1.0,
 ) -> tuple[int, float | None]:
-    """Return the tokens and dollars of what will be sent, a call for each cell.
+    """Return the tokens and dollars of the cells to send, assuming one call each.
 
     Args:
-        plan: what is run.
-        usual: what cells took in earlier results, by variant.
-        to_send: the variant and the tokens of the request of each cell that will be asked.
-        price_share: what a request costs, of its price.
+        plan: the plan of the run.
+        usual: average use in earlier results, by variant.
+        to_send: variant and request tokens of each cell to run.
+        price_share: cost of a request, as a share of its price.
     """
     cells: Counter[int] = Counter()
     asked: Counter[int] = Counter()
@@ -127,7 +127,7 @@ def estimated_spending(
         if choice is None or not choice.connection.is_remote:
             continue
         spent = known.cost if known is not None else None
-        if spent is None:  # the price is asked once for each variant, of a cell as large as usual
+        if spent is None:  # the price is computed once per variant, for an average cell
             price = price_of(choice)
             reply = max(1, round(known.tokens - into)) if known is not None else _REPLY_TOKENS
             spent = 0.0 if is_local(choice.connection.base_url) else None
@@ -137,24 +137,24 @@ def estimated_spending(
     return round(tokens), cost * price_share if is_priced else None
 
 
-# What the cells of a plan would send: which of them were answered before, what the others cost.
+# The requests of a plan's cells: which were answered before, and the cost of the others.
 
 
 @dataclass(frozen=True, slots=True)
 class AskedText:
-    """The part of a request that assertions can read."""
+    """The part of a request that assertions use."""
 
     text: str = ""
-    """Its messages."""
+    """Texts of its messages."""
 
     tools: tuple[str, ...] = ()
-    """Names of the tools in it."""
+    """Names of its tools."""
 
 
 def requests_hash(plan: ExperimentPlan) -> str:
-    """Return the hash of what decides about the requests of a plan.
+    """Return the hash of everything that decides the requests of a plan.
 
-    It is empty where other files or variables decide too: tools, references, pictures by name.
+    It is empty if other files or variables affect them too: tools, references, images by name.
     """
     columns = []
     for each in plan.variants:
@@ -175,22 +175,22 @@ def requests_hash(plan: ExperimentPlan) -> str:
 
 
 def transform_of(row: ExperimentRow) -> str:
-    """Return the code that changes a row's answer before it is marked; empty for none."""
+    """Return the code that changes a row's answer before marking; empty for none."""
     options = row.case.options
     code = options.get("transform", options.get("postprocess"))
     return code if isinstance(code, str) else ""
 
 
 class SentCells:
-    """Knows cells by what they send; the requests themselves would fill the memory."""
+    """Identifies cells by their requests, which would need too much memory themselves."""
 
     def __init__(self, plan: ExperimentPlan, ledger: ExperimentLedger, asker: Asker) -> None:
-        """Work nothing out yet.
+        """Store the settings; nothing is computed yet.
 
         Args:
-            plan: whose cells they are.
-            ledger: where answers are kept.
-            asker: says what a cell would send.
+            plan: the plan of the cells.
+            ledger: the ledger with the answers.
+            asker: builds the requests.
         """
         self._plan = plan
         self._ledger = ledger
@@ -199,7 +199,7 @@ class SentCells:
         self._tokens: dict[tuple[int, int], int] = {}
         self._faults: dict[tuple[int, int], str] = {}
         self.identities: dict[CellKey, bytes] = {}
-        """Identities of requests by cell: equal cells ask the same."""
+        """Identities of requests by cell; cells with equal requests share one."""
         self._asked_identities: dict[CellKey, bytes] = {}
         self._refused: dict[tuple[int, int], tuple[RefusedOption, ...]] = {}
         self._known: dict[bytes, tuple[int, CellKey]] = {}
@@ -207,18 +207,18 @@ class SentCells:
     async def prepare(
         self, spending: ExperimentSpending, going_on: int | None = None
     ) -> ExperimentEstimate:
-        """Build the requests of all cells; the asker is open.
+        """Build the requests of all cells, with an open asker.
 
         Args:
-            spending: told how far it is, and what the cells are expected to use.
-            going_on: a result whose finished cells are not asked again.
+            spending: receives the progress, and the expected use of the cells.
+            going_on: a result to continue, whose finished cells do not run again.
         """
         plan = self._plan
         columns = len(plan.variants)
         over = self._finished_cells(going_on) if going_on is not None else {}
         for number, row in enumerate(plan.rows):
             spending.work_out(number * columns * plan.repeats)
-            await asyncio.sleep(0)  # others on this loop go on while many rows are rendered
+            await asyncio.sleep(0)  # other tasks on this loop run while many rows are rendered
             for at, variant in enumerate(plan.variants):
                 if not variant.takes(row.case):
                     continue
@@ -232,7 +232,7 @@ class SentCells:
         return self.estimate(self.identities, spending)
 
     def _finished_cells(self, result: int) -> dict[tuple[int, int], dict[CellKey, bytes]]:
-        """Return the cells that are over, by variant and row, where they would ask the same now."""
+        """Return the finished cells, by variant and row, whose request is unchanged."""
         asked_by = requests_hash(self._plan)
         if not asked_by or self._ledger.result(result).spec.get("asked_by") != asked_by:
             return {}
@@ -246,11 +246,11 @@ class SentCells:
     def estimate(
         self, keys: Collection[CellKey], spending: ExperimentSpending
     ) -> ExperimentEstimate:
-        """Estimate the use of some cells once their requests are known.
+        """Estimate the use of some cells whose requests are known.
 
         Args:
-            keys: the cells that are to be over.
-            spending: told what they are expected to use.
+            keys: the cells to finish.
+            spending: receives the expected use.
         """
         plan = self._plan
         to_send = [key for key in keys if self.identities[key] not in self._known]
@@ -273,7 +273,7 @@ class SentCells:
         return ExperimentEstimate(len(keys), len(keys) - count, count, tokens, cost, tuple(faults))
 
     async def _identify(self, at: int, row: ExperimentRow) -> None:
-        """Note what decides about a row of a variant."""
+        """Compute the identities of a row and variant."""
         sent = await self._asker.sent(at, row)
         if isinstance(sent, str):
             self._faults[at, row.number] = sent
@@ -293,7 +293,7 @@ class SentCells:
             return
         for repeat in repeats:
             key, earlier, as_asked = CellKey(repeat, row.number, at), "", ""
-            if before is not None:  # the same turns before, the same answers
+            if before is not None:  # the same previous turns, the same answers
                 turn = CellKey(repeat, before, at)
                 earlier = self.identities[turn].hex()
                 as_asked = self._asked_identities.get(turn, self.identities[turn]).hex()
@@ -306,11 +306,11 @@ class SentCells:
             self._refused[at, row.number] = sent.refused
 
     def resume(self, result: int, *, renamed: bool) -> None:
-        """Name the cells of a result that goes on by what they send now.
+        """Set the identities of a continued result's cells to those of the current requests.
 
         Args:
             result: the result.
-            renamed: whether they may be renamed; requests in a batch are found by their names.
+            renamed: whether identities may change, as they name the requests in a batch.
         """
         if renamed:
             self._ledger.rename_cells(result, self.identities)
@@ -318,7 +318,7 @@ class SentCells:
             self.identities = self._ledger.identities(result)
 
     async def renew(self, result: int, at: int) -> None:
-        """Work out again what a variant sends, once its server has refused an option."""
+        """Compute a variant's requests again after its server has rejected an option."""
         for row in self._plan.rows:
             if self._plan.variants[at].takes(row.case):
                 await self._identify(at, row)
@@ -326,15 +326,15 @@ class SentCells:
         self._ledger.rename_cells(result, self.identities)
 
     def leased(self, key: CellKey) -> LeasedCell:
-        """Return a cell as it is asked now."""
+        """Return a cell with its current identity."""
         refused = self._refused.get((key.variant, key.row), ())
         return LeasedCell(key, self.identities[key], refused)
 
     def new_result(self, mask: Callable[[str], str]) -> NewResult:
-        """Begin a result for these cells.
+        """Create the data of a new result with these cells.
 
         Args:
-            mask: takes secrets out of the rows that are kept.
+            mask: masks secrets in stored rows.
         """
         plan, file = self._plan, self._plan.file
         choices = [each.choice for each in plan.variants]
@@ -369,36 +369,36 @@ class SentCells:
         if self._ledger.result(result).repeats != self._plan.repeats:
             return False
         kept = self._ledger.identities(result)
-        # A server may have refused an option since: the cells are the same, and send less.
+        # A server may have rejected an option since: the cells are the same, and send less.
         return kept.keys() == self.identities.keys() and all(
             identity in (self.identities[key], self._asked_identities.get(key))
             for key, identity in kept.items()
         )
 
     def fault_of(self, key: CellKey) -> str | None:
-        """Return why a cell cannot be asked; None where it can."""
+        """Return why a cell cannot run; None if it can."""
         return self._faults.get((key.variant, key.row))
 
     def text_of(self, key: CellKey) -> AskedText:
-        """Return what assertions can read of a cell's request."""
+        """Return the texts of a cell's request for assertions."""
         return self._asked.get((key.variant, key.row), AskedText())
 
     def answered_before(self, key: CellKey) -> CellOutcome | None:
-        """Return the answer of an equal cell; None if there is none or it must not be used."""
+        """Return the answer of an equal cell; None if there is none, or it must not be reused."""
         place = self._known.get(self.identities[key]) if self._plan.options.cache else None
         before = self._ledger.outcome(*place) if place is not None else None
         return before if before is not None and before.state is CellState.DONE else None
 
     def is_free(self, key: CellKey) -> bool:
-        """Return whether a cell needs no request: it has an earlier answer, or a fault."""
+        """Return whether a cell needs no request: it has an earlier answer or an error."""
         return self.fault_of(key) is not None or self.answered_before(key) is not None
 
     def note_answered(self, result: int, key: CellKey) -> None:
-        """Note an answered cell: equal cells use its answer."""
+        """Register an answered cell, whose answer equal cells reuse."""
         self._known.setdefault(self.identities[key], (result, key))
 
     def clear(self) -> None:
-        """Keep nothing any more."""
+        """Clear the memory."""
         self._tokens.clear()
         self._asked.clear()
         self._known.clear()
@@ -407,7 +407,7 @@ class SentCells:
 
 
 def _sent_text(sent: SentCell) -> str:
-    """Return the texts of the first request, for assertions and for reading."""
+    """Return the texts of the first request, for assertions and for display."""
     messages = sent.body.get("messages", sent.body.get("input"))
     made = []
     for each in messages if isinstance(messages, list) else []:

@@ -1,8 +1,7 @@
-"""Running an experiment: cells are leased, asked, marked and kept, until all are over.
+"""Run an experiment: lease cells, get answers, mark and store them, until all are finished.
 
-Conversations of several rows: a row whose prompt reads `_conversation` gets the turns before it.
-
-Source: promptfoo 0.123, `runEval`: the rows of one `metadata.conversationId` are asked in order.
+Rows can form a conversation: a row whose prompt uses `_conversation` gets the previous turns.
+Source: promptfoo 0.123, `runEval`: the rows of one `metadata.conversationId` run in order.
 """
 
 import asyncio
@@ -34,10 +33,10 @@ from studio.core.text.values import Json, JsonDict, JsonObject, objects_of
 
 
 class Conversations:
-    """Gives each turn the turns before it, when they are over."""
+    """Gives each turn of a conversation the previous turns when they are finished."""
 
     def __init__(self, plan: ExperimentPlan, ledger: ExperimentLedger, asker: Asker) -> None:
-        """Take what knows the answers and the messages of earlier turns."""
+        """Store the sources of the answers and messages of earlier turns."""
         self._plan = plan
         self._ledger = ledger
         self._asker = asker
@@ -46,20 +45,20 @@ class Conversations:
         self._turns: dict[cells.CellKey, tuple[JsonObject, ...]] = {}
 
     def begin(self, key: cells.CellKey) -> None:
-        """Note that a cell is under way; to be called in the order of the rows."""
+        """Register a running cell; must be called in the order of the rows."""
         if self._plan.turns_before:
             self._under_way[key] = asyncio.Event()
 
     def end(self, key: cells.CellKey) -> None:
-        """Note that a cell is over."""
+        """Register the end of a cell."""
         if self._plan.turns_before:
             self._under_way.pop(key).set()
 
     async def row_of(self, result: int, key: cells.CellKey) -> ExperimentRow:
-        """Return the row of a cell, with the turns before as a value.
+        """Return the row of a cell, with the previous turns as a value.
 
         Raises:
-            UndecidedError: a turn before has no answer.
+            UndecidedError: a previous turn has no answer.
         """
         row = self._rows[key.row]
         before = self._plan.turns_before.get((key.variant, key.row))
@@ -71,7 +70,7 @@ class Conversations:
         )
 
     async def _turns_until(self, result: int, key: cells.CellKey) -> tuple[JsonObject, ...]:
-        """Return the turns of a conversation, a cell's own included."""
+        """Return the turns of a conversation, including a cell's own."""
         if key in self._under_way:
             await self._under_way[key].wait()
         if key not in self._turns:
@@ -105,7 +104,7 @@ OnCell = Callable[[cells.CellKey, cells.CellOutcome], None]
 
 
 class ExperimentRunner:
-    """One start of one experiment, on one event loop."""
+    """One run of an experiment, on one event loop."""
 
     def __init__(
         self,
@@ -117,15 +116,15 @@ class ExperimentRunner:
         on_progress: OnProgress | None = None,
         asker: Asker | None = None,
     ) -> None:
-        """Take a plan; nothing is opened before `prepare`.
+        """Store the settings; nothing is opened before `prepare`.
 
         Args:
-            plan: what is run.
-            services: what it is run with.
-            ledger: where results are kept.
-            on_cell: told of each cell that is over.
-            on_progress: told how far the cells that are asked are.
-            asker: who asks the cells; None asks them in this process.
+            plan: the plan of the run.
+            services: the shared services.
+            ledger: the ledger for results.
+            on_cell: called with each finished cell.
+            on_progress: called with the progress of running cells.
+            asker: runs the cells; None for this process.
         """
         self.plan = plan
         """Plan of the run."""
@@ -150,21 +149,21 @@ class ExperimentRunner:
         self._ended: deque[asyncio.Task[None]] = deque()
         self._spending = ExperimentSpending(plan.cells, plan.file.budget, plan.options)
         self.refused_calls = 0
-        """Number of tool calls that were refused because they were not allowed."""
+        """Number of tool calls that were not allowed."""
         self.paused_by = ""
-        """Reason why it paused, a sentence; empty where it did not."""
+        """Reason of the pause, one sentence; empty if it did not pause."""
 
-    # Before ---------------------------------------------------------------------------------------
+    # Preparation ----------------------------------------------------------------------------------
 
     async def prepare(self, going_on: int | None = None) -> ExperimentEstimate:
-        """Open models and tools, and work out what would be sent. Nothing is.
+        """Open models and tools, and build the requests. Nothing is sent.
 
         Args:
-            going_on: a result whose finished cells are not asked again.
+            going_on: a result to continue, whose finished cells do not run again.
 
         Raises:
             ExperimentError: the baseline does not exist, or gates need one.
-            ModelError: a connection lacks something.
+            ModelError: a connection is incomplete.
             ToolSourceError: the tools cannot be started.
         """
         plan, file = self.plan, self.plan.file
@@ -174,24 +173,24 @@ class ExperimentRunner:
         return await self.cells.prepare(self._spending, going_on)
 
     def left(self, result: int) -> ExperimentEstimate:
-        """Say what is left of a result; to be called after `prepare`."""
+        """Return the estimate of a result's remaining cells; must be called after `prepare`."""
         return self.cells.estimate(self._ledger.waiting_keys(result), self._spending)
 
-    # Going ----------------------------------------------------------------------------------------
+    # Running --------------------------------------------------------------------------------------
 
     def begin(self) -> int:
-        """Begin a result in the ledger; gives its number."""
+        """Create a result in the ledger; return its number."""
         return self._ledger.begin(self.cells.new_result(self._mask))
 
     async def run(self, result: int, only: Collection[cells.CellKey] | None = None) -> str:
-        """Go on until every cell is over; gives how it ended: `done`, `paused` or `cancelled`.
+        """Run until every cell is finished; return the end state: `done`, `paused` or `cancelled`.
 
         Args:
             result: the result.
-            only: the cells to be asked, beside those that need no request; None asks all.
+            only: the cells to run, besides those without a request; None for all.
 
         Raises:
-            LedgerError: results cannot be written; what was asked last is lost, nothing else.
+            LedgerError: results cannot be written; only the last cells are lost.
         """
         with self._ledger.hold(result):
             self._only, self._left = only, []
@@ -239,7 +238,7 @@ class ExperimentRunner:
         return state
 
     def _lease(self, result: int, count: int) -> list[cells.CellKey]:
-        """Lease cells that are to be asked; the others among them are given back at the end."""
+        """Lease cells to run; other leased cells are released at the end."""
         while keys := self._ledger.lease(result, count):
             wanted = {key for key in keys if self._only is None or key in self._only}
             wanted |= {key for key in keys if key not in wanted and self.cells.is_free(key)}
@@ -249,20 +248,20 @@ class ExperimentRunner:
         return []
 
     def stop(self) -> None:
-        """Ask for no more; what is under way may end. To be called on the loop."""
+        """Start no more cells; running ones may end. Must be called on the loop."""
         self._stopping = True
         self._wake.set()
 
     async def close(self) -> None:
-        """Let go of models, tools and the child."""
+        """Close models, tools and the child process."""
         await self._code.close()
         await self._judge.close()
         await self._asker.close()
-        self.cells.clear()  # a report comes after this, and takes as much memory
+        self.cells.clear()  # the following report needs as much memory
 
     @property
     def progress(self) -> ExperimentProgress:
-        """Return the progress of the run."""
+        """The progress of the run."""
         return self._spending.progress
 
     def _is_paused(self) -> bool:
@@ -286,7 +285,7 @@ class ExperimentRunner:
         self._wake.set()
 
     async def _some_ended(self, tasks: set[asyncio.Task[None]]) -> None:
-        """Wait until a cell has ended, and take out all that have: thousands may be under way."""
+        """Wait until a cell has ended, and remove all ended ones, since thousands may run."""
         await self._wake.wait()
         self._wake.clear()
         while self._ended:
@@ -297,7 +296,7 @@ class ExperimentRunner:
     async def _end_what_is_under_way(self, tasks: set[asyncio.Task[None]]) -> None:
         if not tasks:
             return
-        # What waits for a batch would wait for hours; it is read when the run goes on.
+        # Cells in a batch would take hours; they are read when the run is continued.
         patience = STOP_SECONDS if self._asker.turns.is_timed else 0.0
         timeout = patience if self._stopping else None
         done, late = await asyncio.wait(tasks, timeout=timeout)
@@ -325,14 +324,14 @@ class ExperimentRunner:
             self._on_cell(key, outcome)
 
     def _turn_of(self, cell: LeasedCell) -> AbstractAsyncContextManager[object]:
-        """Let cells that ask the same wait for the first, whose answer they use."""
-        # The cells of a batch leave together, so none of them can wait for another.
+        """Make cells with the same request wait for the first, whose answer they reuse."""
+        # The cells of a batch are sent together, so none can wait for another.
         if not self.plan.options.cache or not self._asker.turns.is_timed:
             return nullcontext()
         return self._turns.setdefault(cell.identity, asyncio.Lock())
 
     async def _finished(self, result: int, cell: LeasedCell) -> cells.CellOutcome | None:
-        """Ask and keep a cell; None where it sends something else than its identity says."""
+        """Run and store a cell; None if it sends something else than its identity says."""
         found = await self._outcome(result, cell, self._rows[cell.key.row])
         if found is None:
             async with self._renewing:

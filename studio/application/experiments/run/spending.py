@@ -1,6 +1,6 @@
-"""Progress, rate and spending of a run, and its budget.
+"""The progress, rate and spending of a run, and its budget.
 
-How fast cells come over, and what that says of the end.
+Also estimates the end of a run from the rate of finished cells.
 """
 
 import math
@@ -16,14 +16,14 @@ from studio.core.experiments.values import EvaluateOptions, ExperimentBudget
 from studio.core.text.amounts import duration, money
 
 _SECONDS = 60.0
-"""Time span of the rate, in seconds; cached cells arrive at once and would distort it."""
+"""Time span of the rate, in seconds; cached cells finish at once and would distort it."""
 
 _APART = 0.5
 _FEWEST = 0.2
 
 
 class Pace:
-    """Cells by time, of the last minute."""
+    """The times of the finished cells in the last minute."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         """Begin with nothing."""
@@ -32,7 +32,7 @@ class Pace:
         self._last = (0.0, 0)
 
     def note(self, over: int) -> None:
-        """Note the number of finished cells."""
+        """Record the number of finished cells."""
         now = self._clock()
         self._last = (now, over)
         if not self._seen or now - self._seen[-1][0] >= _APART:
@@ -42,7 +42,7 @@ class Pace:
 
     @property
     def rate(self) -> float:
-        """Cells a second; 0 before anything is known."""
+        """Cells per second; 0 if unknown."""
         if not self._seen:
             return 0.0
         began, before = self._seen[0]
@@ -55,44 +55,45 @@ class ExperimentProgress:
     """The progress of a run."""
 
     total: int
-    """Cells of the result."""
+    """Number of cells of the result."""
 
     over: int
-    """Cells that are over."""
+    """Number of finished cells."""
 
     errors: int
-    """Of them without an answer."""
+    """Number of finished cells without an answer."""
 
     cached: int
-    """Of them taken from before."""
+    """Number of finished cells with a reused answer."""
 
     cost: float
-    """US dollars so far."""
+    """Cost so far, in US dollars."""
 
     tokens: int
     """Tokens so far."""
 
     seconds: float
-    """Since the start."""
+    """Seconds since the start."""
 
     rate: float = 0.0
-    """Cells a second, of late; 0 before anything is known."""
+    """Current rate in cells per second; 0 if unknown."""
 
     cost_at_end: float | None = None
-    """About how many US dollars in the end; None before anything is known."""
+    """Estimated total cost in US dollars; None if unknown."""
 
     worked_out: int | None = None
-    """Cells whose request is worked out, before any is asked; None once they are asked. Where the
-    total is 0 still, these are the rows that are read."""
+    """Number of prepared requests before the first is sent; None afterwards. If the total is still
+    0, number of rows read.
+    """
 
     @property
     def seconds_left(self) -> float | None:
-        """About how long it goes on; None before anything is known."""
+        """Estimated seconds to the end; None if unknown."""
         return (self.total - self.over) / self.rate if self.rate else None
 
 
 class ExperimentSpending:
-    """Counts the cells that are over; says when a budget is used up."""
+    """Counts finished cells; reports when a budget is used up."""
 
     def __init__(self, total: int, budget: ExperimentBudget, options: EvaluateOptions) -> None:
         """Begin with nothing spent."""
@@ -110,11 +111,11 @@ class ExperimentSpending:
         self._usual_tokens, self._usual_cost, self._to_send = tokens, cost, count
 
     def work_out(self, cells: int) -> None:
-        """Note how many requests are worked out, before the first is sent."""
+        """Set the number of prepared requests, before the first is sent."""
         self._worked_out = cells
 
     def start(self, before: Iterable[VariantTotal]) -> None:
-        """Start the clock, with the cells that are over already."""
+        """Start the clock, with the cells that are finished already."""
         totals = list(before)
         self._worked_out = None
         self._started = time.monotonic()
@@ -125,7 +126,7 @@ class ExperimentSpending:
         self._pace.note(self._over)
 
     def count(self, outcome: CellOutcome) -> None:
-        """Count a cell that has come over."""
+        """Count a finished cell."""
         self._over += 1
         self._errors += outcome.state is CellState.ERROR
         self._cached += outcome.is_cached
@@ -139,7 +140,7 @@ class ExperimentSpending:
 
     @property
     def progress(self) -> ExperimentProgress:
-        """Return the progress."""
+        """The current progress."""
         return ExperimentProgress(
             self._total,
             self._over,
@@ -155,14 +156,14 @@ class ExperimentSpending:
 
     @property
     def _cost_at_end(self) -> float | None:
-        """Return the spending so far plus the average cost of the cells still to be asked."""
+        """The cost so far plus the average cost of the remaining cells."""
         each = self._asked_cost / self._asked if self._asked else self._usual_cost
         left = min(max(0, self._to_send - self._asked), self._total - self._over)
         return self._cost + left * each if each or self._cost else None
 
     @property
     def used_up(self) -> str:
-        """Which budget is used up, a sentence; empty while none is."""
+        """The budget that is used up, in a sentence; empty for none."""
         budget = self._budget
         allowed = [each for each in (budget.minutes, self._options.minutes) if each is not None]
         minutes = (time.monotonic() - self._started) / 60
@@ -178,7 +179,7 @@ class ExperimentSpending:
         return ""
 
     def may_begin(self, under_way: int) -> bool:
-        """Return whether the budget allows another cell beside those under way, at worst cost."""
+        """Return whether the budget allows one more cell, if running ones have the highest cost."""
         budget = self._budget
         if not under_way:
             return True
@@ -190,15 +191,15 @@ class ExperimentSpending:
         return budget.cost is None or self._cost + cost * under_way < budget.cost
 
 
-# How far a run is and how it ended, in words for window, terminal and desktop.
+# The progress and end of a run as text for window, terminal and desktop.
 
 _MINUTE, _HOUR = 60, 3600
 
 
 def progress_line(found: ExperimentProgress) -> str:
-    """Return the progress in one line: cells, rate, cost so far and at the end, time left.
+    """Return the progress on one line: cells, rate, cost so far and at the end, time left.
 
-    Before it asks: how far the plan is.
+    Before the first request it shows the progress of preparation.
     """
     if found.worked_out is not None:
         if not found.total:
@@ -227,7 +228,7 @@ def progress_line(found: ExperimentProgress) -> str:
 
 
 def short_number(value: float) -> str:
-    """Return a number in two figures, or all before the point; never as a power of ten."""
+    """Return a number with two digits, or all before the point; never with an exponent."""
     digits = max(0, 1 - math.floor(math.log10(abs(value)))) if value else 0
     text = f"{value:,.{digits}f}"
     return text.rstrip("0").rstrip(".") if digits else text
