@@ -416,7 +416,7 @@ def results_of(
 
 def _keep_case(store: RunStore, run: str, number: int, prompt: Path) -> int:
     """Add a recorded call to the cases of a prompt."""
-    from studio.application.experiments.generate import AcceptError, kept_case
+    from studio.application.experiments.cases import AcceptError, kept_case
 
     try:
         document = parse(read_text(prompt, encoding="utf-8-sig"), prompt.resolve())

@@ -5,7 +5,7 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
-from studio.application.experiments import generate
+from studio.application.experiments import cases
 from studio.application.experiments.plan import ExperimentServices
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.trust import is_trusted
@@ -38,14 +38,14 @@ def add_generate(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="KIND",
-        help=f"{', '.join(generate.ROW_KINDS)}, or your own words (default: all of these)",
+        help=f"{', '.join(cases.ROW_KINDS)}, or your own words (default: all of these)",
     )
     parser.add_argument(
         "--count",
-        type=whole(1, generate.MOST_COUNT),
+        type=whole(1, cases.MOST_COUNT),
         default=3,
         metavar="N",
-        help=f"number of rows of each kind, at most {generate.MOST_COUNT} (default: 3)",
+        help=f"number of rows of each kind, at most {cases.MOST_COUNT} (default: 3)",
     )
     parser.add_argument("--about", default="", metavar="TEXT", help="what the prompt is for")
     parser.add_argument(
@@ -62,17 +62,15 @@ def _generate(options: argparse.Namespace) -> int:
     try:
         document = parse(read_text(options.prompt, encoding="utf-8-sig"), options.prompt.resolve())
         trusted = is_trusted(options.prompt.resolve(), services.trust)
-        choice = generate.generator_choice(document, options.model, services, trusted=trusted)
-        kinds = tuple(options.kind) or tuple(generate.ROW_KINDS)
-        asked = generate.RowRequest(kinds, options.count, options.about, _earlier(options.output))
+        choice = cases.generator_choice(document, options.model, services, trusted=trusted)
+        kinds = tuple(options.kind) or tuple(cases.ROW_KINDS)
+        asked = cases.RowRequest(kinds, options.count, options.about, _earlier(options.output))
         model = choice.declaration.id or choice.connection.model
         sent = counted(len(kinds), "request")
         if not agreed(f"Send {sent} to {choice.connection.name} {model}?", yes=options.yes):
             tell("prompt-studio: nothing was sent")
             return PROBLEMS
-        found = asyncio.run(
-            generate.generate_rows(document, choice, services, asked, trusted=trusted)
-        )
+        found = asyncio.run(cases.generate_rows(document, choice, services, asked, trusted=trusted))
     except (OSError, UnicodeDecodeError) as error:
         tell(f"prompt-studio: {options.prompt}: {reason_of(error)}")
         return USAGE
@@ -85,7 +83,7 @@ def _generate(options: argparse.Namespace) -> int:
     return _show(options, found)
 
 
-def _show(options: argparse.Namespace, found: generate.GeneratedRows) -> int:
+def _show(options: argparse.Namespace, found: cases.GeneratedRows) -> int:
     for row in found.rows:
         print(row.line)
     for sentence in found.left_out:

@@ -291,7 +291,7 @@ def accept(options: argparse.Namespace) -> int:
         if outcome is None:
             raise UsageError(f"the cell {options.cell} has no answer")
         row = ledger.rows(head.id, key.row, key.row)[0]
-        from studio.application.experiments.generate import AcceptError, accept_answer
+        from studio.application.experiments.cases import AcceptError, accept_answer
 
         try:
             change = accept_answer(options.file.resolve(), row, outcome.output)

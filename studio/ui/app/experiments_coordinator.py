@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from studio.application.connections.model import RequestedModel
-from studio.application.experiments.generate import (
+from studio.application.experiments.cases import (
     AcceptedAnswer,
     AcceptError,
     CasesTable,

@@ -12,9 +12,9 @@ from pathlib import Path
 from PySide6 import QtWidgets
 from PySide6.QtCore import Qt, Signal
 
+from studio.application.experiments.cases import ROW_KINDS, CaseColumn, CasesTable, case_files
 from studio.application.experiments.charts import ChartKind, chart_of
 from studio.application.experiments.cluster.dispatch import WorkersAddress, WorkersError
-from studio.application.experiments.generate import ROW_KINDS, CaseColumn, CasesTable, case_files
 from studio.application.experiments.report import ExperimentReport
 from studio.application.experiments.run.spending import ExperimentProgress, progress_line
 from studio.application.words import marked, tr

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
+from studio.application.experiments.cases import CasesTable, plan_cases
 from studio.application.experiments.cluster.dispatch import WorkersAddress, WorkersError
 from studio.application.experiments.exports.forms import FORMS
 from studio.application.experiments.facets import RowFacets, facets_of
-from studio.application.experiments.generate import CasesTable, plan_cases
 from studio.application.experiments.grid import (
     ExperimentGrid,
     dot_of,

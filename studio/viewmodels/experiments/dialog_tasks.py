@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
-from studio.application.experiments.generate import (
+from studio.application.experiments.cases import (
     AcceptedAnswer,
     GeneratedRow,
     GeneratedRows,

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from PySide6.QtCore import QObject, Signal
 
-from studio.application.experiments import generate
+from studio.application.experiments import cases
 from studio.application.experiments.grid import ExperimentGrid
 from studio.application.experiments.plan import ExperimentPlan
 from studio.application.inputs.fields import ABSENT, input_fields
@@ -145,7 +145,7 @@ class ResultAnswers(QObject):
         self._model = model
         self._shown = shown
         self._key: CellKey | None = None
-        self._accepted: list[generate.AcceptedAnswer] = []
+        self._accepted: list[cases.AcceptedAnswer] = []
 
     def look_at(self, key: CellKey) -> None:
         """Select a cell and show it."""
@@ -221,9 +221,9 @@ class ResultAnswers(QObject):
             return
         row = grid.rows[key.row - 1].row
         words = tr("The expected answer of row {row} is written to {name}.")
-        self.write(lambda: generate.accept_answer(self._path, row, outcome.output), words, key.row)
+        self.write(lambda: cases.accept_answer(self._path, row, outcome.output), words, key.row)
 
-    def write(self, make: Callable[[], generate.AcceptedAnswer], words: str, row: int = 0) -> None:
+    def write(self, make: Callable[[], cases.AcceptedAnswer], words: str, row: int = 0) -> None:
         """Change a file of rows; *Undo* reverts it.
 
         Args:
@@ -234,7 +234,7 @@ class ResultAnswers(QObject):
         try:
             change = make()
             change.write()
-        except (generate.AcceptError, OSError) as error:
+        except (cases.AcceptError, OSError) as error:
             self.failed.emit(named_reason(error))
             return
         self._accepted.append(change)
@@ -261,14 +261,14 @@ class ResultAnswers(QObject):
         change = self._accepted.pop()
         try:
             change.undo()
-        except (generate.AcceptError, OSError) as error:
+        except (cases.AcceptError, OSError) as error:
             self.failed.emit(named_reason(error))
             return
         self.reported.emit(tr("{name} was restored.").format(name=change.path.name))
         self.written.emit()
 
 
-CasesNow: TypeAlias = Callable[[], tuple[generate.CasesTable | None, ExperimentPlan | None]]
+CasesNow: TypeAlias = Callable[[], tuple[cases.CasesTable | None, ExperimentPlan | None]]
 """Returns the current table and its plan."""
 
 
@@ -289,10 +289,10 @@ class CasesEditor(QObject):
 
     def set_value(self, number: int, column: str, text: str) -> None:
         """Write a value of a row, converted to the type of its input."""
-        cases, grid = self._now()[0], self._model.grid
-        if cases is None or grid is None:
+        table, grid = self._now()[0], self._model.grid
+        if table is None or grid is None:
             return
-        row, path = grid.rows[number - 1], cases.rows
+        row, path = grid.rows[number - 1], table.rows
         line = row.row.facts.get("line")
         (typed,) = self._typed([{column: text}])
         if path is None or not isinstance(line, int):
@@ -304,14 +304,14 @@ class CasesEditor(QObject):
         def change(before: str) -> str:
             return with_value(before, path, line, column, value, held)
 
-        self._answers.write(lambda: generate.changed_rows(path, change), words, number)
+        self._answers.write(lambda: cases.changed_rows(path, change), words, number)
 
     def add_rows(self, rows: Sequence[JsonObject]) -> None:
         """Add rows; create the file if there is none."""
-        cases, plan = self._now()
-        if cases is None or plan is None or not rows:
+        table, plan = self._now()
+        if table is None or plan is None or not rows:
             return
-        path = cases.rows or generate.new_case_file(plan.variants[0].document, cases.prompt)
+        path = table.rows or cases.new_case_file(plan.variants[0].document, table.prompt)
         first = dict.fromkeys((*self._model.inputs, "expected"), "")
         made = rows if path.exists() else [{**first, **rows[0]}, *rows[1:]]
         one, many = tr("1 row is added to {name}."), tr("Rows are added to {name}.")
@@ -321,7 +321,7 @@ class CasesEditor(QObject):
             return with_rows(before, path, made)
 
         self._answers.write(
-            lambda: generate.changed_rows(path, change), one if len(rows) == 1 else many
+            lambda: cases.changed_rows(path, change), one if len(rows) == 1 else many
         )
 
     def add_empty(self) -> None:
@@ -338,7 +338,7 @@ class CasesEditor(QObject):
 
     def paste(self, text: str) -> None:
         """Add pasted rows (from a spreadsheet, CSV or JSON), converted to the input types."""
-        rows = generate.pasted_rows(text, self._model.columns)
+        rows = cases.pasted_rows(text, self._model.columns)
         if not rows:
             self._answers.failed.emit(tr("The clipboard holds no rows."))
             return
@@ -346,10 +346,10 @@ class CasesEditor(QObject):
 
     def remove_rows(self, numbers: Collection[int]) -> None:
         """Remove rows from the file."""
-        cases, grid = self._now()[0], self._model.grid
-        if cases is None or cases.rows is None or grid is None:
+        table, grid = self._now()[0], self._model.grid
+        if table is None or table.rows is None or grid is None:
             return
-        path = cases.rows
+        path = table.rows
         lines = [grid.rows[number - 1].row.facts.get("line") for number in numbers]
         gone = {line for line in lines if isinstance(line, int)}
 
@@ -357,7 +357,7 @@ class CasesEditor(QObject):
             return without_rows(before, path, gone)
 
         words = tr("Rows are taken out of {name}.")
-        self._answers.write(lambda: generate.changed_rows(path, change), words)
+        self._answers.write(lambda: cases.changed_rows(path, change), words)
 
     def _typed(self, rows: Sequence[JsonObject]) -> list[JsonDict]:
         """Return the rows with texts converted to the types of the prompt's inputs."""

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from studio.application.experiments.asking import Asker, CellProgress
 from studio.application.experiments.batches.asker import BatchAsker, batch_plan
+from studio.application.experiments.cases import CasesTable, plan_cases
 from studio.application.experiments.cluster.asker import ClusterAsker
 from studio.application.experiments.cluster.dispatch import WorkersAddress
-from studio.application.experiments.generate import CasesTable, plan_cases
 from studio.application.experiments.grid import ExperimentGrid, grid_of, lost_rows
 from studio.application.experiments.plan import (
     ExperimentPlan,

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from studio.application.experiments.cases import AcceptError, accept_answer
 from studio.application.experiments.exports.forms import FORMS, safe_cell
-from studio.application.experiments.generate import AcceptError, accept_answer
 from studio.application.experiments.plan import ExperimentChoices, plan_experiment
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.report import report_of

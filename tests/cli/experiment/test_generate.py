@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from studio.__main__ import main
-from studio.application.experiments.generate import ROW_KINDS
+from studio.application.experiments.cases import ROW_KINDS
 from studio.core.experiments.datasets import read_dataset
 from studio.core.experiments.values import DatasetReference
 from studio.core.models.connections import EMBEDDED, Connection, Connections, write_connections

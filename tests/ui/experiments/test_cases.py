@@ -15,7 +15,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QInputDialog, QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
-from studio.application.experiments.generate import CaseColumn
+from studio.application.experiments.cases import CaseColumn
 from studio.application.experiments.grid import DotState, LazyRows, table_grid
 from studio.core.experiments.results.cells import CellKey
 from studio.ui.app.workbench import Workbench

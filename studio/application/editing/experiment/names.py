@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from studio.application.experiments.generate import case_files
+from studio.application.experiments.cases import case_files
 from studio.application.experiments.text import is_value_name, prompts_of, read_experiment_document
 from studio.application.inputs.sets import sets_path
 from studio.core.experiments.datasets import csv_delimiter

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from studio.application.experiments.cases import with_item
 from studio.application.experiments.charts import ChartFigure, ChartPoint
-from studio.application.experiments.generate import with_item
 from studio.application.experiments.improve.candidates import section_text
 from studio.application.experiments.plan import ExperimentPlan
 from studio.application.experiments.planned_variants import PlannedVariant
