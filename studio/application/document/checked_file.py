@@ -253,6 +253,10 @@ def trials() -> Trial:
 
 def serve_trials() -> None:
     """Check the texts that the window sends over standard input, each in a child."""
+    # A child is as warm as its parent: what a check imports late was half of its time.
+    _failure_of(
+        ("---\nname: x\ninputs: {a: string}\n---\nuser:\n{{ a }}{% if a %}b{% endif %}\n", None)
+    )
     serve(socket.socket(fileno=os.dup(0)), _failure_of, lambda _, problem: problem)
 
 

@@ -128,8 +128,12 @@ class DocumentReading(QObject):
         return self._project.reported(self.document, problems)
 
     def start(self, milliseconds: int) -> None:
-        """Parse the text after a delay in milliseconds."""
-        self._timer.start(milliseconds)
+        """Parse the text after a delay in milliseconds; a text to be tried is tried at once."""
+        self._timer.start(0 if self._tries_first else milliseconds)
+
+    @property
+    def _tries_first(self) -> bool:
+        return self.trials is not None and self._is_untried
 
     def distrust(self) -> None:
         """Try the text before it is parsed, since it comes from the disk."""
@@ -163,7 +167,7 @@ class DocumentReading(QObject):
         """
         text, path = self._text_now()
         if self.document is not None and self.document.source.text != text:
-            if self.trials is not None and self._is_untried:
+            if self._tries_first:
                 return None
             self._timer.stop()
             self._parsing.drop()
