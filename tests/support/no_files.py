@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 REASONS = {
-    "device": "a device or a pipe",
-    "pipe": "a device or a pipe",
-    "socket": "No such device or address",
+    "device": "a device, a pipe or a socket",
+    "pipe": "a device, a pipe or a socket",
+    "socket": "a device, a pipe or a socket",
     "huge": "larger than 50 MB",
 }
 """Why each kind is refused, by kind."""

@@ -24,20 +24,27 @@ MOST_RECORD_BYTES = 10 * MOST_BYTES
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
+_NO_FILE = "it is a device, a pipe or a socket, not a file"
+
 
 def open_regular(path: Path) -> io.BufferedReader:
     """Open a file for reading, without blocking, and check it after opening.
 
     Raises:
-        OSError: it is missing, not readable, or a device or a pipe, also through a link.
+        OSError: it is missing, not readable, or a device, a pipe or a socket, also through a link.
     """
-    handle = os.open(path, _FLAGS)
+    try:
+        handle = os.open(path, _FLAGS)
+    except OSError as error:
+        if error.errno == errno.ENXIO:  # of a socket
+            raise OSError(errno.EINVAL, _NO_FILE, str(path)) from None
+        raise
     mode = os.fstat(handle).st_mode
     if not stat.S_ISREG(mode):
         os.close(handle)
         if stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-        raise OSError(errno.EINVAL, "it is a device or a pipe, not a file", str(path))
+        raise OSError(errno.EINVAL, _NO_FILE, str(path))
     return os.fdopen(handle, "rb")
 
 

@@ -323,6 +323,12 @@ def _question(live: LiveRun) -> str:
             raise ToolError("The run waits for no decision of the user.")
 
 
+_KEPT_MESSAGES = (
+    "The file has another text by now, but the messages of this step stay as they are: only a fork "
+    "at `before_request` makes its request with the present text."
+)
+
+
 def _add_fork(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
     async def may_fork(
         ctx: Context, run: str, file: str, connection: str, model: str
@@ -367,4 +373,8 @@ def _add_fork(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
             else:
                 live.run.send(command)
         await live.settle(30)
-        return runs.described(live)
+        described = runs.described(live)
+        is_other = bool(file) and wish.document.source.text != live.run.state.setup.source
+        if is_other and at is not PausePoint.BEFORE_REQUEST:
+            described["note"] = _KEPT_MESSAGES
+        return described

@@ -25,7 +25,7 @@ from studio.core.prompty.parse import parse
 from studio.core.runs.database import StoreError
 from studio.core.runs.store import RunStore
 from studio.core.text.files import read_bounded
-from studio.core.text.values import JsonDict, JsonObject, named_reason
+from studio.core.text.values import JsonDict, JsonObject, named_reason, reason_of
 from studio.core.tools.trust.store import TrustStore
 
 
@@ -92,9 +92,13 @@ class ServedFolder:
         """Return the absolute path of a file that a tool names.
 
         Raises:
-            ToolError: the path is outside the folder.
+            ToolError: the path is outside the folder, or no file can have that name.
         """
-        path = (self.root / name).resolve()
+        try:
+            path = (self.root / name).resolve()
+            path.is_file()  # fails for a name that the system does not take
+        except (OSError, ValueError) as error:
+            raise ToolError(f"{name[:60]!r} cannot be found: {reason_of(error)}.") from None
         if not path.is_relative_to(self.root):
             raise ToolError(f"{name!r} lies outside of the folder that is served ({self.root}).")
         return path

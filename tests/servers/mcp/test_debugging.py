@@ -232,7 +232,10 @@ async def test_a_native_fork_sends_the_present_text_before_what_was_done(folder:
         (folder / "walker.prompty").write_text(text, encoding="utf-8")
         stands = await told(client, "fork", run=run, step=2, file="walker.prompty")
         prompt = await told(client, "evaluate", run=run, expression="prompt")
+        kept = await told(client, "fork", run=run, step=2, place="reply", file="walker.prompty")
         said = await refusal(client, "fork", run=run, step=2, model="other")
+    assert "note" not in stands
+    assert "stay as they are" in kept["note"]
     assert (stands["step"], stands["place"]) == (2, "before_request")
     assert "all at once" in prompt["value"]
     assert "shelf 1" in prompt["value"]

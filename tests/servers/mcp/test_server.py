@@ -216,6 +216,8 @@ async def test_nothing_outside_of_the_folder_is_touched(folder: Path, tmp_path: 
         for file in ("../secret.prompty", str(tmp_path / "secret.prompty"), "link.prompty"):
             for tool in ("check", "messages", "fix"):
                 assert "outside" in await refusal(client, tool, file=file)
+        for file in ("a\0b", "a" * 5000):
+            assert "cannot be found" in await refusal(client, "check", file=file)
         assert [each["file"] for each in (await told(client, "check"))["findings"]] == [
             "city.prompty"
         ]
