@@ -443,6 +443,12 @@ class PromptDocument:
         return not (is_other or self.agent_file)
 
     @property
+    def failure(self) -> Problem | None:
+        """The finding of a text of which nothing is read; None where it is read."""
+        codes = (*FAILURES, "being-tried")
+        return next((each for each in self.problems if each.code in codes), None)
+
+    @property
     def is_data_file(self) -> bool:
         """Whether its suffix is that of a data file, as referenced by `${file:}`."""
         path = self.source.path

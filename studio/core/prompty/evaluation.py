@@ -36,6 +36,9 @@ FAILURES = ("too-much-memory", "too-long", "crash")
 """Codes of the problems from `failure`."""
 
 
+_SMALLER = "Make the text, or what its expressions repeat, smaller."
+
+
 class TooLongError(Exception):
     """Raised when reading a file takes too much processor time."""
 
@@ -44,9 +47,11 @@ def failure(error: Exception) -> Problem:
     """Return the problem of a file that cannot be read completely."""
     match error:
         case MemoryError():
-            code, message = "too-much-memory", f"It takes more than {size(MOST_MEMORY)} to read."
+            code, most = "too-much-memory", size(MOST_MEMORY)
+            message = f"It takes more than {most} of memory. {_SMALLER}"
         case TooLongError():
-            code, message = "too-long", f"It takes more than {MOST_SECONDS:g} seconds to read."
+            code = "too-long"
+            message = f"It takes more than {MOST_SECONDS:g} seconds. {_SMALLER}"
         case _:
             code = "crash"
             message = (
@@ -81,22 +86,34 @@ def evaluation_limits(seconds: float = MOST_SECONDS, memory: int = MOST_MEMORY) 
 @contextmanager
 def _limited_by_signal(seconds: float) -> Iterator[None]:
     """Limit the main thread by a signal; a watching thread would cost 0.3 ms for each file."""
-    end = time.thread_time() + seconds
-
-    def look(_number: int, _frame: FrameType | None) -> None:
-        left = end - time.thread_time()
-        if left <= 0:
-            raise TooLongError
-        # The timer also counts the work of other threads.
-        signal.setitimer(signal.ITIMER_PROF, max(left, 0.001))
-
-    handler = signal.signal(signal.SIGPROF, look)
+    _watch_main_thread()
+    _ends.append(time.thread_time() + seconds)
     before = signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_PROF, *before)
-        signal.signal(signal.SIGPROF, handler)
+        _ends.pop()
+
+
+_ends: list[float] = []
+"""Processor time of the main thread at which each limited block ends, the innermost last."""
+
+
+@cache
+def _watch_main_thread() -> None:
+    """Handle the signal of the timer from now on: to set the handler costs 7 µs."""
+
+    def look(_number: int, _frame: FrameType | None) -> None:
+        if not _ends:
+            return  # it comes late
+        left = _ends[-1] - time.thread_time()
+        if left <= 0:
+            raise TooLongError
+        # The timer also counts the work of other threads.
+        signal.setitimer(signal.ITIMER_PROF, max(left, 0.001))
+
+    signal.signal(signal.SIGPROF, look)
 
 
 @contextmanager

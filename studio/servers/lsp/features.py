@@ -29,7 +29,7 @@ from studio.application.trust import is_trusted
 from studio.core.models.connections import user_connections
 from studio.core.prompty.document import InputDeclaration, PromptDocument
 from studio.core.prompty.edit.edits import declare_input
-from studio.core.prompty.evaluation import FAILURES, evaluation_limits
+from studio.core.prompty.evaluation import evaluation_limits
 from studio.core.prompty.fmt import tidy_edits
 from studio.core.text.amounts import one_line
 from studio.core.text.files import files_beside
@@ -423,11 +423,6 @@ class OpenText:
     trust: TrustStore = field(default_factory=TrustStore)
     """Trusted folders, whose files and variables may be read."""
 
-    @property
-    def is_failed(self) -> bool:
-        """Whether a check of the text failed."""
-        return any(each.code in FAILURES for each in self.document.problems)
-
     @cached_property
     def positions(self) -> Positions:
         """Converter between offsets and positions in the text."""
@@ -459,7 +454,12 @@ class OpenText:
 
 @evaluation_limits()
 def read(
-    uri: str, path: Path | None, text: str, version: int | None, encoding: PositionEncoding
+    uri: str,
+    path: Path | None,
+    text: str,
+    version: int | None,
+    encoding: PositionEncoding,
+    trust: TrustStore | None = None,
 ) -> OpenText:
     """Parse a text of an editor.
 
@@ -469,5 +469,6 @@ def read(
         text: the text.
         version: version number from the editor.
         encoding: unit of a position's characters.
+        trust: trusted folders; None to read the user's anew.
     """
-    return OpenText(uri, version, read_document(text, path), encoding)
+    return OpenText(uri, version, read_document(text, path), encoding, trust or TrustStore())

@@ -27,6 +27,7 @@ from studio.core.system_libraries import has_display
 from studio.core.text.files import read_bounded
 from studio.core.text.source import Problem
 from studio.core.text.values import reason_of
+from studio.core.tools.trust.store import TrustStore
 from studio.servers.lsp import features, names
 from studio.servers.lsp.features import OpenText, PositionEncoding, read
 
@@ -49,6 +50,7 @@ class PromptLanguageServer(LanguageServer):
             "prompt-studio", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full
         )
         self._trial = trial
+        self._trust = TrustStore()
         self._readings: dict[str, OpenText] = {}
         self._due: dict[str, asyncio.Task[None]] = {}
         self._trying: dict[tuple[str, Path | None], asyncio.Future[Problem | None]] = {}
@@ -80,11 +82,11 @@ class PromptLanguageServer(LanguageServer):
                 return known
             else:
                 text, version = opened.source, opened.version
-            if tried == text or not (known is None or known.is_failed):
+            if tried == text or (known is not None and known.document.failure is None):
                 break
             failed, tried = await self._failure_of((text, path)), text
         if failed is None:
-            made = read(uri, path, text, version, self.encoding)
+            made = read(uri, path, text, version, self.encoding, self._trust)
         else:
             made = OpenText(uri, version, unread(text, path, failed), self.encoding)
         if opened is not None:
