@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from studio.ui.app.workbench import Workbench
@@ -17,7 +18,13 @@ from tests.support.ending_server import ENDINGS
 ROOT = Path(__file__).resolve().parents[2]
 PROMPT = "---\nname: x\n---\nuser:\nHello\n"
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux bounds memory")
+READING = ("edit.format", "edit.protocol", "edit.front", "file.export", "prompt.compare_saved")
+"""Actions that need what the text is read to."""
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="only Linux bounds memory"),
+    pytest.mark.qt_log_ignore("This plugin does not support"),
+]
 
 
 @pytest.fixture
@@ -70,6 +77,13 @@ def test_a_text_that_ends_its_reader_is_one_finding_and_others_are_read(
     qtbot.waitUntil(lambda: bool(notices.notices), timeout=patience.MS)
     assert workbench.run.state is None
 
+    for action in READING:
+        notices.clear()
+        workbench.window.actions_by_id[action].trigger()
+        assert [each.what for each in notices.notices] == ["bad.prompty is not read."], action
+    assert page.editor.text() == PROMPT + word
+    assert QApplication.activeModalWidget() is None
+
     page.editor.replace_all(PROMPT + "again")
     qtbot.waitUntil(lambda: shown(workbench) == PROMPT + "again", timeout=patience.MS)
     assert ENDINGS[word] not in codes(workbench)
@@ -87,3 +101,15 @@ def test_a_text_that_the_disk_has_now_is_tried(
     page.disk.take_file()
     assert page.controller.reading.read_now() is None
     qtbot.waitUntil(lambda: codes(workbench) == ["crash"], timeout=patience.MS)
+
+
+def test_a_pasted_text_is_tried(workbench: Workbench, qtbot: QtBot) -> None:
+    page = workbench.window.tabs.current
+    assert page is not None
+    qtbot.waitUntil(lambda: shown(workbench) == page.editor.text(), timeout=patience.MS)
+    QApplication.clipboard().setText("ABORT")
+    page.editor.paste()
+    workbench.window.actions_by_id["run.start"].trigger()
+    qtbot.waitUntil(lambda: codes(workbench) == ["crash"], timeout=patience.MS)
+    qtbot.waitUntil(lambda: bool(workbench.window.notices.notices), timeout=patience.MS)
+    assert workbench.run.state is None

@@ -19,6 +19,7 @@ from studio.application.document.revisions import (
 from studio.application.preview import diff
 from studio.application.words import tr
 from studio.core.agent.values.state import RunState
+from studio.core.prompty.document import PromptDocument
 from studio.core.text.source import TextEdit
 from studio.core.text.values import JsonObject
 from studio.ui.dialogs.comparison import ComparisonDialog
@@ -150,15 +151,18 @@ class Comparisons(QObject):
         self._earlier = earlier
         inputs = self._panes().inputs
         values = inputs.values() if inputs is not None else {}
-        path, now = page.controller.path, page.editor.text()
         title = tr("{name}: now and {earlier}").format(
             name=page.controller.title, earlier=earlier.title
         )
-        self._compared, trusted = now, self.trusted
-        pair = diff.Pair(earlier, diff.ConversationSide(""))
-        self._making.submit(
-            lambda: _Made(title, _compared(now, path, values, pair, trusted=trusted))
-        )
+        trusted, pair = self.trusted, diff.Pair(earlier, diff.ConversationSide(""))
+
+        def compare(document: PromptDocument) -> None:
+            self._compared = document.source.text
+            self._making.submit(
+                lambda: _Made(title, _compared(document, values, pair, trusted=trusted))
+            )
+
+        page.with_document(compare)
 
     def _tell_missing(self, error: Exception) -> None:
         if not isinstance(error, diff.MissingTextError):
@@ -248,13 +252,12 @@ class _Made:
 
 
 def _compared(
-    now: str, path: Path | None, values: JsonObject, pair: diff.Pair, *, trusted: bool
+    document: PromptDocument, values: JsonObject, pair: diff.Pair, *, trusted: bool
 ) -> diff.PromptComparison:
     """Compare two texts and the messages that a model would get from each; runs in the pool."""
     from studio.application.preview.variables import PreviewJob
-    from studio.core.prompty.parse import parse
 
-    job = PreviewJob(parse(now, path), values, trusted=trusted)
+    job = PreviewJob(document, values, trusted=trusted)
     return diff.compare_whole(job, pair)
 
 

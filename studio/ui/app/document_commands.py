@@ -221,18 +221,16 @@ class ExchangeCommands(QObject):
 
     def export(self) -> None:
         """Open the export dialog."""
+        page = self._window.tabs.current
+        if page is not None:
+            page.with_document(partial(self._export, page))
+
+    def _export(self, page: EditorPage, document: PromptDocument) -> None:
         from studio.core.export.target import ExportSource
         from studio.core.prompty.reference_values import ReferenceContext
         from studio.ui.dialogs.export.dialog import ExportDialog
 
         window = self._window
-        page, document = window.tabs.current, window.tabs.document
-        if page is None or document is None:
-            return
-        if document.source.text != page.editor.text():
-            from studio.core.prompty.parse import parse
-
-            document = parse(page.editor.text(), page.controller.path)
         inputs = self._panes().inputs
         source = ExportSource(
             document,
@@ -328,10 +326,8 @@ class ExchangeCommands(QObject):
 
     def _apply_fix(self, page: EditorPage, dialog: ExportDialog, fix: Fix) -> None:
         """Apply a fix in the editor, and check the new text."""
-        from studio.core.prompty.parse import parse
-
         page.editor.apply_edits(fix.edits)
-        dialog.set_document(parse(page.editor.text(), page.controller.path))
+        page.with_document(dialog.set_document)
 
     def _tools(self) -> tuple[ToolSpec, ...] | None:
         """Return the tools of a run; None while a source is loading."""
@@ -387,7 +383,9 @@ class EditorCommands(QObject):
             "edit.line_above": on_page(lambda page: page.editor.lines.open_line(-1)),
             "edit.indent": on_page(lambda page: page.editor.lines.indent(1)),
             "edit.outdent": on_page(lambda page: page.editor.lines.indent(-1)),
-            "edit.grow": on_page(lambda page: page.editor.structure.grow()),
+            "edit.grow": on_page(
+                lambda page: page.editor.reading.when_read(page.editor.structure.grow)
+            ),
             "edit.shrink": on_page(lambda page: page.editor.structure.shrink()),
             "edit.bracket": on_page(lambda page: page.editor.structure.go_to_bracket()),
             "edit.select_line": on_page(lambda page: page.editor.lines.select()),
@@ -401,9 +399,9 @@ class EditorCommands(QObject):
             "edit.comment_out": on_page(lambda page: page.editor.lines.comment(out=True)),
             "edit.comment_in": on_page(lambda page: page.editor.lines.comment(out=False)),
             "edit.trim": on_page(lambda page: page.editor.lines.trim()),
-            "edit.format": on_page(self.tidy),
-            "edit.protocol": on_page(self.rewrite),
-            "edit.front": on_page(self.front_form),
+            "edit.format": on_page(self._reading(self.tidy)),
+            "edit.protocol": on_page(self._reading(self.rewrite)),
+            "edit.front": on_page(self._reading(self.front_form)),
             "edit.complete": on_page(lambda page: page.assist.complete()),
             "edit.fix": on_page(lambda page: page.assist.show_fixes()),
             "edit.rename": on_page(lambda page: page.names.rename()),
@@ -459,23 +457,25 @@ class EditorCommands(QObject):
             "view.join": on_page(lambda _: tabs.sides.join()),
         }
 
-    def tidy(self, page: EditorPage) -> None:
+    def _reading(
+        self, act: Callable[[EditorPage, PromptDocument], object]
+    ) -> Callable[[EditorPage], object]:
+        return lambda page: page.with_document(partial(act, page))
+
+    def tidy(self, page: EditorPage, document: PromptDocument) -> None:
         """Format the prompt in the standard form, as one undo step."""
         from studio.core.prompty.fmt import tidy_edits
-        from studio.core.prompty.parse import parse
 
-        edits = tidy_edits(parse(page.editor.text(), page.controller.path))
+        edits = tidy_edits(document)
         if edits:
             page.editor.apply_edits(edits)
         else:
             self._window.messages.info(tr("The prompt is tidy already."))
 
-    def rewrite(self, page: EditorPage) -> None:
+    def rewrite(self, page: EditorPage, document: PromptDocument) -> None:
         """Rewrite the prompt for another loop protocol, after showing the difference."""
-        from studio.core.prompty.parse import parse
         from studio.ui.dialogs.comparison import RewriteDialog
 
-        document = parse(page.editor.text(), page.controller.path)
         dialog = RewriteDialog(document, self._window.widget)
 
         def take(fix: Fix) -> None:
@@ -484,23 +484,21 @@ class EditorCommands(QObject):
         dialog.accepted_fix.connect(take)
         dialog.open()
 
-    def front_form(self, page: EditorPage) -> None:
+    def front_form(self, page: EditorPage, document: PromptDocument) -> None:
         """Show the front matter as a form, which follows and edits the text."""
-        from studio.core.prompty.parse import parse
         from studio.ui.dialogs.front_matter import FrontMatterDialog
-
-        def now() -> PromptDocument:
-            return parse(page.editor.text(), page.controller.path)
 
         before = self._window.widget.findChild(FrontMatterDialog)
         if before is not None:
             before.close()
-        dialog = FrontMatterDialog(now(), page.names.rename_input, self._window.widget)
+        dialog = FrontMatterDialog(document, page.names.rename_input, self._window.widget)
 
         def take(edits: tuple[TextEdit, ...], goes_on: bool) -> None:
             if dialog.document.source.text == page.editor.text():
                 page.editor.apply_edits(edits, joins=goes_on)
-            dialog.follow(now())
+            now = page.controller.reading.read_now()
+            if now is not None:
+                dialog.follow(now)
 
         dialog.edited.connect(take)
         page.parsed.connect(dialog.follow)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -31,7 +32,6 @@ from studio.core.experiments.file.cases import plain_expected
 from studio.core.experiments.results.cells import CellKey
 from studio.core.models.base import ModelError
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.parse import parse
 from studio.core.runs.codec import JournalError
 from studio.core.runs.exchange import read_journal
 from studio.core.runs.store import RunStore, StoreError
@@ -39,6 +39,7 @@ from studio.core.text.files import read_text, write_atomically
 from studio.core.text.values import JsonDict, JsonObject, named_reason
 from studio.core.wire.wire_call import WireCall
 from studio.ui.app.run_coordinator import RunCoordinator
+from studio.ui.editor.page.page import EditorPage
 from studio.ui.experiments.head import WorkersDialog
 from studio.ui.experiments.improve_dialog import ImproveDialog
 from studio.ui.experiments.view import ExperimentView
@@ -379,10 +380,12 @@ class ExperimentDialogs(QObject):
     def _accept(self, found: Improvement) -> None:
         """Put the better text into the prompt's editor, as one undo step."""
         page = self._window.tabs.open_text(Path(found.prompt))
-        if page is None:
-            return
+        if page is not None:
+            page.with_document(partial(self._put_in, page, found))
+
+    def _put_in(self, page: EditorPage, found: Improvement, document: PromptDocument) -> None:
         try:
-            edit = acceptance(parse(page.editor.text(), page.controller.path), found)
+            edit = acceptance(document, found)
         except ImproveError as error:
             self._window.messages.error(named_reason(error))
             return

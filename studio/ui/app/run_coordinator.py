@@ -250,6 +250,9 @@ class RunCoordinator(QObject):
         if tabs.current is None and tabs.shown_id:
             self.request_experiment.emit(at_entry)
             return
+        if document is None and tabs.current is not None:  # it is tried apart first
+            tabs.current.with_document(lambda _: self.start(at_entry, to))
+            return
         if document is None or not document.is_prompt:
             self.messages.info(tr("Nothing to run."), tr("Open or write a prompt first."))
             return

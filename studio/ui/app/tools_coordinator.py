@@ -15,7 +15,6 @@ from studio.application.tools.server_content import kept_content, offered_text
 from studio.application.trust import FolderTrust, folder_trust
 from studio.application.words import tr
 from studio.core.prompty.document import PromptDocument, ToolId
-from studio.core.prompty.parse import parse
 from studio.core.text.source import Span, TextEdit
 from studio.core.tools.declaration import choice_value, declare_tool, write_choice
 from studio.core.tools.openapi.loading import OperationRow
@@ -369,17 +368,18 @@ class ToolsCoordinator(QObject):
     def _edit(self, edits_of: Callable[[PromptDocument], Iterable[TextEdit]]) -> None:
         """Edit the current text of the prompt."""
         page, document = self._window.tabs.current, self._window.tabs.document
-        if page is None or document is None or not document.is_prompt:
-            return
-        if document.source.text != page.editor.text():
-            document = parse(page.editor.text(), document.source.path)
-        page.editor.apply_edits(edits_of(document))
+        if page is not None and document is not None and document.is_prompt:
+            page.with_document(lambda document: page.editor.apply_edits(edits_of(document)))
 
     def _declare(self, entry: ToolEntry) -> None:
-        try:
-            self._edit(lambda document: declare_tool(document, entry.spec))
-        except ValueError as error:
-            self._messages.error(tr("The tool was not inserted: {error}.").format(error=error))
+        def edits(document: PromptDocument) -> Iterable[TextEdit]:
+            try:
+                return declare_tool(document, entry.spec)
+            except ValueError as error:
+                self._messages.error(tr("The tool was not inserted: {error}.").format(error=error))
+                return ()
+
+        self._edit(edits)
 
     def _show_offers(self, source: SourceStatus) -> None:
         """Show a server's prompts and resources."""

@@ -90,8 +90,11 @@ class FrontMatterDialog(kit.ClosingDialog):
 
     def follow(self, document: PromptDocument) -> None:
         """Schedule an update to a newer text, after the signal of the field that changed it."""
-        self.document = document
-        QTimer.singleShot(0, self, lambda: self.show_document(self.document))
+        # The form of a text that is not read would be empty, and write over it.
+        self.setEnabled(document.failure is None)
+        if document.failure is None:
+            self.document = document
+            QTimer.singleShot(0, self, lambda: self.show_document(self.document))
 
     def show_document(self, document: PromptDocument) -> None:
         """Show a document; the focused field keeps its text."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from threading import BoundedSemaphore, Lock
 from time import monotonic, thread_time
@@ -45,6 +44,9 @@ _STALE_SECONDS = 1.5
 _STALE_COST_SHARE = 8
 """Multiple of a parse's time, at least 1.5 s, after which a parse interrupts typing."""
 
+
+TRIED_SECONDS = 1.0
+"""A text that took longer to read is tried apart after each edit."""
 
 _MOST_TRIALS = 8
 _SLOW_MS = 500
@@ -129,14 +131,15 @@ class DocumentReading(QObject):
 
     def start(self, milliseconds: int) -> None:
         """Parse the text after a delay in milliseconds; a text to be tried is tried at once."""
-        self._timer.start(0 if self._tries_first else milliseconds)
+        self._timer.start(0 if self.tries_first else milliseconds)
 
     @property
-    def _tries_first(self) -> bool:
+    def tries_first(self) -> bool:
+        """Whether a changed text is tried apart before the window may read it."""
         return self.trials is not None and self._is_untried
 
     def distrust(self) -> None:
-        """Try the text before it is parsed, since it comes from the disk."""
+        """Try the text before it is parsed, since it comes from the disk or is pasted."""
         self._is_untried = True
 
     def note_change(self) -> None:
@@ -167,7 +170,7 @@ class DocumentReading(QObject):
         """
         text, path = self._text_now()
         if self.document is not None and self.document.source.text != text:
-            if self._tries_first:
+            if self.tries_first:
                 return None
             self._timer.stop()
             self._parsing.drop()
@@ -193,12 +196,16 @@ class DocumentReading(QObject):
         text, path = self._text_now()
         self._unread_since = 0.0
         if self.trials is not None and self._is_untried:
-            self._trying.submit(partial(self.trials.failure_of, text, path))
+            failure_of = self.trials.failure_of
+            self._trying.submit(lambda: (text, failure_of(text, path)))
             self._slow.start()
         else:
             self._parsing.submit(lambda: _parse(text, path))
 
-    def _on_tried(self, failure: Problem | None) -> None:
+    def _on_tried(self, tried: tuple[str, Problem | None]) -> None:
+        text, failure = tried
+        if text != self._text_now()[0]:
+            return  # the change is tried for itself
         self._slow.stop()
         if failure is None:
             self._is_untried = False
@@ -221,6 +228,7 @@ class DocumentReading(QObject):
 
     def _on_parsed(self, parsed: tuple[PromptDocument, ProjectFindings, float]) -> None:
         document, self._project, self._seconds = parsed
+        self._is_untried |= self._seconds > TRIED_SECONDS
         self.document = document
         self.parsed.emit(document)
 

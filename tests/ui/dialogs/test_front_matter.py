@@ -8,6 +8,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit, QToolButton
 from pytestqt.qtbot import QtBot
 
+from studio.application.document.checked_file import unread
+from studio.core.prompty.evaluation import failure
 from studio.ui.app.main_window import MainWindow
 from studio.ui.dialogs.front_matter import FrontMatterDialog
 from tests.support.wheel import turn_wheel
@@ -143,3 +145,16 @@ def test_the_wheel_over_the_kind_changes_nothing(
     kind = form.field("inputs", "city", "kind")
     turn_wheel(kind, -1)
     assert page.editor.text() == PROMPT
+
+
+def test_the_form_of_a_text_that_is_not_read_takes_nothing(
+    window: MainWindow, form: FrontMatterDialog
+) -> None:
+    page = window.tabs.current
+    assert page is not None
+    form.follow(unread(PROMPT, None, failure(MemoryError())))
+    assert not form.isEnabled()
+    assert form.document.failure is None
+    page.editor.replace_all(PROMPT + "x")
+    page.controller.reading.read_now()
+    assert form.isEnabled()

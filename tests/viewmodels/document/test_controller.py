@@ -9,13 +9,19 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Event
 
 import pytest
 from pytestqt.qtbot import QtBot
 
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.evaluation import failure
+from studio.core.text.source import Problem
 from studio.viewmodels.app.notifications import Notification, Notifications
-from studio.viewmodels.document.controller import DocumentController
+from studio.viewmodels.document import controller
+from studio.viewmodels.document.controller import DocumentController, TextTrials
 from studio.viewmodels.document.swap import SwapFolder
+from tests.support import patience
 
 
 @dataclass
@@ -214,3 +220,48 @@ def test_a_late_write_does_not_bring_back_what_was_saved(tmp_path: Path) -> None
     late()
     assert not list((tmp_path / "swap").glob("*/*.json"))
     folder.close()
+
+
+class HeldTrials(TextTrials):
+    """Lets texts pass that are not bad, once it is released."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.released = Event()
+        self.texts: list[str] = []
+
+    def failure_of(self, text: str, path: Path | None) -> Problem | None:
+        self.texts.append(text)
+        assert self.released.wait(patience.SECONDS)
+        return failure(MemoryError()) if "bad" in text else None
+
+
+def test_a_text_that_came_during_a_trial_is_tried_for_itself(desk: Desk, qtbot: QtBot) -> None:
+    reading, trials = desk.controller.reading, HeldTrials()
+    reading.trials = trials
+    desk.controller.begin("good", "x")
+    desk.text = "good"
+    qtbot.waitUntil(lambda: trials.texts == ["good"], timeout=patience.MS)
+    desk.text = "bad"
+    reading.distrust()
+    trials.released.set()
+    told: list[PromptDocument] = []
+    reading.parsed.connect(told.append)
+    assert reading.read_now() is None
+    reading.note_change()
+    qtbot.waitUntil(lambda: bool(told), timeout=patience.MS)
+    assert [each.failure.code for each in told if each.failure] == ["too-much-memory"]
+
+
+def test_an_edit_of_a_text_that_took_long_is_tried(
+    desk: Desk, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(controller, "TRIED_SECONDS", -1.0)
+    reading, trials = desk.controller.reading, HeldTrials()
+    trials.released.set()
+    reading.trials = trials
+    with qtbot.waitSignal(reading.parsed, timeout=patience.MS):
+        desk.controller.begin("", "x")
+    with qtbot.waitSignal(reading.parsed, timeout=patience.MS):
+        desk.type("good")
+    assert trials.texts == ["", "good"]

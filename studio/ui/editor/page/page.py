@@ -5,7 +5,7 @@ The notice appears if the file was changed on disk, deleted or is read-only.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -175,6 +175,7 @@ class EditorPage(QWidget):
             twin: a page whose document is also shown here.
         """
         super().__init__()
+        self._messages = messages
         if twin is None:
             self.editor = PromptEditor()
             self.controller = self._new_controller(messages, swaps)
@@ -187,8 +188,10 @@ class EditorPage(QWidget):
             self.changes = twin.changes
         self.crumbs = CrumbBar(self.editor, lambda: self.controller.path)
         self.assist = EditorAssist(self.editor)
+        self.editor.reading.may_read = lambda: not self.controller.reading.tries_first
+        self.editor.pasting.connect(self.controller.reading.distrust)
         self.editor.media = MediaDrop(
-            self.editor, self.editor.reading, messages, lambda: self.controller.path
+            self.editor, self.with_document, messages, lambda: self.controller.path
         )
         self.editor.media.request_open.connect(self.request_open)
         self.disk = DiskBar(self.editor, self.controller, messages)
@@ -317,6 +320,21 @@ class EditorPage(QWidget):
     def document(self) -> PromptDocument | None:
         """The newest parsed document."""
         return self.controller.reading.document
+
+    def with_document(self, act: Callable[[PromptDocument], object]) -> None:
+        """Call a function with the document of the present text, as soon as the text is read.
+
+        Where reading it fails, the reason is shown instead.
+        """
+
+        def read(document: PromptDocument) -> None:
+            if document.failure is None:
+                act(document)
+            else:
+                words = tr("{name} is not read.").format(name=self.controller.title)
+                self._messages.error(words, document.failure.message)
+
+        self.editor.reading.when_read(read)
 
     is_looked_at: bool = False
     """Whether the tab is a preview, which the next previewed file replaces."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QImage
 
     from studio.core.prompty.document import PromptDocument
-    from studio.ui.editor.text.prompt_view import ParseTracker, PromptView
+    from studio.ui.editor.text.prompt_view import PromptView
     from studio.viewmodels.app.notifications import Notifications
 
 
@@ -34,7 +35,7 @@ class MediaDrop(QObject):
     def __init__(
         self,
         editor: PromptView,
-        reading: ParseTracker,
+        with_document: Callable[[Callable[[PromptDocument], object]], None],
         messages: Notifications,
         path: Callable[[], Path | None],
     ) -> None:
@@ -42,13 +43,13 @@ class MediaDrop(QObject):
 
         Args:
             editor: the editor.
-            reading: tracker of the parsed document.
+            with_document: passes the document of the current text, once it is parsed.
             messages: notifications for failures.
             path: returns the prompt's file, if it has one.
         """
         super().__init__(editor)
         self._editor = editor
-        self._reading = reading
+        self._with_document = with_document
         self._messages = messages
         self._path = path
 
@@ -79,23 +80,24 @@ class MediaDrop(QObject):
 
     def insert(self, path: Path) -> None:
         """Insert a reference to a file at the caret or over the selection, as one undo step."""
+        self._with_document(lambda _: self._insert(path))
+
+    def _insert(self, path: Path) -> None:
         cursor = self._editor.textCursor()
         cursor.beginEditBlock()
         try:
             # Otherwise it would include the inserted text, which the next key would delete.
             cursor.removeSelectedText()
-            self._put_in(path)
+            self._with_document(partial(self._put_in, path))
         finally:
             cursor.endEditBlock()
         self._editor.ensureCursorVisible()  # a new input in the front matter moves the text down
 
-    def _put_in(self, path: Path) -> None:
+    def _put_in(self, path: Path, document: PromptDocument) -> None:
         from studio.core.prompty.foreign import in_front_matter
-        from studio.core.prompty.parse import parse
 
-        own, text, caret = self._path(), self._editor.text(), self._editor.caret()
-        document = self._reading.now() or parse(text, own)
-        yaml = in_front_matter(text, caret)
+        own, caret = self._path(), self._editor.caret()
+        yaml = in_front_matter(document.source.text, caret)
         folder = own.parent if own else None
         self._editor.apply_edits(edits_for(document, path, folder, caret, yaml=yaml))
 

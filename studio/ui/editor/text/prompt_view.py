@@ -201,6 +201,8 @@ class ParseTracker:
 
     def __init__(self, editor: PromptView) -> None:
         self._editor = editor
+        self.may_read: Callable[[], bool] = lambda: True
+        """Says whether the window may read a changed text itself."""
         self.document: PromptDocument | None = None
         """The newest document, which may be a few keys behind the text."""
         self._asked: tuple[str, int, Callable[[PromptDocument], None]] | None = None
@@ -214,13 +216,13 @@ class ParseTracker:
     def now(self) -> PromptDocument | None:
         """Return the document of the current text, for edits.
 
-        Return None before the first parse, and while a long changed text is being parsed:
+        Return None before the first parse, and while a changed text is long or is tried apart:
         `when_read` waits for it.
         """
         text = self._editor.text()
         if self.document is None or self.document.source.text == text:
             return self.document
-        if len(text) > _LONG:
+        if len(text) > _LONG or not self.may_read():
             return None
         from studio.application.document.checked_file import read_document
 

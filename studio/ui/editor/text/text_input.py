@@ -52,6 +52,7 @@ class TextInput(PromptView):
     character_typed = Signal()  # a key inserted or deleted a character
     request_definition = Signal()  # of the name that was clicked with Ctrl
     request_zoom = Signal(int)  # steps of the mouse wheel
+    pasting = Signal()  # text from elsewhere is about to be inserted
     pasted_whole = Signal(str)  # pasted text that is now the whole document
 
     media: MediaDrop | None = None
@@ -272,6 +273,7 @@ class TextInput(PromptView):
         """Paste text at every caret, whole lines above the caret's line, or files and pictures."""
         if self.isReadOnly():
             return
+        self.pasting.emit()
         data = QtGui.QGuiApplication.clipboard().mimeData()
         if self.media is not None and data is not None and self.media.wants(data):
             self.carets.drop()
@@ -374,6 +376,7 @@ class TextInput(PromptView):
         if self.media is not None and self.media.wants(source) and not self.isReadOnly():
             self.media.take(source)
             return
+        self.pasting.emit()
         super().insertFromMimeData(source)
 
     def wheelEvent(self, event: QtGui.QWheelEvent) -> None:

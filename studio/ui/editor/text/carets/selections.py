@@ -14,6 +14,7 @@ from studio.ui.editor.text.carets.carets import MOST_CARETS, Carets, Selected
 from studio.ui.editor.text.marks import matching_bracket
 
 if TYPE_CHECKING:
+    from studio.core.prompty.document import PromptDocument
     from studio.core.text.source import SourceText
     from studio.ui.editor.text.prompt_view import PromptView
 
@@ -243,17 +244,16 @@ class StructureSelection:
         self._before: list[tuple[Span, Span]] = []
         """Selections before and after each expansion."""
 
-    def grow(self) -> None:
+    def grow(self, document: PromptDocument) -> None:
         """Expand the selection to the next larger part of the prompt."""
         from studio.application.editing.structure import next_larger
-        from studio.core.prompty.parse import parse
 
-        source = self._view.source()
+        source = document.source
         cursor = self._view.textCursor()
         chosen = Span(
             source.from_utf16(cursor.selectionStart()), source.from_utf16(cursor.selectionEnd())
         )
-        larger = next_larger(parse(source.text, source.path), chosen)
+        larger = next_larger(document, chosen)
         if larger != chosen:
             self._before.append((chosen, larger))
             self._select(larger)

@@ -481,7 +481,7 @@ def test_a_step_where_nothing_changed_is_no_part_of_the_one_before(editor: Promp
         lambda editor: editor.set_caret(4),
         lambda editor: editor.show_place(4),
         lambda editor: editor.selectAll(),
-        lambda editor: editor.structure.grow(),
+        lambda editor: editor.structure.grow(parse(editor.text())),
     ],
 )
 def test_a_jump_leaves_one_caret(editor: PromptEditor, go: Callable[[PromptEditor], None]) -> None:
