@@ -1,4 +1,4 @@
-"""Two texts compared: lines that came and went, and the words in them. All comparisons use it."""
+"""Compare two texts by lines and words. All comparisons use this module."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -16,75 +16,75 @@ _AROUND = 3
 _MOST_ROWS = 5000
 _LONGEST_LINE = 2000
 _MOST_PAIRS = 500
-"""Lines of a changed stretch whose words are compared: where more changed, they say little."""
+"""Maximum number of changed lines whose words are compared; beyond it words are not helpful."""
 
 _MOST_WORK = 4_000_000
-"""Words of the older lines times words of the newer: what takes half a second at the worst."""
+"""Maximum product of the older and newer lines' word counts: half a second at worst."""
 
 _ALIKE = 0.4
-"""Lines less alike than this are two others, and no words in them are the same."""
+"""Minimum similarity of lines whose words are compared; below it the lines are unrelated."""
 
 
 @dataclass(frozen=True, slots=True)
 class DiffPiece:
-    """A stretch of a line."""
+    """A piece of a line."""
 
     text: str
-    """Text of the line."""
+    """Text of the piece."""
 
     is_changed: bool = False
-    """Whether the other text has something else here."""
+    """Whether the other text differs here."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextRow:
-    """One line of a comparison."""
+    """A line of a comparison."""
 
     kind: LineKind
-    """Whether both texts have the line, one of them does, or lines are left out here."""
+    """Kind: the line is in both texts or in one, or stands for omitted lines."""
 
     pieces: tuple[DiffPiece, ...] = ()
-    """Its text."""
+    """Pieces of the line."""
 
     line: int = 0
-    """Its number in the newer text, from 1; of a removed one in the older."""
+    """Line number in the newer text, from 1; for a removed line in the older one."""
 
     hidden: int = 0
-    """Number of equal lines that a gap replaces; 0 where the rest is not shown."""
+    """Number of omitted equal lines; 0 if the rest is not shown."""
 
     @property
     def text(self) -> str:
-        """The whole line."""
+        """The text of the whole line."""
         return "".join(piece.text for piece in self.pieces)
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedPart:
-    """A text, or a part of one, beside what it was: a message, a request, a file."""
+    """A text or a part of one, compared with its earlier form: a message, a request, a file."""
 
     title: str
-    """Title of the part that is compared, as shown."""
+    """Title of the part."""
 
     rows: tuple[TextRow, ...] = ()
     """Rows that differ; empty if none do."""
 
     span: Span | None = None
-    """Place in the editor; `None` if it has none."""
+    """Span in the editor; None if it has none."""
 
     take_back: tuple[TextEdit, ...] = ()
-    """Edits of the newer text that take the older lines back; none where that is not offered."""
+    """Edits of the newer text that restore the older lines; empty if that is not offered."""
 
 
 def compare_texts(
     before: str, after: str, most: int = _MOST_ROWS, *, whole: bool = False
 ) -> tuple[TextRow, ...]:
-    """Return the differences between two texts with a few lines around them; empty if equal.
+    """Return the differences of two texts with a few lines of context; empty if equal.
 
     Args:
         before: the older text.
         after: the newer one.
-        most: rows that are made at the most.
-        whole: keep every line that is the same.
+        most: maximum number of rows.
+        whole: whether to keep every equal line.
     """
     if before == after:
         return ()
@@ -96,7 +96,7 @@ def compare_texts(
         elif kind == "equal":
             rows += _unchanged(new[c:d], c, is_first=a == 0, is_last=b == len(old))
         else:
-            # No words are compared in lines that there is no room for.
+            # Words are not compared in lines beyond the maximum.
             room = most - len(rows)
             rows += _changed(old[a : min(b, a + room + 1)], new[c : min(d, c + room + 1)], a, c)
         if len(rows) > most:
@@ -105,9 +105,9 @@ def compare_texts(
 
 
 def compare_for_taking_back(before: str, after: str) -> tuple[ComparedPart, ...]:
-    """Return what differs in parts, each with the edits that take its older lines back.
+    """Return the differences in parts, each with the edits that restore its older lines.
 
-    A long comparison that is cut has no such edits: a part of it may be out of sight.
+    A truncated comparison has no such edits, since a part of it may not be shown.
     """
     rows = compare_texts(before, after)
     parts: list[list[TextRow]] = [[]]
@@ -133,12 +133,12 @@ def _changed_stretches(rows: Sequence[TextRow]) -> int:
 
 
 def lines_of(text: str) -> list[str]:
-    """Return the lines of a text; none where there is no text."""
+    """Return the lines of a text; empty for an empty text."""
     return text.split("\n") if text else []
 
 
 def changed_words(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[str, str, bool]]:
-    """Split two lists of words into stretches: old words, new words, and whether they differ."""
+    """Split two lists of words into ranges: old words, new words, and whether they differ."""
     for kind, a, b, c, d in changes(before, after):
         yield "".join(before[a:b]), "".join(after[c:d]), kind != "equal"
 
@@ -150,7 +150,7 @@ def _same(line: str, index: int) -> TextRow:
 def _unchanged(
     lines: Sequence[str], first: int, *, is_first: bool, is_last: bool
 ) -> Iterator[TextRow]:
-    """Yield the lines that are the same: the few beside a change, and how many more there are."""
+    """Yield the equal lines near a change, and the number of omitted ones."""
     head = 0 if is_first else _AROUND
     tail = 0 if is_last else _AROUND
     hidden = len(lines) - head - tail
@@ -181,7 +181,7 @@ def _changed(old: Sequence[str], new: Sequence[str], first: int, second: int) ->
 def _words(
     old: str, new: str, before: Sequence[str], after: Sequence[str]
 ) -> tuple[tuple[DiffPiece, ...], tuple[DiffPiece, ...]]:
-    """Return both lines in pieces, those that the other has not marked."""
+    """Return the pieces of both lines, with the differences marked."""
     if max(len(old), len(new)) > _LONGEST_LINE:
         return (DiffPiece(old),), (DiffPiece(new),)
     found = list(changed_words(before, after))

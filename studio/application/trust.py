@@ -1,4 +1,4 @@
-"""Rules of trust: what a prompt in a trusted or untrusted folder may do."""
+"""Rules of trust: what a prompt may do in a trusted or untrusted folder."""
 
 from __future__ import annotations
 
@@ -15,29 +15,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FolderTrust:
-    """Whether a file's folder is trusted, and which folder the user is asked about."""
+    """The trust in a file's folder, and the folder about which the user is asked."""
 
     folder: Path | None
-    """The folder that trust is given to, or was given to; None where it cannot be: a text that was
-    never saved, a file right in the home folder."""
+    """Folder to trust, or that is trusted; None if there is none: for an unsaved text, or a file
+    directly in the home folder.
+    """
 
     is_trusted: bool
-    """Whether what the file refers to may be read and run."""
+    """Whether the file's references may be read and its tools run."""
 
     is_given: bool = False
-    """Whether the user gave that trust, and so can take it back."""
+    """Whether the user granted the trust and can remove it."""
 
 
 def folder_trust(own: Path | None, trust: TrustStore, opened: Path | None = None) -> FolderTrust:
-    """Return what holds for a file, and what trust is asked for: once for the opened folder.
+    """Return the trust in a file's folder, and the folder to trust: usually the opened one.
 
-    A repository inside of the opened folder is asked about by itself, and so is the file's own
-    folder where the opened one is too wide.
+    A repository inside the opened folder must be trusted separately, and so must the file's folder
+    if the opened one is too wide.
 
     Args:
-        own: the file's folder; None for a text that was never saved, which is the user's own.
+        own: the file's folder; None for an unsaved text, which is trusted.
         trust: the folders that the user trusts.
-        opened: the folder that the user opened and that the file lies in; None for none.
+        opened: the opened folder that contains the file; None for none.
     """
     if own is None:
         return FolderTrust(None, is_trusted=True)
@@ -59,10 +60,10 @@ def shown_before_trust(opened: Path | None) -> Path | None:
 
 
 def is_trusted(prompt: Path | None, trust: TrustStore) -> bool:
-    """Return whether what a prompt refers to may be read, and whether a key may go where it says.
+    """Return whether a prompt's references may be read, and keys sent to its addresses.
 
     Args:
-        prompt: its file; None for a text that was never saved, which is the user's own.
+        prompt: path of the prompt; None for an unsaved text, which is trusted.
         trust: the folders that the user trusts.
     """
     return prompt is None or trust.is_trusted(prompt.parent)
@@ -74,10 +75,11 @@ def references_of(
     """Return the resolver of a prompt's references.
 
     Args:
-        prompt: its file; None for a text that was never saved.
+        prompt: path of the prompt; None for an unsaved text.
         trust: the folders that the user trusts.
-        masked: what is made is shown or exported: a variable that is set stays as it is written.
-        masker: is told each variable that is read.
+        masked: whether the result is shown or exported, so that a variable that is set stays as
+            written.
+        masker: receives each variable that is read.
     """
     trusted = is_trusted(prompt, trust)
     return references_beside(prompt, trusted=trusted, masked=masked, masker=masker)

@@ -1,4 +1,4 @@
-"""Check a connection before it is saved: the problems by field."""
+"""Check a connection before it is saved, and edit the list of connections."""
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -41,7 +41,7 @@ Field: TypeAlias = Literal[
     "through",
     "abilities",
 ]
-"""A line of the form."""
+"""Field of the form."""
 
 _REMOTE: tuple[Field, ...] = ("base_url", "model", "key", "api", "headers", "limits", "abilities")
 FIELDS: Mapping[ConnectionKind, tuple[Field, ...]] = {
@@ -56,19 +56,19 @@ FIELDS: Mapping[ConnectionKind, tuple[Field, ...]] = {
     "manual": ("name",),
     "replay": ("name", "recording", "through"),
 }
-"""The lines of each kind's form, in order."""
+"""Fields of each kind's form, in order."""
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-# A key pasted where a variable's name belongs must not reach a file.
+# A key pasted in place of a variable's name must not be written to a file.
 _KEY_LIKE = re.compile(r"(?=.*[a-z])(?=.*[0-9]).{20,}|(sk|pk|key)_[A-Za-z0-9]{8,}")
 
 
 def problems_of(connection: Connection, others: Collection[str]) -> dict[Field, str]:
-    """Return what keeps a connection from being saved, a sentence for each field.
+    """Return the problems that prevent saving a connection, one sentence per field.
 
     Args:
-        connection: as it is written in the form.
+        connection: the connection in the form.
         others: names of all other connections.
     """
     found: dict[Field, str] = {}
@@ -87,7 +87,7 @@ def warnings_of(connection: Connection) -> dict[Field, str]:
 
 
 def variable_problem(name: str) -> str:
-    """Return what is wrong with the name of an environment variable; empty if it is valid."""
+    """Return the problem of an environment variable's name; empty if it is valid."""
     if not name:
         return tr("Enter the name of the variable that holds the key.")
     if _KEY_LIKE.fullmatch(name) or not _VARIABLE.fullmatch(name):
@@ -98,7 +98,7 @@ def variable_problem(name: str) -> str:
 
 
 def read_headers(text: str) -> tuple[dict[str, str], str]:
-    """Return headers from lines `Name: value`, and what is wrong with them; empty for nothing."""
+    """Return headers from lines `Name: value`, and their problem; empty for none."""
     headers: dict[str, str] = {}
     for line in filter(str.strip, text.splitlines()):
         name, colon, value = (part.strip() for part in line.partition(":"))
@@ -207,11 +207,11 @@ _CHECKS: Mapping[Field, Callable[[Connection], str]] = {
 }
 
 
-# Changing the list of connections: pure functions from one list to the next.
+# Functions that change the list of connections.
 
 
 def with_added(connections: Connections, connection: Connection, after: str = "") -> Connections:
-    """Return the list with one more, under a name of its own; behind `after`, or at the end."""
+    """Return the list with a connection added under a free name, after `after` or at the end."""
     each = list(connections.connections)
     names = {one.name for one in each}
     made = replace(connection, name=free_name(connection.name, names.__contains__))
@@ -221,7 +221,7 @@ def with_added(connections: Connections, connection: Connection, after: str = ""
 
 
 def with_changed(connections: Connections, name: str, changed: Connection) -> Connections:
-    """Return the list with one connection changed; what named it by its old name follows."""
+    """Return the list with one connection changed; references to its old name are updated."""
     each = tuple(
         changed if one.name == name else _follow(one, name, changed.name)
         for one in connections.connections
@@ -235,10 +235,10 @@ def with_changed(connections: Connections, name: str, changed: Connection) -> Co
 
 
 def without(connections: Connections, name: str) -> Connections:
-    """Return the list without one; the embedded model takes its place as the default.
+    """Return the list without a connection; if it was the default, the embedded one becomes it.
 
     Raises:
-        ValueError: it is the last embedded model, which is always there.
+        ValueError: it is the last embedded model, which must exist.
     """
     if is_last_embedded(connections, name):
         raise ValueError("the embedded model is always there")
@@ -255,13 +255,13 @@ def without(connections: Connections, name: str) -> Connections:
 
 
 def with_folder(connections: Connections, folder: Path, name: str, model: str = "") -> Connections:
-    """Return the list with what a folder's prompts use.
+    """Return the list with the connection and model for a folder's prompts.
 
     Args:
         connections: the list.
         folder: the folder.
-        name: the connection; empty takes the choice back.
-        model: a model's id; empty where each prompt's own is asked for, or the connection's.
+        name: name of the connection; empty to remove the choice.
+        model: model id; empty for each prompt's own, or the connection's.
     """
     key = str(folder.resolve())
     folders = {each: chosen for each, chosen in connections.folders.items() if each != key}
@@ -274,13 +274,13 @@ def with_folder(connections: Connections, folder: Path, name: str, model: str = 
 
 
 def keyless_if_local(connection: Connection) -> Connection:
-    """Return the connection without a key of the key store where its server is on this machine."""
+    """Return the connection without a key in the key store if its server is on this machine."""
     needs_none = connection.key == KEYRING and is_local(connection.base_url)
     return replace(connection, key="") if needs_none else connection
 
 
 def stand_ins(connections: Connections) -> tuple[Connection, ...]:
-    """Return what is offered in place of a missing connection: the default, and one server.
+    """Return the replacements for a missing connection: the default, and one server.
 
     A default without a server comes last.
     """
@@ -291,17 +291,17 @@ def stand_ins(connections: Connections) -> tuple[Connection, ...]:
 
 
 def is_last_embedded(connections: Connections, name: str) -> bool:
-    """Return whether a connection is the only one to the embedded model."""
+    """Return whether a connection is the only embedded one."""
     return [one.name for one in connections.connections if one.kind == "embedded"] == [name]
 
 
 def with_trusted(connections: Connections, origin: str) -> Connections:
-    """Return the list with one more endpoint that documents may send to."""
+    """Return the list with an endpoint to which documents may send."""
     return replace(connections, trusted=tuple(dict.fromkeys((*connections.trusted, origin))))
 
 
 def without_trusted(connections: Connections, origin: str) -> Connections:
-    """Return the list with one endpoint asked about again."""
+    """Return the list without an allowed endpoint."""
     return replace(
         connections, trusted=tuple(each for each in connections.trusted if each != origin)
     )

@@ -1,4 +1,4 @@
-"""The model that a document asks for, the one of a run, and the first connection to a provider."""
+"""The model of a document and of a run, and the first connection to a provider."""
 
 import re
 from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping, Sequence
@@ -36,23 +36,23 @@ from studio.core.wire.reply import ReplyDelta
 
 @dataclass(frozen=True, slots=True)
 class RequestedModel:
-    """The model that a document asks for."""
+    """The model that a document requests."""
 
     declaration: ModelDeclaration = field(default_factory=ModelDeclaration)
-    """Its `model:` block."""
+    """The `model:` block of the document."""
 
     trusted: bool = True
-    """Whether its folder is trusted: only then are its `${env:}` references read."""
+    """Whether its folder is trusted; otherwise its `${env:}` references are not resolved."""
 
     settled: ModelChoice | None = None
-    """The choice that was made elsewhere, as by a column of an experiment; None where none was."""
+    """A choice made elsewhere, such as by an experiment's variant; None for none."""
 
     file: Path | None = None
-    """The prompt's file, above which the user may have chosen a connection; None where unsaved."""
+    """Path of the prompt, for the user's choice for a folder; None if unsaved."""
 
 
 def asked_by(document: PromptDocument, trust: TrustStore) -> RequestedModel:
-    """Return the model that a document asks for, as far as its folder is trusted."""
+    """Return the model that a document requests, with the trust in its folder."""
     path = document.source.path
     return RequestedModel(document.model, is_trusted(path, trust), file=path)
 
@@ -60,13 +60,13 @@ def asked_by(document: PromptDocument, trust: TrustStore) -> RequestedModel:
 def choice_of(
     asked: RequestedModel, connections: Connections, chosen: str = "", model: str = ""
 ) -> ModelChoice:
-    """Return the connection that a document gets, and why.
+    """Return the connection for a document, with the reason.
 
     Args:
-        asked: what it says of its model.
-        connections: what the user has set up.
-        chosen: name of the connection that the user picked over all; empty for none.
-        model: a model's id, over the document's and the connection's own; empty for none.
+        asked: the document's request.
+        connections: the user's connections.
+        chosen: name of the user's choice, which takes precedence; empty for none.
+        model: model id that overrides the document's and the connection's; empty for none.
     """
     if asked.settled is not None:
         return asked.settled
@@ -78,11 +78,11 @@ def choice_of(
 
 
 def denial_of(connection: str, file: Path | None) -> str:
-    """Return why the project of a file keeps a connection from being used; empty if it does not.
+    """Return why the project of a file forbids a connection; empty if it does not.
 
-    `connections` of each file of settings at or above it names the ones that may be used: what one
-    of them leaves out is refused, and what it names and the user has not set up stays missing. A
-    file that cannot be read could name any, so nothing is sent.
+    `connections` in each settings file at or above it lists the allowed ones: others are refused,
+    and a listed one that the user has not set up is missing. If a file cannot be read, nothing is
+    sent.
 
     Args:
         connection: the name of the connection.
@@ -104,7 +104,7 @@ def denial_of(connection: str, file: Path | None) -> str:
 
 
 def choice_words(choice: ModelChoice) -> str:
-    """Return what answers and why, as it is shown wherever a run can begin."""
+    """Return the model and the reason as text, shown wherever a run can begin."""
     if choice.refusal:
         return tr("Nothing is sent: {why}").format(why=choice.refusal)
     answers = tr("{name} answers: {reason}.")
@@ -122,7 +122,7 @@ def media_of(prompt: Path | None, *, trusted: bool) -> MediaReader | None:
 
 @dataclass(frozen=True)
 class Answerers:
-    """Connections, keys and settings with which models are opened, shared by all runs."""
+    """The connections, keys and settings for opening models, shared by all runs."""
 
     connections: Connections
     """Connections that the user has set up."""
@@ -131,7 +131,7 @@ class Answerers:
     """Store of the keys."""
 
     embedded: EmbeddedServer | None = None
-    """The one embedded model; None lets each run start its own."""
+    """The shared embedded model; None lets each run start its own."""
 
     def open(
         self,
@@ -144,21 +144,20 @@ class Answerers:
         how: str = "",
         project: Path | None = None,
     ) -> ChatModel:
-        """Return the model that answers; nothing is sent or started yet.
+        """Return the model for a run; nothing is sent or started yet.
 
         Args:
-            choice: of `choice_of`.
-            prompt: the prompt's file, whose folder its media may be read from.
+            choice: the choice from `choice_of`.
+            prompt: path of the prompt, from whose folder media may be read.
             trusted: whether that folder is trusted.
-            allowed: an endpoint of the prompt's that the user has allowed for this run.
-            listed: what the server was found to say of the model.
-            how: what the user can do about a connection that is not there or not allowed.
-            project: a file of a further project that says which connections may be used.
+            allowed: an endpoint in the prompt that the user allowed for this run.
+            listed: the server's description of the model.
+            how: advice about a missing or forbidden connection.
+            project: a file of another project whose settings apply too.
 
         Raises:
-            ModelError: a project does not allow the connection ("not-allowed"), the prompt names
-                what is not set up here ("missing-connection"), the connection lacks something, or
-                the endpoint was not allowed.
+            ModelError: a project forbids the connection ("not-allowed"), the prompt's connection is
+                not set up ("missing-connection") or incomplete, or the endpoint was not allowed.
         """
         for file in dict.fromkeys((prompt, project)):
             if denied := denial_of(choice.connection.name, file):
@@ -186,11 +185,11 @@ class Answerers:
         trusted: bool,
         allowed: str = "",
     ) -> tuple[ChatModel, ModelChoice] | None:
-        """Return the model that a run has, with the choice that leads to it; None where none does.
+        """Return the model of a run, with the choice that leads to it; None if there is none.
 
         Args:
             wanted: the model.
-            choices: where it may be, in order.
+            choices: possible choices, in order.
             prompt: as in `open`.
             trusted: as in `open`.
             allowed: as in `open`.
@@ -199,7 +198,7 @@ class Answerers:
             try:
                 model = self.open(choice, prompt, trusted=trusted, allowed=allowed)
             except ModelError:
-                continue  # it lacks something, so it is not what answered
+                continue  # an incomplete connection, so it did not answer the run
             if run_model_of(model).is_same(wanted):
                 return model, choice
         return None
@@ -208,11 +207,11 @@ class Answerers:
 def choices_of_run(
     asked: RequestedModel, connections: Connections, wanted: RunModel
 ) -> Iterator[ModelChoice]:
-    """List the models a run can use: the prompt's own, then each connection with its model id.
+    """Yield the choices for a run's model: the prompt's own, then each connection.
 
     Args:
-        asked: what the prompt said of its model when the run was made.
-        connections: what the user has set up.
+        asked: the prompt's request at the start of the run.
+        connections: the user's connections.
         wanted: the model of the run.
     """
     yield choice_of(asked, connections)
@@ -222,7 +221,7 @@ def choices_of_run(
 
 
 class SwitchedModel(WrappingModel[ChatModel]):
-    """A model whose settings can be changed while a run goes on with it."""
+    """A model that can be replaced while a run uses it."""
 
     def __init__(self, model: ChatModel) -> None:
         super().__init__(model)
@@ -230,23 +229,23 @@ class SwitchedModel(WrappingModel[ChatModel]):
 
     @property
     def speed(self) -> Speed | None:
-        """Return the speed of the embedded model's last reply; `None` for any other model."""
+        """Speed of the embedded model's last reply; None for other models."""
         return self._inner.speed if isinstance(self._inner, EmbeddedModel) else None
 
     def switch(self, model: ChatModel) -> None:
-        """Answer by this one from the next request on; a reply under way is not touched."""
+        """Use another model from the next request on; the current reply continues."""
         self._used.append(self._inner)
         self._inner = model
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
-        """Answer.
+        """Yield the reply.
 
         Raises:
             ModelError: the model cannot answer.
         """
         deltas = self._inner.stream(request)
         if isinstance(deltas, AsyncGenerator):
-            # Closing the outer one must end the call inside at once, not when it is collected.
+            # Closing this generator must end the inner call at once, not at garbage collection.
             async with aclosing(deltas):
                 async for delta in deltas:
                     yield delta
@@ -255,40 +254,40 @@ class SwitchedModel(WrappingModel[ChatModel]):
                 yield delta
 
     async def close(self) -> None:
-        """Let go of every model that answered."""
+        """Close every model that was used."""
         for model in (*self._used, self._inner):
             await model.close()
         self._used.clear()
 
 
-# What the user picked in the toolbar, by the file that it was picked for.
+# The user's choices in the toolbar, by file.
 
 
 class FilePicks:
-    """Connections and models picked for files; None is the document that was never saved."""
+    """Connections and models chosen for files; None stands for the unsaved document."""
 
     def __init__(self) -> None:
         self._connections: dict[Path | None, str] = {}
         self._models: dict[tuple[Path | None, str], str] = {}
 
     def connection(self, file: Path | None) -> str:
-        """Return the name of the connection picked for a file; empty for none."""
+        """Return the name of the connection chosen for a file; empty for none."""
         return self._connections.get(file, "")
 
     def model(self, file: Path | None, connection: str) -> str:
-        """Return the model picked for a file at a connection; empty for none."""
+        """Return the model chosen for a file at a connection; empty for none."""
         return self._models.get((file, connection), "")
 
     def pick(self, file: Path | None, connection: str) -> None:
-        """Take a connection for a file; an empty name takes the pick back."""
+        """Choose a connection for a file; an empty name removes the choice."""
         self._connections[file] = connection
 
     def pick_model(self, file: Path | None, connection: str, model: str) -> None:
-        """Take a model for a file at a connection; an empty id takes the pick back."""
+        """Choose a model for a file at a connection; an empty id removes the choice."""
         self._models[file, connection] = model
 
     def follow_move(self, old: Path | None, new: Path) -> None:
-        """Keep what was picked for a document that was saved under another path."""
+        """Move the choice for a document that was saved under another path."""
         if old in self._connections:
             self._connections[new] = self._connections.pop(old)
         for file, name in tuple(self._models):
@@ -296,25 +295,25 @@ class FilePicks:
                 self._models[new, name] = self._models.pop((file, name))
 
     def rename(self, old: str, new: str) -> None:
-        """Let picks follow a connection's new name."""
+        """Update choices after a connection was renamed."""
         for file, name in self._connections.items():
             if name == old:
                 self._connections[file] = new
 
     def keep_known(self, connections: Connections) -> None:
-        """Drop picks of connections that are gone."""
+        """Remove choices of connections that no longer exist."""
         for file, name in tuple(self._connections.items()):
             if connections.named(name) is None:
                 del self._connections[file]
 
 
-# The studio's connections as tools name them: `connection: {kind: reference, name: …}`.
+# The user's connections in tools: `connection: {kind: reference, name: …}`.
 
 
 def tool_connection(
     connections: Connections, secrets: SecretStore, name: str
 ) -> NamedConnection | None:
-    """Return a tool's connection by name; None where no server is configured for it."""
+    """Return a tool's connection by name; None if it has no server."""
     found = connections.named(name)
     if found is None or not found.is_remote or not address_of(found):
         return None
@@ -329,14 +328,14 @@ def tool_session(
     ask_input: AskForInput | None = None,
     allowed: Collection[str] = (),
 ) -> ToolSession:
-    """Open the tools of prompts together with the user's own servers and connections.
+    """Create the tools of prompts, with the user's own servers and connections.
 
     Args:
         trust: the folders that the user trusts.
-        connections: what the user has set up; a tool may name one.
-        secrets: where their keys are.
-        ask_input: asks the user for what an MCP server wants to know.
-        allowed: names of tools that may be called without a question.
+        connections: the user's connections, which tools may name.
+        secrets: store of their keys.
+        ask_input: asks the user for input that an MCP server requests.
+        allowed: names of tools that may be called without approval.
     """
     own = user_paths().config / OWN_FILE
     session = ToolSession(
@@ -347,7 +346,7 @@ def tool_session(
 
 
 async def _read_key(connection: Connection, secrets: SecretStore) -> str:
-    """Read the connection's key; raises LookupError where there is none."""
+    """Return the connection's key; raise LookupError if there is none."""
     if not connection.key:
         return ""
     looked = await secrets.read(connection.key, connection.name)
@@ -357,14 +356,14 @@ async def _read_key(connection: Connection, secrets: SecretStore) -> str:
 
 
 Ask: TypeAlias = Literal["address", "key", "deployment"]
-"""Something that the user is asked for before a provider can be connected."""
+"""Field that the user must fill in before a provider is connected."""
 
 _OFFERED = ("openai", "anthropic", "gemini", "azure", "ollama", "lm-studio", "compatible")
 _LOCAL = ("ollama", "lm-studio")
-"""Servers of this machine that are asked for without a key."""
+"""Local servers that need no key."""
 
 _LOCAL_SERVERS = ("ollama", "lm-studio", "llama-cpp", "vllm")
-"""Servers that are looked for on this machine."""
+"""Servers that are searched on this machine."""
 
 _KEY_VARIABLES: Mapping[str, tuple[str, ...]] = {
     "openai": ("OPENAI_API_KEY",),
@@ -372,7 +371,7 @@ _KEY_VARIABLES: Mapping[str, tuple[str, ...]] = {
     "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
     "azure": ("AZURE_OPENAI_API_KEY",),
 }
-# As each provider's own package reads them.
+# Variables as read by each provider's own package.
 _ADDRESS_VARIABLES: Mapping[str, str] = {
     "openai": "OPENAI_BASE_URL",
     "anthropic": "ANTHROPIC_BASE_URL",
@@ -389,62 +388,62 @@ _CHAT_METHODS = ("generateContent", "completion")
 _ASSIGNED = re.compile(
     r"(?:export\s+|set\s+|\$env:)?\w*(?:key|token|secret)\s*(?:=(?!=)|:\s)\s*", re.IGNORECASE
 )
-"""`export OPENAI_API_KEY=`, and `api_key: ` of a YAML file."""
+"""Matches `export OPENAI_API_KEY=`, and `api_key: ` in a YAML file."""
 _QUOTES = "\"'`“”„‘’«»,;"
 
 
 @dataclass(frozen=True, slots=True)
 class ProviderStart:
-    """A provider that the user can connect, and how far that is settled already."""
+    """A provider that the user can connect, with its current settings."""
 
     id: str
-    """Identifier of its preset."""
+    """Id of its preset."""
 
     connection: Connection
-    """Connection to be saved, still without a model, under a free name or its earlier one."""
+    """Connection to save, still without a model, under a free name or its earlier one."""
 
     variable: str
-    """The environment variable that holds a key; empty where none is set."""
+    """Environment variable with a key; empty if none is set."""
 
     hint: str
-    """Prerequisite that the user must meet."""
+    """Action that the user must take first."""
 
     asks: tuple[Ask, ...]
     """Fields to fill in, in order."""
 
     is_known: bool
-    """Whether the user has this connection already."""
+    """Whether the user already has this connection."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProviderAnswers:
-    """Answers of the user to the fields."""
+    """The user's answers to the fields."""
 
     address: str = ""
     """Address of the API."""
 
     key: str = ""
-    """A pasted key; empty for the one that is there."""
+    """Pasted key; empty for the existing one."""
 
     model: str = ""
-    """Id of the model; of Azure the name of the deployment."""
+    """Model id; for Azure the name of the deployment."""
 
 
 def provider_starts(
     environment: Mapping[str, str], connections: Connections
 ) -> tuple[ProviderStart, ...]:
-    """Return every provider that is offered, in order.
+    """Return every offered provider, in order.
 
     Args:
         environment: the variables of the process.
-        connections: what the user has set up.
+        connections: the user's connections.
     """
     presets = {preset.id: preset for preset in PRESETS}
     return tuple(_start(presets[each], environment, connections) for each in _OFFERED)
 
 
 def missing(start: ProviderStart, answers: ProviderAnswers) -> tuple[Ask, str] | None:
-    """Return the first thing that is still to be written, and the sentence that says so."""
+    """Return the first field to fill in, and a sentence about it; None if all are filled."""
     address = answers.address.strip()
     if "address" in start.asks:
         if not address:
@@ -465,7 +464,7 @@ def missing(start: ProviderStart, answers: ProviderAnswers) -> tuple[Ask, str] |
 
 
 def tidied_key(text: str) -> str:
-    """Remove quotes, `Bearer` or a variable's name around a pasted key."""
+    """Return a pasted key without quotes, `Bearer` or a variable's name."""
     key = text.strip()
     named = _ASSIGNED.match(key)
     if named is not None and named.end() < len(key):
@@ -475,7 +474,7 @@ def tidied_key(text: str) -> str:
 
 
 def _key_problem(key: str) -> str:
-    """Return why a text cannot be the key of any provider; empty if it can."""
+    """Return why a text cannot be a provider's key; empty if it can."""
     if any(not "!" <= char <= "~" for char in key):
         return tr(
             "This is not a key: keys have no blanks, and no letters such as ü. Copy it again."
@@ -484,17 +483,17 @@ def _key_problem(key: str) -> str:
 
 
 def connection_of(start: ProviderStart, answers: ProviderAnswers) -> Connection:
-    """Build the connection that is tried and saved from the user's answers."""
+    """Build the connection from the user's answers."""
     draft = start.connection
     key = KEYRING if answers.key.strip() else draft.key
     if start.id == "compatible" and not answers.key.strip() and not start.is_known:
-        key = ""  # many servers of one's own ask for none
+        key = ""  # many self-hosted servers need none
     address = answers.address.strip() if "address" in start.asks else draft.base_url
     return replace(draft, key=key, base_url=address, model=answers.model.strip())
 
 
 def with_provider(connections: Connections, connection: Connection) -> Connections:
-    """Return the list with a connected provider, which takes the place of the embedded default."""
+    """Return the list with a connected provider, which replaces the embedded default."""
     known = connections.named(connection.name)
     if known is None:
         changed = with_added(connections, connection)
@@ -505,7 +504,7 @@ def with_provider(connections: Connections, connection: Connection) -> Connectio
 
 
 def offered_models(probe: Probe) -> tuple[str, ...]:
-    """Sort the listed models: chat models first, then the newest first if dates are known."""
+    """Return the listed models, chat models first, newest first if dates are known."""
     described = {str(each.get("id")): each for each in probe.listed}
     models = sorted(probe.models)
     models.sort(key=lambda model: _made(described.get(model, {})), reverse=True)
@@ -514,9 +513,9 @@ def offered_models(probe: Probe) -> tuple[str, ...]:
 
 
 def next_step(start: ProviderStart, probe: Probe) -> str:
-    """Return the next step after a trial, in one sentence; empty if a model is to be chosen."""
+    """Return the next step after a test, one sentence; empty if a model must be chosen."""
     if not probe.works:
-        return ""  # its own hint says it
+        return ""  # its own hint contains it
     if not probe.models and start.id == "ollama":
         return tr("It has no model yet: run `ollama pull llama3.2`, then connect again.")
     if not probe.models and not start.connection.model:
@@ -525,10 +524,10 @@ def next_step(start: ProviderStart, probe: Probe) -> str:
 
 
 def local_servers(starts: Sequence[ProviderStart]) -> tuple[Connection, ...]:
-    """Return the servers of this machine that are looked for, at their usual addresses.
+    """Return the servers to search on this machine, at their default addresses.
 
     Args:
-        starts: of `provider_starts`; they know the addresses in the environment.
+        starts: providers from `provider_starts`, with addresses from the environment.
     """
     by_id = {preset.id: preset.connection for preset in PRESETS}
     by_id |= {start.id: start.connection for start in starts if not start.is_known}
@@ -552,7 +551,7 @@ def _start(
         None,
     )
     if preset.id == "compatible":
-        known = None  # another server each time
+        known = None  # a different server each time
     names = [each.name for each in connections.connections]
     if known is not None:
         draft = replace(known, base_url=draft.base_url or known.base_url)
@@ -578,12 +577,12 @@ def _asks(identifier: str) -> Iterator[Ask]:
 
 
 def _address(identifier: str, written: str) -> str:
-    """Return an address as written in a variable; Ollama's may be a host alone, or all."""
+    """Return an address from a variable; Ollama's may be only a host, or all interfaces."""
     address = written.strip()
     if identifier != "ollama" or not address:
         return address
     scheme, mark, host = address.rpartition("://")
-    host = host.rstrip("/").replace("0.0.0.0", "127.0.0.1")  # where it listens
+    host = host.rstrip("/").replace("0.0.0.0", "127.0.0.1")  # the address on which it listens
     if not mark and ":" not in host:
         host += ":11434"
     return f"{scheme or 'http'}://{host}"
@@ -598,6 +597,6 @@ def _chats(model: str, described: JsonObject) -> bool:
 
 
 def _made(described: JsonObject) -> str:
-    """Return when a model was made, in a form to compare within one list."""
+    """Return when a model was created, in a form for sorting within one list."""
     created = described.get("created", described.get("created_at", ""))
     return f"{created:020}" if isinstance(created, int) else str(created)

@@ -1,4 +1,4 @@
-"""The models that the toolbar's control offers, and what each is for the open prompt."""
+"""The models offered in the toolbar, with facts about each for the open prompt."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -28,24 +28,24 @@ from studio.core.wire.reply import Usage
 
 @dataclass(frozen=True, slots=True)
 class UseModel:
-    """Let a model answer."""
+    """Use a model."""
 
     connection: Connection
-    """Place of the model, saved or not."""
+    """Connection of the model, saved or not."""
 
     model: str = ""
-    """Id of the model; empty is the connection's own."""
+    """Model id; empty for the connection's own."""
 
 
 @dataclass(frozen=True, slots=True)
 class AskFor:
-    """Ask for what a provider or server needs, then for one of its models."""
+    """Ask for the settings of a provider or server, then for one of its models."""
 
     start: ProviderStart
     """The provider."""
 
     answers: ProviderAnswers = field(default_factory=ProviderAnswers)
-    """Answers that the user has given already."""
+    """Answers that the user has given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,76 +57,76 @@ class AllowFolder:
 
 
 OfferAct: TypeAlias = UseModel | AskFor | AllowFolder | Literal["file", "providers", "connections"]
-"""`file`: let the file decide again. `providers`: list the providers. `connections`: edit them."""
+"""`file`: use the file's own choice. `providers`: list the providers. `connections`: edit them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelOffer:
-    """One line of the list."""
+    """A line of the list."""
 
     group: str
-    """Heading that the line belongs to; empty for the last lines."""
+    """Heading of the line; empty for the last lines."""
 
     title: str
-    """Name of the model or of what is done."""
+    """Name of the model or of the action."""
 
     detail: str
-    """Place of the model, or what the line does."""
+    """Place of the model, or description of the action."""
 
     act: OfferAct
     """Action of the line."""
 
     is_used: bool = False
-    """Whether it answers the open prompt now."""
+    """Whether it is the open prompt's current model."""
 
     is_replaced: bool = False
-    """Whether the file asks for it and another model answers."""
+    """Whether the file requests it and another model is used."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSources:
-    """Everything that the list is made of."""
+    """The data of the list."""
 
     asked: ModelChoice
-    """Choice of the file itself, without the user's."""
+    """The file's own choice, without the user's."""
 
     choice: ModelChoice
-    """Choice that answers now."""
+    """Current choice."""
 
     connections: Connections
     """Connections that the user has set up."""
 
     listed: Mapping[str, tuple[str, ...]]
-    """Models that servers have listed, by the name of the connection."""
+    """Models listed by servers, by the name of the connection."""
 
     found: tuple[FoundServer, ...] = ()
-    """Servers that were found on this machine."""
+    """Servers found on this machine."""
 
     starts: tuple[ProviderStart, ...] = ()
     """Providers that can be connected."""
 
     weights: tuple[Weights, ...] = ()
-    """Model files of the folders that the user allowed."""
+    """Model files in the folders that the user allowed."""
 
 
 _MOST_OF_ONE = 200
-"""Models of one connection in the list; typing finds the others."""
+"""Maximum number of models per connection in the list; typing finds the others."""
 
 _HOST = re.compile(r"(localhost|\d{1,3}(\.\d{1,3}){3}|[\w.-]+(?=:\d))(:\d{1,5})?(/\S*)?")
 _KEYS = (("sk-ant-", "anthropic"), ("sk-", "openai"), ("AIza", "gemini"))
-"""Beginnings of keys by the provider that gives them out."""
+"""Prefixes of keys with the provider that issues them."""
 
 
 def model_offers(
     sources: ModelSources, words: str, *, providers: bool = False
 ) -> tuple[ModelOffer, ...]:
-    """List what can answer, and how another model is connected.
+    """Return the lines of the list: models, and ways to connect others.
 
     Args:
-        sources: what it is made of.
-        words: what the user typed: only lines with all of its words are listed, and an address, a
-            key or a weights file becomes a line of its own.
-        providers: whether the providers are listed in place of the models.
+        sources: the data of the list.
+        words: the user's search: only lines with all its words are listed; an address, a key or a
+            weights file becomes its own line.
+        providers: whether to list providers instead of models.
     """
     starts = sources.starts
     typed = words.strip()
@@ -147,7 +147,7 @@ def model_offers(
 
 
 def _of_file(sources: ModelSources) -> ModelOffer:
-    """Return the line of what the file asks for, with its mend where it is not set up here."""
+    """Return the line of the file's own choice, with a remedy if it is not set up."""
     asked, choice = sources.asked, sources.choice
     wanted = asked.asked_id or asked.asked_place
     title = wanted or asked.declaration.id or asked.connection.name
@@ -173,7 +173,7 @@ def _of_file(sources: ModelSources) -> ModelOffer:
 
 
 def _models(sources: ModelSources) -> Iterator[ModelOffer]:
-    """List the models of this computer, then those of the other connections."""
+    """Yield the models of this computer, then those of other connections."""
     own = sources.connections.connections
     here = [each for each in own if not each.is_remote or is_local(address_of(each))]
     for each in here:
@@ -202,7 +202,7 @@ def _place(connection: Connection) -> str:
 
 
 def _run(path: Path) -> UseModel:
-    """Return the act that lets the studio's own server run a model file."""
+    """Return the action that runs a model file in the studio's own server."""
     return UseModel(replace(EMBEDDED, name=path.stem, settings={"weights": str(path)}))
 
 
@@ -239,7 +239,7 @@ def _has_key(start: ProviderStart) -> bool:
 
 
 def _typed(typed: str, sources: ModelSources) -> Iterator[ModelOffer]:
-    """Return the line that an address, a key or the path of a weights file stands for."""
+    """Yield the line for an address, a key or the path of a weights file."""
     starts = {each.id: each for each in sources.starts}
     path = Path(typed).expanduser() if typed[:1] in ("~", "/") or typed[1:2] == ":" else Path(typed)
     if typed.lower().endswith(".gguf"):
@@ -279,50 +279,50 @@ def _host(connection: Connection) -> str:
     return address_of(connection).partition("://")[2].partition("/")[0]
 
 
-# What a model costs and can, in terms of the open prompt.
+# The cost and abilities of a model for the open prompt.
 
 
 @dataclass(frozen=True, slots=True)
 class RunMeans:
-    """Mean figures of a prompt's last runs that ended well."""
+    """The average usage of a prompt's last successful runs."""
 
     runs: int = 0
     """Number of runs."""
 
     input_tokens: float = 0.0
-    """Tokens of the requests of one run."""
+    """Request tokens per run."""
 
     output_tokens: float = 0.0
-    """Tokens of the replies of one run."""
+    """Reply tokens per run."""
 
     requests: float = 0.0
-    """Requests of one run."""
+    """Requests per run."""
 
 
 @dataclass(frozen=True, slots=True)
 class PromptSize:
-    """Size of the open prompt, for prices."""
+    """The size of the open prompt, for prices."""
 
     tokens: int | None = None
-    """Tokens of one request; None while not counted."""
+    """Tokens of one request; None before they are counted."""
 
     is_exact: bool = False
     """Whether the model's own tokenizer counted them."""
 
     means: RunMeans = field(default_factory=RunMeans)
-    """Figures of its last runs."""
+    """Average usage of its last runs."""
 
 
 def price_of(
     connection: Connection, model: str, size: PromptSize, listed: JsonObject | None = None
 ) -> tuple[str, str]:
-    """Return the price of 1,000 runs of a prompt in few words, and how it was worked out.
+    """Return the short price of 1,000 runs of a prompt, and its calculation.
 
     Args:
-        connection: the place of the model.
-        model: its id.
-        size: of the prompt.
-        listed: the server's own description of the model.
+        connection: connection of the model.
+        model: model id.
+        size: size of the prompt.
+        listed: the server's description of the model.
     """
     if not connection.is_remote or is_local(address_of(connection)):
         return tr("free, local"), tr("It answers on this computer.")
@@ -369,12 +369,12 @@ def _facts(connection: Connection, model: str, listed: JsonObject | None) -> Mod
 def passport(
     use: UseModel, size: PromptSize, listed: JsonObject | None = None
 ) -> tuple[tuple[str, str], ...]:
-    """Return what is known of a model for the open prompt, as names and values.
+    """Return the known facts about a model for the open prompt, as names and values.
 
     Args:
         use: the model.
-        size: of the prompt.
-        listed: the server's own description of the model.
+        size: size of the prompt.
+        listed: the server's description of the model.
     """
     connection, unknown = use.connection, tr("not known")
     price, how = price_of(connection, use.model, size, listed)

@@ -1,6 +1,7 @@
-"""A file that was checked: what is wrong with it, as other programs read it, and its fixes made.
+"""Check a file: its problems, its data for other programs, and its fixes.
 
-Everything that can be found in a prompt without running it, for every door of the studio.
+It finds everything that can be found in a prompt without running it, for all interfaces of the
+studio.
 """
 
 import os
@@ -37,11 +38,11 @@ from studio.core.wire.request import NO_MESSAGE, message_problems, provider_of, 
 
 
 def not_a_prompt(path: Path, document: PromptDocument | None = None) -> str:
-    """Return a sentence without its subject if a file is never taken for a prompt; else "".
+    """Return a sentence without subject if a file is never read as a prompt; else "".
 
     Args:
         path: the file.
-        document: the file as it was read, if it was: whether it is data is known only then.
+        document: the file as read, if it was read: only then it is known whether it is data.
     """
     if path.suffix.lower() == ".py":
         return "is not a prompt (Python); `tools list` shows the tools in it"
@@ -59,11 +60,12 @@ def not_a_prompt(path: Path, document: PromptDocument | None = None) -> str:
 
 
 def read_document(text: str, path: Path | None = None) -> PromptDocument:
-    """Read a text. Never raises; what is wrong is in its `problems`.
+    """Read a text. Never raises; errors are in `problems`.
 
     Args:
         text: the text.
-        path: its file, which says what it is; an experiment's prompts and rows are looked at too.
+        path: path of the file, which decides its kind; for an experiment, its prompts and rows are
+            checked too.
     """
     try:
         kind = agent_file_kind(path)
@@ -80,11 +82,11 @@ def read_document(text: str, path: Path | None = None) -> PromptDocument:
 
 
 def unread(text: str, path: Path | None, problem: Problem) -> PromptDocument:
-    """Return a text of which nothing is read, with the reason."""
+    """Return an unread text with the reason."""
     return PromptDocument(SourceText(text, path), body=Span(0, 0), problems=(problem,))
 
 
-# Count the tokens of an agent file's parts, and say when a program loads each.
+# Counts the tokens of an agent file's parts, with the time at which each is loaded.
 
 
 _LINK = re.compile(r"\]\((?!\w+:|#|/)([^)\s]+)\)|`((?:scripts|references|assets)/[\w./-]+)`")
@@ -95,23 +97,23 @@ class LoadedPart:
     """A part of an agent file, or a file beside it."""
 
     when: str
-    """When a program gives it to its model."""
+    """When a program sends it to its model."""
 
     what: str
     """Name of the part: its key, "body", or a path."""
 
     text: str
-    """Its text; empty for a file that is only named."""
+    """Text of the part; empty for a file that is only named."""
 
     tokens: int
-    """Tokens, estimated: each program has models of its own."""
+    """Estimated tokens, since each program has different models."""
 
 
 def loaded_parts(document: PromptDocument) -> tuple[LoadedPart, ...]:
-    """Return the parts of an agent file in the order they are loaded; none of any other file."""
+    """Return the parts of an agent file in loading order; empty for other files."""
     if not document.agent_file:
         return ()
-    from studio.core.tokens.tokenizers import Tokenizers  # only an agent file needs it
+    from studio.core.tokens.tokenizers import Tokenizers  # only for agent files
 
     row = KINDS[document.agent_file]
     counter = Tokenizers().counter("")
@@ -130,7 +132,7 @@ def loaded_parts(document: PromptDocument) -> tuple[LoadedPart, ...]:
 
 
 def loading_summary(document: PromptDocument) -> str:
-    """Return when the document's parts are loaded, in one line."""
+    """Return when the document's parts are loaded, on one line."""
     lines = (
         f"{part.when}: about {counted(part.tokens, 'token')}" for part in loaded_parts(document)
     )
@@ -138,7 +140,7 @@ def loading_summary(document: PromptDocument) -> str:
 
 
 def _named_files(document: PromptDocument, body: str) -> list[Path]:
-    """Return the files beside a skill that its body names, and that are there."""
+    """Return the existing files beside a skill that its body names."""
     path = document.source.path
     if path is None or document.agent_file != "skill":
         return []
@@ -151,12 +153,12 @@ def _named_files(document: PromptDocument, body: str) -> list[Path]:
 def findings_of(
     document: PromptDocument, trust: TrustStore, settings: CheckSettings | None = None
 ) -> tuple[Problem, ...]:
-    """Return the problems of a file, of its messages with samples, and of its provider.
+    """Return the problems of a file, of its messages with samples, and for its provider.
 
     Args:
         document: the parsed file.
         trust: folders whose files and variables may be read.
-        settings: which of them are told; None for what the file's project says.
+        settings: which problems to report; None for the project's settings.
     """
     found = document.problems
     try:
@@ -171,9 +173,9 @@ def findings_of(
 
 
 def provider_problems(prepared: Prepared) -> tuple[Problem, ...]:
-    """Return the parts of the messages that the prompt's provider would not accept.
+    """Return the problems of messages that the prompt's provider would reject.
 
-    Of a name that the template makes of values that are not known, nothing is said.
+    Names that depend on unknown values are not reported.
     """
     document = prepared.document
     model = document.model
@@ -187,7 +189,7 @@ def provider_problems(prepared: Prepared) -> tuple[Problem, ...]:
     )
     if prepared.messages.messages and not prepared.messages.threads:
         return found
-    # A run brings the conversation; a prompt that is still empty asks for nothing yet.
+    # A run adds the conversation; an empty prompt has no request yet.
     return tuple(item for item in found if item.code != NO_MESSAGE)
 
 
@@ -198,18 +200,18 @@ def merged(*lists: Sequence[Problem]) -> tuple[Problem, ...]:
 
 
 MOST_ROUNDS = 20
-"""A fix may make room for the next; no file needs more."""
+"""Maximum number of rounds, since a fix may enable another one; no file needs more."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedFile:
-    """The findings in one file."""
+    """The problems of one file."""
 
     source: SourceText
-    """The file's text; empty for one that cannot be read."""
+    """Text of the file; empty if it is unreadable."""
 
     problems: tuple[Problem, ...]
-    """The findings, in source order."""
+    """Problems, in source order."""
 
 
 @evaluation_limits()
@@ -220,25 +222,27 @@ def check_text(
 
     Args:
         text: the text.
-        path: its whole path; None for a text without a file.
+        path: absolute path; None for a text without a file.
         trust: folders whose files and variables may be read.
-        settings: what is looked for and told; None for what the file's project says.
+        settings: which problems to find and report; None for the project's settings.
     """
     document = read_document(text, path)
     return CheckedFile(document.source, findings_of(document, trust, settings))
 
 
 Trial: TypeAlias = Callable[[Sequence[tuple[str, Path | None]]], list[Problem | None]]
-"""Checks texts with their paths apart; gives the failure that ends each, None for any other."""
+"""Function that checks texts with their paths in separate processes; returns the failure of each,
+or None.
+"""
 
 
 def no_trial(items: Sequence[tuple[str, Path | None]]) -> list[Problem | None]:
-    """Return no failure of any text, without a look at it."""
+    """Return None for each text without checking it."""
     return [None for _ in items]
 
 
 def trials() -> Trial:
-    """Start a process in which texts are checked before this one reads them, where it can fork."""
+    """Start a process that checks texts before this one reads them, if the system can fork."""
     if sys.platform == "win32" or threading.active_count() > 1:
         return no_trial
     ask, known = forking(_failure_of, lambda _, problem: problem), dict[int, Problem | None]()
@@ -252,7 +256,7 @@ def trials() -> Trial:
 
 
 def serve_trials() -> None:
-    """Check the texts that the window sends over standard input, each in a child."""
+    """Check the texts that the window sends over stdin, each in a child process."""
     # A child is as warm as its parent: what a check imports late was half of its time.
     _failure_of(
         ("---\nname: x\ninputs: {a: string}\n---\nuser:\n{{ a }}{% if a %}b{% endif %}\n", None)
@@ -262,13 +266,13 @@ def serve_trials() -> None:
 
 def _failure_of(item: tuple[str, Path | None]) -> Problem | None:
     found = check_text(*item, TrustStore()).problems
-    # An error that the check has caught leaves its other findings.
+    # An error caught by the check does not affect its other problems.
     bounds = {*FAILURES} - {"crash"}
     return next((each for each in found if each.code in bounds), None)
 
 
 def unreadable(path: Path, reason: str) -> CheckedFile:
-    """Return the finding that a file cannot be read, which leaves others as they are."""
+    """Return the problem of an unreadable file, which does not affect others."""
     problem = Problem("file-unreadable", Severity.ERROR, reason, Span(0, 0))
     return CheckedFile(SourceText("", path), (problem,))
 
@@ -280,17 +284,17 @@ def fix_all(
     rounds: int = MOST_ROUNDS,
     settings: CheckSettings | None = None,
 ) -> tuple[CheckedFile, tuple[str, ...]]:
-    """Make the first fix of each finding until none is left.
+    """Apply the first fix of each problem until none is left.
 
     Args:
-        one: the file as it was checked.
+        one: the checked file.
         trust: folders whose files and variables may be read.
-        wanted: which findings are fixed.
-        rounds: how often what is left is looked at again.
-        settings: what is looked for; None for what the file's project says.
+        wanted: returns whether to fix a problem.
+        rounds: maximum number of rounds.
+        settings: which problems to find; None for the project's settings.
 
     Returns:
-        The file with its fixes made, and the titles of these in order.
+        The fixed file, and the titles of the fixes in order.
     """
     made: list[str] = []
     for _ in range(rounds):
@@ -320,12 +324,12 @@ def _with_fixes(one: CheckedFile, wanted: Callable[[Problem], bool]) -> tuple[st
 
 
 def finding_as_json(one: CheckedFile, problem: Problem, file: str) -> JsonDict:
-    """Return a finding as `check --json` and the MCP server give it.
+    """Return a problem in the form of `check --json` and the MCP server.
 
     Args:
-        one: the file that it was found in.
-        problem: the finding.
-        file: what the file is called there.
+        one: the file with the problem.
+        problem: the problem.
+        file: name of the file in the output.
     """
     start, end = one.source.position(problem.span.start), one.source.position(problem.span.end)
     return {

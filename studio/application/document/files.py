@@ -1,8 +1,8 @@
-"""Reading and writing text files so that encoding, byte order mark and line ends come back."""
+"""Read and write text files, preserving encoding, byte order mark and line breaks."""
 
 import codecs
 import os
-from _blake2 import blake2b  # that of `hashlib`, which loads OpenSSL with it: 3 ms of a start
+from _blake2 import blake2b  # `hashlib` would also load OpenSSL: 3 ms of a start
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -13,34 +13,34 @@ from studio.core.text.files import read_bounded, write_bytes_atomically
 Newline: TypeAlias = Literal["\n", "\r\n", "\r"]
 
 LARGE_BYTES = 5_000_000
-"""Above this a notice says that the file is large."""
+"""Size in bytes above which a notice says that the file is large."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileText:
-    """A file's text and everything needed to write it back as it was."""
+    """A file's text with everything needed to write it back unchanged."""
 
     text: str
-    """The text with LF line ends and without a byte order mark."""
+    """Text with LF line breaks, without byte order mark."""
 
     newline: Newline = "\n"
-    """The line end of the file; the more frequent one where it has several."""
+    """Line break of the file; the more frequent one if it has several."""
 
     encoding: str = "utf-8"
-    """Codec name."""
+    """Name of the codec."""
 
     bom: bytes = b""
-    """The byte order mark that the file began with."""
+    """Byte order mark at the start of the file."""
 
     digest: str = ""
-    """Of the bytes on disk, to notice changes by others."""
+    """Digest of the bytes on disk, to detect changes by others."""
 
     notices: tuple[str, ...] = ()
-    """Notes for the user on how the file was read."""
+    """Notes for the user on how the file was decoded."""
 
 
 class FileError(Exception):
-    """A file that cannot be read or written; text and hint are meant for the user."""
+    """Raised when a file cannot be read or written; text and hint are for the user."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -49,7 +49,7 @@ class FileError(Exception):
 
 
 class EncodingError(FileError):
-    """The text holds a character that the file's encoding cannot write."""
+    """Raised when the file's encoding cannot encode a character."""
 
 
 _BOMS = (
@@ -63,7 +63,7 @@ def read_file(path: Path) -> FileText:
     """Read a text file.
 
     Raises:
-        FileError: it is missing, a folder, or may not be read.
+        FileError: it is missing, a folder, or not readable.
     """
     try:
         raw = read_bounded(path)
@@ -115,10 +115,10 @@ def decode(raw: bytes) -> FileText:
 
 
 def encode(file: FileText) -> bytes:
-    """Encode the bytes that the file will have.
+    """Return the encoded bytes of the file.
 
     Raises:
-        EncodingError: the text holds characters that the file's encoding cannot write.
+        EncodingError: the file's encoding cannot encode a character.
     """
     text = file.text.replace("\n", file.newline)
     try:
@@ -134,13 +134,13 @@ def encode(file: FileText) -> bytes:
 
 
 def write_file(path: Path, file: FileText) -> FileText:
-    """Write the whole file or leave the old one as it was; returns it with the new digest.
+    """Write the file atomically; return it with the new digest.
 
-    A temporary file beside the target is flushed to disk and put in its place; a link's target is
+    A temporary file beside the target is synced to disk and then replaces it; a link's target is
     written, not the link; permissions are kept.
 
     Raises:
-        FileError: the file cannot be written; the old one is unharmed.
+        FileError: the file cannot be written; the old one is unchanged.
     """
     raw = encode(file)
     target = path.resolve()
@@ -163,7 +163,7 @@ def write_file(path: Path, file: FileText) -> FileText:
 
 
 def is_read_only(path: Path) -> bool:
-    """Return whether a file is there and may not be written: by this user, or by anyone."""
+    """Return whether an existing file is read-only, for this user or for all."""
     try:
         marked = not path.stat().st_mode & 0o222
     except OSError:
@@ -172,12 +172,12 @@ def is_read_only(path: Path) -> bool:
 
 
 def digest(raw: bytes) -> str:
-    """Return a short fingerprint of bytes."""
+    """Return a short digest of bytes."""
     return blake2b(raw, digest_size=16).hexdigest()
 
 
 def digest_of(path: Path) -> str:
-    """Return the fingerprint of a file as it is on disk; empty when it cannot be read."""
+    """Return the digest of a file on disk; empty if it cannot be read."""
     try:
         return digest(read_bounded(path))
     except OSError:

@@ -1,4 +1,4 @@
-"""The files of a folder: found, created, copied and renamed, with the references to them."""
+"""Find, create, copy and rename the files of a folder, with the references to them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SUFFIX = ".prompty"
 LEFT_OUT = frozenset(
     {".git", ".hg", ".svn", ".venv", "venv", "node_modules", "__pycache__", ".tox", ".mypy_cache"}
 )
-"""Folders that are never looked into."""
+"""Folders that are never searched."""
 
 
 def prompt_files(
@@ -41,10 +41,10 @@ def prompt_files(
     """Yield every prompt file below some folders, in order, each once.
 
     Args:
-        folders: where to look.
+        folders: the folders to search.
         exclude: patterns as in a `.gitignore`, relative to each folder.
-        ignored: also those that a `.gitignore` of the folder, or of one in it, leaves out.
-        with_others: also experiments, and the files that coding agents read (`SKILL.md`, …).
+        ignored: whether to include files excluded by a `.gitignore`.
+        with_others: whether to include experiments, and files of coding agents (`SKILL.md`, …).
     """
     seen: set[Path] = set()
     for folder in folders:
@@ -79,11 +79,11 @@ def _is_other(path: Path) -> bool:
 
 
 def _is_device(path: Path) -> bool:
-    """Return whether it is a pipe, a socket or a device: reading one may wait for ever."""
+    """Return whether it is a pipe, a socket or a device, whose reading may block forever."""
     try:
         mode = path.stat().st_mode
     except OSError:
-        return False  # what reads it says so
+        return False  # reading it reports the error
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
@@ -99,11 +99,11 @@ def _lines(path: Path) -> list[str]:
     try:
         return read_text(path, errors="replace").splitlines()
     except OSError:
-        return []  # what cannot be read leaves nothing out
+        return []  # an unreadable file excludes nothing
 
 
 def _spec(lines: Iterable[str]) -> GitIgnoreSpec:
-    from pathspec import GitIgnoreSpec  # not for a folder without any rule
+    from pathspec import GitIgnoreSpec  # not imported for a folder without rules
 
     return GitIgnoreSpec.from_lines(lines)
 
@@ -111,24 +111,24 @@ def _spec(lines: Iterable[str]) -> GitIgnoreSpec:
 _TEXTS = frozenset({".prompty", ".md", ".txt", ".json", ".jsonl", ".yaml", ".yml", ".toml", ".py"})
 _MOST_FILES = 5000
 _NAME = re.compile(r"[^/\\\0-\x1f\x7f]+")
-"""Allowed characters of one part of a path."""
+"""Matches a valid part of a path."""
 _SUFFIX = re.compile(r"\.[A-Za-z]\w*\Z")
-"""Suffix that names a file type: `.md`, and not the `.2` of `v1.2`."""
+"""Matches a suffix that names a file type: `.md`, but not the `.2` of `v1.2`."""
 _SUFFIXES = re.compile(r"(?<=.)(?:\.[A-Za-z]\w*)+\Z")
-"""All that says a file's type: `.experiment.yaml`."""
+"""Matches all suffixes that name a file type: `.experiment.yaml`."""
 _BELOW = re.compile(r"\A/[^\s\"'<>(){}]*")
-"""Path inside a renamed folder."""
+"""Matches the path inside a renamed folder."""
 _VALUE = re.compile(r"(?:^|\s)(?:-|[\w$-]+:)[ \t]+$")
 _REST = re.compile(r"[ \t]*(?:#.*)?")
-"""Spaces and comment around a whole YAML value."""
+"""Matches spaces and a comment around a whole YAML value."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamedIn:
-    """A file that names another one."""
+    """A file with references to another one."""
 
     path: Path
-    """The file with the references."""
+    """Path of the file with the references."""
 
     old: str
     """Text of the references before the rename."""
@@ -138,10 +138,10 @@ class NamedIn:
 
 
 def new_file(folder: Path, name: str, text: str = "") -> Path:
-    """Make a file; `name` may have folders in it, and only a prompt begins with the text.
+    """Create a file; `name` may contain folders, and only a prompt gets the text.
 
     Raises:
-        FileError: there is one of that name, or it cannot be written.
+        FileError: it exists, or cannot be written.
     """
     path = _inside(folder, name if _SUFFIX.search(name) else f"{name}.prompty")
     _refuse_taken(path)
@@ -155,10 +155,10 @@ def new_file(folder: Path, name: str, text: str = "") -> Path:
 
 
 def new_folder(folder: Path, name: str) -> Path:
-    """Make a folder.
+    """Create a folder.
 
     Raises:
-        FileError: there is one of that name, or it cannot be made.
+        FileError: it exists, or cannot be created.
     """
     path = _inside(folder, name)
     _refuse_taken(path)
@@ -170,7 +170,7 @@ def new_folder(folder: Path, name: str) -> Path:
 
 
 def duplicate(path: Path) -> Path:
-    """Copy a file or folder beside itself, under the first name that is free.
+    """Copy a file or folder beside itself, under the first free name.
 
     Raises:
         FileError: it cannot be copied.
@@ -194,10 +194,10 @@ def duplicate(path: Path) -> Path:
 
 
 def delete(path: Path) -> Path:
-    """Delete a file, a link or a folder with all in it, for good.
+    """Delete a file, a link or a folder with its content permanently.
 
     Raises:
-        FileError: it cannot be deleted; of a folder, a part may be gone.
+        FileError: it cannot be deleted; a part of a folder may be gone.
     """
     try:
         if path.is_dir() and not path.is_symlink():
@@ -213,7 +213,7 @@ def renamed(path: Path, name: str) -> Path:
     """Return the path of a file or folder after a rename.
 
     Raises:
-        FileError: it is not a name.
+        FileError: the name is invalid.
     """
     if name in ("", ".", "..") or not _NAME.fullmatch(name):
         words = tr("{name!r} is not a name for a file.").format(name=name)
@@ -222,10 +222,10 @@ def renamed(path: Path, name: str) -> Path:
 
 
 def rename(path: Path, new: Path) -> None:
-    """Give a file or folder another name; the input sets of a prompt go along.
+    """Rename a file or folder, with the input sets of a prompt.
 
     Raises:
-        FileError: the name is taken, or it cannot be renamed.
+        FileError: the name exists, or the file cannot be renamed.
     """
     try:
         is_itself = new.exists() and path.exists() and new.samefile(path) and new != path
@@ -246,14 +246,14 @@ def named_in(
 ) -> tuple[NamedIn, ...]:
     """Return the files below some folders that name a file, with the edits that rename it.
 
-    A file is named by its path from the one that names it: in `${file:…}`, in a media token, or as
-    a whole value of YAML or JSON.
+    A reference is the path relative to the file with the reference: in `${file:…}`, in a media
+    token, or as a whole value of YAML or JSON.
 
     Args:
-        path: the file as it is named.
-        new: what it will be named.
-        roots: the folders that are looked through.
-        texts: unsaved texts of open files, which count in place of those on disk.
+        path: path of the file.
+        new: its new path.
+        roots: the folders to search.
+        texts: unsaved texts of open files, used instead of those on disk.
     """
     found, seen, unsaved = [], set(), texts or {}
     name = path.name.encode("utf-8", "surrogateescape")
@@ -263,7 +263,7 @@ def named_in(
             continue
         real = each.resolve()
         if path in (each, *each.parents) or real in seen:
-            continue  # a link to a file is that file: its text is changed once
+            continue  # a link to a file is the same file, whose text is changed once
         seen.add(real)
         text = unsaved.get(real)
         if text is None:
@@ -279,7 +279,7 @@ def named_in(
 
 
 def _may_name(path: Path, name: bytes) -> bool:
-    """Return whether a file's bytes contain a name; true for UTF-16, which is not searched."""
+    """Return whether a file's bytes contain a name; True for UTF-16, which is not searched."""
     try:
         data = read_bounded(path)
     except OSError:
@@ -288,7 +288,7 @@ def _may_name(path: Path, name: bytes) -> bool:
 
 
 def rewrite(names: NamedIn) -> None:
-    """Write the new name into a file on disk.
+    """Replace the old name in a file on disk.
 
     Raises:
         FileError: it cannot be written.
@@ -305,7 +305,7 @@ def _edits(text: str, folder: Path, path: Path, new: Path) -> Iterator[TextEdit]
         old = Path(os.path.relpath(path, folder)).as_posix()
         now = Path(os.path.relpath(new, folder)).as_posix()
     except ValueError:
-        return  # on another drive: nothing names it from here
+        return  # on another drive, so that no relative path leads to it
     for match in re.finditer(re.escape(old), text):
         start, end = match.span()
         before = text[text.rfind("\n", 0, start) + 1 : start]
@@ -327,7 +327,7 @@ def _is_named(before: str, after: str) -> bool:
 
 
 def _inside(folder: Path, name: str) -> Path:
-    """Return the place of a name that may have folders in it, and never leads out of its folder."""
+    """Return the path of a name that may contain folders, but stays inside the folder."""
     parts = name.replace("\\", "/").split("/")
     if any(part in ("", ".", "..") or not _NAME.fullmatch(part) for part in parts):
         words = tr("{name!r} is not a name for a file.").format(name=name)

@@ -1,4 +1,4 @@
-"""Read a project's settings of findings: `[tool.prompt-studio.check]`, `prompt-studio.toml`."""
+"""Read a project's settings for checks: `[tool.prompt-studio.check]`, `prompt-studio.toml`."""
 
 import fnmatch
 from collections.abc import Iterable, Mapping
@@ -17,37 +17,37 @@ _ORDER = (Severity.ERROR, Severity.WARNING, Severity.HINT)
 
 @dataclass(frozen=True, slots=True)
 class CheckSettings:
-    """Which findings count, and which files are looked at."""
+    """Which problems are reported, and which files are checked."""
 
     select: tuple[str, ...] = ()
-    """Codes, or patterns such as `unused-*`, that are shown; empty for all."""
+    """Codes or patterns such as `unused-*` to report; empty for all."""
 
     ignore: tuple[str, ...] = ()
-    """Codes or patterns that are not shown."""
+    """Codes or patterns not to report."""
 
     exclude: tuple[str, ...] = ()
-    """Files and folders that are left out, written as in a `.gitignore`."""
+    """Files and folders to exclude, in the syntax of a `.gitignore`."""
 
     severity: Severity = Severity.WARNING
-    """The least severity that makes the exit code 1."""
+    """Minimum severity that makes the exit code 1."""
 
     portability: bool = False
-    """Whether the templates are also compared between Prompty's runtimes."""
+    """Whether the renderings of Prompty's runtimes are compared."""
 
     @property
     def wants_portability(self) -> bool:
-        """Whether the group is switched on, or selected by name."""
+        """Whether the group is enabled, or selected by name."""
         return self.portability or any(
             each == GROUP or each.startswith(CODES) for each in self.select
         )
 
     def shows(self, problem: Problem) -> bool:
-        """Return whether a finding is shown."""
+        """Return whether a problem is reported."""
         chosen = not self.select or _matches(problem.code, self.select)
         return chosen and not _matches(problem.code, self.ignore)
 
     def counts(self, problem: Problem) -> bool:
-        """Return whether a finding makes the exit code 1."""
+        """Return whether a problem makes the exit code 1."""
         return _ORDER.index(problem.severity) <= _ORDER.index(self.severity)
 
 
@@ -60,20 +60,20 @@ def _matches(code: str, patterns: tuple[str, ...]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ProjectFindings:
-    """Findings that a file's project adds and removes."""
+    """The effect of a project's settings on a file's problems."""
 
     settings: CheckSettings
-    """Its settings."""
+    """Settings of the project."""
 
     problems: tuple[Problem, ...]
-    """Problems that the project asks for, and problems of the settings themselves."""
+    """Problems from checks that the project enables, and problems of the settings."""
 
     def reported(self, document: PromptDocument, found: Iterable[Problem]) -> tuple[Problem, ...]:
-        """Return the problems that are reported: in source order, without duplicates.
+        """Return the reported problems in source order, without duplicates.
 
         Args:
             document: the parsed file.
-            found: its own problems, and those that later stages found.
+            found: its own problems, and those of later stages.
         """
         unique = dict.fromkeys((*found, *self.problems))
         problems = without_echoes(document, sorted(unique, key=lambda problem: problem.span))
@@ -87,7 +87,7 @@ def project_findings(
 
     Args:
         document: the parsed file.
-        settings: what counts in place of the project's settings.
+        settings: settings that replace the project's.
     """
     found: tuple[Problem, ...] = ()
     if settings is None:
@@ -103,10 +103,10 @@ def project_findings(
 
 
 def settings_for(start: Path) -> CheckSettings:
-    """Return the settings of the nearest folder at or above `start` that has some.
+    """Return the settings of the nearest folder at or above `start` that has any.
 
     Raises:
-        SettingsError: they cannot be read.
+        SettingsError: the settings cannot be read.
     """
     for path, ours in sections(start):
         if "check" in ours or path.name == OWN_FILE:

@@ -1,4 +1,4 @@
-"""Earlier texts of a file: those of its git repository, and those that were saved here before."""
+"""Earlier texts of a file: from its git repository, and from earlier saves."""
 
 import contextlib
 import hashlib
@@ -21,8 +21,8 @@ _SECONDS = 10
 _MOST_REVISIONS = 100
 _MOST_KEPT = 30
 _LARGEST = 5_000_000
-"""Bytes of a text that is kept or read."""
-# Nothing of the repository's own settings is run: no pager, no filter, no signature's program.
+"""Maximum size of a stored or read text, in bytes."""
+# No program from the repository's settings is run: no pager, filter or signature check.
 _GIT = (
     "git",
     "--literal-pathspecs",
@@ -35,7 +35,7 @@ _GIT = (
 _ENVIRONMENT = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1"}
 
 _DUBIOUS = re.compile(r"dubious ownership in repository at '(.*)'")
-"""Error of git for a repository of another user; the rest of the output is advice."""
+"""Matches git's error for a repository of another user; the remaining output is advice."""
 
 LineChange: TypeAlias = Literal["added", "changed", "removed"]
 """Kind of change of a line; `removed`: lines before it were removed."""
@@ -43,25 +43,25 @@ LineChange: TypeAlias = Literal["added", "changed", "removed"]
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """One earlier text of a file."""
+    """An earlier text of a file."""
 
     name: str
-    """The commit, or the file with the kept text."""
+    """The commit, or the file with the stored text."""
 
     path: str = field(default="", kw_only=True)
     """Path of the file in the commit, from the root of the repository."""
 
     title: str
-    """Subject of the commit; empty for a kept text."""
+    """Subject of the commit; empty for a stored text."""
 
     time: datetime
-    """When it was made."""
+    """Time of the text."""
 
 
 def revisions(path: Path) -> tuple[Revision, ...]:
-    """Return the commits that changed a file, newest first, also under its former names.
+    """Return the commits that changed a file, newest first, following renames.
 
-    Empty where there is no repository.
+    Empty without a repository.
     """
     form = "--format=%x01%H%x00%ct%x00%s"
     output = run_git(
@@ -86,12 +86,12 @@ def revisions(path: Path) -> tuple[Revision, ...]:
 
 
 def text_at(path: Path, revision: str = "HEAD", name: str = "") -> str | None:
-    """Return a file's text in a commit; None where it is not in it, or there is no repository.
+    """Return a file's text in a commit; None if it is not in it, or there is no repository.
 
     Args:
         path: the file.
         revision: the commit.
-        name: what it was named there, from the root of the repository; its name now without one.
+        name: its path in the commit, from the root of the repository; empty for the current one.
     """
     if revision.startswith("-"):
         return None
@@ -106,9 +106,9 @@ def text_at(path: Path, revision: str = "HEAD", name: str = "") -> str | None:
 
 
 def refused_repository(folder: Path) -> str:
-    """Return the repository of a folder that git does not read as its files are another user's.
+    """Return the repository of a folder that git refuses because it belongs to another user.
 
-    Empty where git reads it, or there is none. Such a one must not look as if there were none.
+    Empty if git reads it, or there is none. A refused one must not look like a missing one.
     """
     try:
         done = _run(folder, "rev-parse", "--show-toplevel", LC_ALL="C")
@@ -123,7 +123,7 @@ def run_git(folder: Path, *words: str) -> bytes | None:
     try:
         done = _run(folder, *words)
     except (OSError, subprocess.TimeoutExpired):
-        return None  # no git on this machine, or a repository that hangs
+        return None  # git is missing, or the repository blocks
     return done.stdout if done.returncode == 0 else None
 
 
@@ -153,16 +153,16 @@ def line_changes(before: str, after: str) -> dict[int, LineChange]:
 
 
 class EarlierTexts:
-    """Keeps what files held whenever they were saved, the newest thirty of each."""
+    """Stores the texts of files at each save, the newest thirty of each."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def keep(self, path: Path, text: str) -> None:
-        """Keep a text that is being saved; one that is the newest already is not kept twice.
+        """Store a saved text, unless it is the newest one already.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the text cannot be written.
         """
         if len(text) > _LARGEST:
             return
@@ -176,10 +176,10 @@ class EarlierTexts:
                 old.unlink()
 
     def follow(self, old: Path, new: Path) -> None:
-        """Move the earlier texts of a renamed file or folder to its new name.
+        """Move the earlier texts of a renamed file or folder to its new path.
 
         Raises:
-            OSError: it cannot be moved.
+            OSError: the texts cannot be moved.
         """
         below = files_of(new) if new.is_dir() else (new,)
         for each in below:
@@ -189,7 +189,7 @@ class EarlierTexts:
                 place.rename(target)
 
     def of(self, path: Path) -> tuple[Revision, ...]:
-        """Return the texts kept of a file, the newest first."""
+        """Return the stored texts of a file, newest first."""
         found = []
         for each in sorted(self._place(path).glob("*.txt"), reverse=True):
             if each.stem.isdigit():
@@ -198,7 +198,7 @@ class EarlierTexts:
         return tuple(found)
 
     def text(self, kept: Revision) -> str | None:
-        """Return the text of one of them; None where it is gone."""
+        """Return a stored text; None if it no longer exists."""
         return _read(Path(kept.name))
 
     def _place(self, path: Path) -> Path:
@@ -212,19 +212,19 @@ def _read(path: Path) -> str | None:
         return None
 
 
-# How the files of a folder differ from the last commit: changed, added, or unknown to git.
+# The differences of a folder's files from the last commit: changed, added, or untracked.
 
 FileState: TypeAlias = Literal["M", "A", "U"]
-"""Git's usual letters: modified, added to the index, untracked."""
+"""State in git's letters: modified, added to the index, untracked."""
 
 _MOST = 5_000
-"""Files of a folder that are looked at."""
+"""Maximum number of files checked in a folder."""
 
 
 def file_states(folder: Path) -> Mapping[Path, FileState]:
-    """Return the files below a folder that differ from the last commit; empty without a repository.
+    """Return the files below a folder that differ from the last commit; {} without a repository.
 
-    Not `git status`: that runs the filters that a repository sets up, which may be any program.
+    `git status` is not used, because it runs the repository's filters, which may be any program.
     """
     listed = run_git(folder, "ls-files", "--stage", "-z")
     if listed is None:
@@ -254,13 +254,13 @@ def _entries(listed: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _differs(path: Path, held: str) -> bool:
-    """Return whether a file's bytes are others than those of a blob, but for its line ends."""
+    """Return whether a file's bytes differ from a blob, ignoring line breaks."""
     try:
         if path.is_symlink():
             return False
         data = read_bounded(path)
     except OSError:
-        return False  # gone: there is no row for it
+        return False  # deleted, so it has no row
     return held not in (_hash(data, held), _hash(data.replace(b"\r\n", b"\n"), held))
 
 

@@ -1,4 +1,4 @@
-"""Context of the editor: values, tools, models and files around its text."""
+"""The context of the editor (values, tools, models, files), and completions as values."""
 
 from __future__ import annotations
 
@@ -24,41 +24,41 @@ def _no_environment() -> None:
 
 @dataclass(frozen=True, slots=True)
 class EditorContext:
-    """Handed to completion and hover; looked up only where they ask."""
+    """The context for completion and hover; looked up only when needed."""
 
     values: Mapping[str, Json] = field(default_factory=dict)
     """Values that the user entered for inputs, by name."""
 
     sets: tuple[Mapping[str, Json], ...] = ()
-    """Values of the saved input sets, and rows of what was loaded from a file."""
+    """Values of the saved input sets, and rows loaded from a file."""
 
     tools: tuple[ToolSpec, ...] = ()
-    """Every tool that a run would get, those of other sources too."""
+    """All tools that a run would have, including those of sources."""
 
     models: tuple[str, ...] = ()
-    """Model ids that the prompt's connection was found to offer."""
+    """Model ids that the prompt's connection offers."""
 
     environment: Callable[[], frozenset[str] | None] = _no_environment
-    """Names of the variables that are set; None where the folder is not trusted."""
+    """Function that returns the names of set variables; None if the folder is not trusted."""
 
     files: Callable[[], tuple[str, ...]] = _no_files
-    """Paths beside the prompt that it can name."""
+    """Function that returns the paths beside the prompt that it can name."""
 
     connections: tuple[str, ...] = ()
-    """Names of the connections that the user has set up."""
+    """Names of the user's connections."""
 
     @property
     def given(self) -> tuple[Mapping[str, Json], ...]:
-        """All values that are known besides the file's own, what was entered first."""
+        """All known values besides the file's own, entered ones first."""
         return (self.values, *self.sets)
 
     def tool(self, name: str) -> ToolSpec | None:
-        """Return the tool of that name."""
+        """Return the tool with that name; None if there is none."""
         return next((tool for tool in self.tools if tool.name == name), None)
 
 
 NOTHING = EditorContext()
-"""Context before anything is known."""
+"""The context before anything is known."""
 
 
 def editor_context_of(
@@ -71,16 +71,16 @@ def editor_context_of(
     sets: Iterable[Mapping[str, Json]] = (),
     connections: tuple[str, ...] = (),
 ) -> EditorContext:
-    """Build the editor's context for a prompt.
+    """Build the context for a prompt.
 
     Args:
-        values: what was entered for its inputs.
-        tools: what a run would get.
-        models: ids that its connection offers.
-        folder: where the prompt is; None for one that has no file.
-        trusted: whether variables may be looked up, and `.env` beside the prompt be read.
+        values: values entered for its inputs.
+        tools: the tools that a run would have.
+        models: model ids that its connection offers.
+        folder: folder of the prompt; None for an unsaved one.
+        trusted: whether variables and the prompt's `.env` may be read.
         sets: values of the saved input sets.
-        connections: names of those that the user has set up.
+        connections: names of the user's connections.
     """
 
     def environment() -> frozenset[str] | None:
@@ -93,12 +93,12 @@ def editor_context_of(
     )
 
 
-# What completion offers, as values.
+# Completions as values.
 
 
 @dataclass(frozen=True, slots=True)
 class CompletionItem:
-    """One thing that can be put in."""
+    """One completion."""
 
     label: str
     """Text of the entry in the list."""
@@ -110,30 +110,32 @@ class CompletionItem:
     """Short description of the entry."""
 
     kind: str = "word"
-    """`key`, `value`, `input`, `word`, `role`, `filter`, `file`, `snippet`: its icon."""
+    """Kind, which decides the icon: `key`, `value`, `input`, `word`, `role`, `filter`, `file`,
+    `snippet`.
+    """
 
     caret_back: int = 0
     """Distance of the caret from the end of the inserted text, in code points."""
 
     closes: str = ""
-    """Closing text that is not inserted again if it is already behind the caret."""
+    """Closing text that is not inserted if it already follows the caret."""
 
     again: bool = False
-    """Whether to offer again after it."""
+    """Whether to open the list again after it."""
 
     snippet: bool = False
-    """Whether `insert` is a snippet's body, with places to fill."""
+    """Whether `insert` is the body of a snippet."""
 
     declares: str = ""
-    """Name of the input of kind thread that is declared with it."""
+    """Name of an input of kind thread to declare with it; empty for none."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompletionList:
-    """Completions, the best first, with what they take the place of."""
+    """The completions, best first, and the span that they replace."""
 
     items: tuple[CompletionItem, ...]
     """Entries to choose from."""
 
     span: Span
-    """Range of the typed part."""
+    """Span of the typed part."""

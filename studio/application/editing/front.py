@@ -10,26 +10,26 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.front.schema import key_at, keys_below, values_at
 from studio.core.text.values import KeyPath
 
-# Which mapping a line of YAML belongs to, also while it does not parse yet.
+# The mapping to which a line of YAML belongs, even while it cannot be parsed.
 
 _LEAD = re.compile(r"(?P<indent> *)(?P<dashes>(?:- +)*)(?:-$)?")
 _KEY = re.compile(r"(?P<key>\"[^\"]*\"|'[^']*'|[\w$./-][\w$ ./-]*?)\s*:(?:\s|$)")
 _DASH = 0
-"""An item of a list, in a path: which one makes no difference to its keys."""
+"""Index of any list item in a path, since all items have the same keys."""
 _FARTHEST = 2000
 
 
 def path_at(text: str, caret: int) -> KeyPath:
-    """Return the path of the mapping that a key on the caret's line would be in.
+    """Return the path of the mapping that contains the caret's line.
 
-    Read from columns alone, so that it holds while the line is being typed; every list item counts
-    as index 0.
+    Only columns are compared, so that it works while the line is being typed; every list item has
+    index 0.
     """
     *above, line = text[:caret].split("\n")
     own = _LEAD.match(line)
     limit = own.end() if own else 0
     path: list[str | int] = []
-    # A row is a line's marks from left to right; the walk goes up and, in a line, to the left.
+    # A row has a line's marks from left to right; the search goes up and, within a line, left.
     rows = [[mark for mark in _marks(line) if mark[1] == _DASH]]
     for each in reversed(above[-_FARTHEST:]):
         if each.strip() in ("---", "+++"):
@@ -38,7 +38,7 @@ def path_at(text: str, caret: int) -> KeyPath:
             rows.append(_marks(each))
     for row in rows:
         for column, mark in reversed(row):
-            # A list may stand in the same column as the key that it belongs to.
+            # A list may be in the same column as its key.
             beside = mark != _DASH and column == limit and path[:1] == [_DASH]
             if column < limit or beside:
                 path.insert(0, mark)
@@ -49,7 +49,7 @@ def path_at(text: str, caret: int) -> KeyPath:
 
 
 def _marks(line: str) -> list[tuple[int, str | int]]:
-    """Return the dashes and the key that a line begins with, each with its column."""
+    """Return the dashes and the key at the start of a line, each with its column."""
     lead = _LEAD.match(line)
     if lead is None:
         return []
@@ -71,7 +71,7 @@ PLACES: dict[KeyPath, SnippetContext] = {
     ("inputs",): "inputs",
     ("tools",): "tools",
 }
-"""Mappings of the front matter that snippets add to."""
+"""Mappings of the front matter to which snippets add keys."""
 
 
 def front_matter(
@@ -83,14 +83,14 @@ def front_matter(
     asked: bool,
     editor_context: EditorContext,
 ) -> tuple[str, list[CompletionItem]]:
-    """Return the typed part of a key or value, and the completions for it.
+    """Return the typed part of a key or value, and its completions.
 
     Args:
         text: the whole text.
-        caret: offset in it.
+        caret: offset of the caret.
         line: the caret's line up to the caret.
         document: the newest parsed document.
-        asked: whether the user asked.
+        asked: whether the user requested completion.
         editor_context: model ids of the connection.
     """
     value = _VALUE_LINE.match(line)
@@ -120,7 +120,7 @@ def front_matter(
 def _snippets(
     document: PromptDocument | None, parent: KeyPath, taken: set[str], line: str
 ) -> list[CompletionItem]:
-    """Return the blocks that can be added here; blocks whose key exists are left out."""
+    """Return the snippets of blocks that can be added here, except those that exist."""
     place = PLACES.get(parent)
     if place is None or "- " in line or (place == "root" and line[:1] == " "):
         return []
@@ -134,7 +134,7 @@ def _snippets(
 
 
 def _models(offered: Sequence[str]) -> list[CompletionItem]:
-    """List the connection's models, then other known ids; any id can be typed."""
+    """Return completions for the connection's models, then for other known ids."""
     from studio.core.known_models import known_models
 
     found = {
@@ -148,7 +148,7 @@ def _models(offered: Sequence[str]) -> list[CompletionItem]:
 
 
 def key_completion(name: str, help_: str, types: Sequence[str], indent: str) -> CompletionItem:
-    """Return a key with what begins its value."""
+    """Return the completion of a key with the start of its value."""
     if types and types[0] in ("mapping", "list"):
         dash = "- " if types[0] == "list" else ""
         return CompletionItem(name, f"{name}:\n{indent}  {dash}", help_, "key")
@@ -156,7 +156,7 @@ def key_completion(name: str, help_: str, types: Sequence[str], indent: str) -> 
 
 
 def siblings(text: str, caret: int, indent: int) -> set[str]:
-    """Return the keys of the same mapping, above and below the caret's line."""
+    """Return the other keys of the mapping that contains the caret's line."""
     start = text.rfind("\n", 0, caret) + 1
     end = text.find("\n", caret)
     found: set[str] = set()

@@ -1,4 +1,4 @@
-"""The front matter as a form: its fields as values, and the edits of the same YAML for each."""
+"""The front matter as a form: fields as values, and the YAML edits of each change."""
 
 import json
 import re
@@ -24,29 +24,28 @@ from studio.core.prompty.yaml.tree import value_at
 from studio.core.text.source import Span, TextEdit, apply_edits
 from studio.core.text.values import Json, JsonDict, KeyPath, parse_json
 
-# Whole items of the front matter: a tool that is added, a tool or input that is taken out.
+# Whole items of the front matter: adding a tool, removing a tool or input.
 
 NewToolKind: TypeAlias = Literal["function", "mcp", "openapi", "custom"]
-"""Kind of a new tool."""
+"""Kind of new tool."""
 
 TOOL_KINDS: tuple[NewToolKind, ...] = ("function", "mcp", "openapi", "custom")
-"""The kinds in the order in which they are offered."""
+"""All kinds, in the order of the menu."""
 
 _DASH = re.compile(r"(?:\A|\n)(?P<item>[ \t]*)-\s+\Z")
 
 
 class FrontFormError(ValueError):
-    """A change that the front matter cannot take; the message is for the user."""
+    """Raised when the front matter cannot be changed; the message is for the user."""
 
 
 def add_tool(
     document: PromptDocument, name: str, kind: NewToolKind = "function"
 ) -> tuple[TextEdit, ...]:
-    """Return the edits that declare one more tool, in the form that the file's other tools have.
+    """Return the edits that declare another tool, in the form of the file's other tools.
 
     Raises:
-        FrontFormError: the name is taken or is none, or the tools are written in a form of their
-            own.
+        FrontFormError: the name exists or is invalid, or the tools have another form.
     """
     if not re.fullmatch(r"[\w-]+", name):
         words = tr("{name!r} is not a name of a tool: letters, digits, _ and -.")
@@ -74,10 +73,10 @@ def add_tool(
 
 
 def remove_item(document: PromptDocument, path: KeyPath) -> tuple[TextEdit, ...]:
-    """Return the edits that remove a tool or input whole; removing the last removes its key.
+    """Return the edits that remove a tool or input; removing the last one removes its key.
 
     Raises:
-        FrontFormError: it is written so that its neighbours would change.
+        FrontFormError: its neighbors would change.
     """
     parent, last = path[:-1], path[-1]
     held = document.data.get(str(parent[0])) if len(parent) == 1 else None
@@ -105,7 +104,7 @@ def _names(tools: Json) -> set[str]:
 
 
 def _in_list(document: PromptDocument, entry: FrontMatterEntry) -> tuple[TextEdit, ...]:
-    """Return the edits that take out an item behind a dash, with its lines."""
+    """Return the edits that remove a list item with its lines."""
     text = document.source.text
     dash = _DASH.search(text, 0, entry.value.start)
     if dash is None:
@@ -117,7 +116,7 @@ def _in_list(document: PromptDocument, entry: FrontMatterEntry) -> tuple[TextEdi
 def _in_brackets(
     document: PromptDocument, parent: KeyPath, entry: FrontMatterEntry
 ) -> tuple[TextEdit, ...]:
-    """Return the edits that take out an item between commas."""
+    """Return the edits that remove an item in flow style."""
     inside = [each for each in document.entries if each.path[:-1] == parent]
     at = inside.index(entry)
     if at + 1 < len(inside):
@@ -134,10 +133,10 @@ def _start(entry: FrontMatterEntry) -> int:
 def changes_only(
     document: PromptDocument, edits: tuple[TextEdit, ...], path: KeyPath, wanted: Json
 ) -> tuple[TextEdit, ...]:
-    """Check that the edits set one key and change nothing else in the front matter.
+    """Return the edits after checking that they change only one key of the front matter.
 
-    An anchor says the same at several places, a block scalar ends where its last line does: what
-    a form would change beside what is shown in its field, it leaves to the text.
+    An anchor is used in several places, and a block scalar ends with its last line: changes with
+    such side effects must be made in the text.
 
     Raises:
         FrontFormError: something else would change.
@@ -146,7 +145,7 @@ def changes_only(
     after = parse(apply_edits(document.source.text, kept)).data
     expected = {each: value for each, value in _leaves(document.data) if each[: len(path)] != path}
     expected.update(_leaves(wanted, path))
-    known = {*document.data, path[0]}  # what keeps the dialect may come in besides
+    known = {*document.data, path[0]}  # keys that keep the dialect may be added too
     if {each: value for each, value in _leaves(after) if each[0] in known} == expected:
         return kept
     raise _of_its_own(path)
@@ -155,10 +154,10 @@ def changes_only(
 def adds_only(
     document: PromptDocument, edits: tuple[TextEdit, ...], path: KeyPath
 ) -> tuple[TextEdit, ...]:
-    """Check that the edits only add to the front matter.
+    """Return the edits after checking that they only add to the front matter.
 
     Raises:
-        FrontFormError: something would be another, or nothing would be new.
+        FrontFormError: a value would change, or nothing would be added.
     """
     kept = keeping_dialect(document, edits)
     after = dict(_leaves(parse(apply_edits(document.source.text, kept)).data))
@@ -174,7 +173,7 @@ def _of_its_own(path: KeyPath) -> FrontFormError:
 
 
 def _leaves(value: Json, path: KeyPath = ()) -> Iterator[tuple[KeyPath, Json]]:
-    """Yield each value that holds no others, with its keys; nothing for what says nothing."""
+    """Yield each value that contains no others, with its keys, except empty ones."""
     if isinstance(value, Mapping):
         for key, item in value.items():
             yield from _leaves(item, (*path, key))
@@ -186,7 +185,7 @@ def _leaves(value: Json, path: KeyPath = ()) -> Iterator[tuple[KeyPath, Json]]:
 
 
 FrontKind: TypeAlias = Literal["text", "number", "integer", "boolean", "json"]
-"""Which editor a value of the front matter gets; a text with choices is chosen from a list."""
+"""Kind of editor for a value; a text with choices gets a list."""
 
 
 _MODEL = ("id", "provider", "apiType")
@@ -194,20 +193,20 @@ _INPUT = ("kind", "description", "required", "default", "sample")
 _OUTPUT = ("kind", "description", "required")
 _TOOL = ("kind", "description")
 _MOST_ROWS = 40
-"""Values inside a list or an object; of one with more, the form shows the whole as JSON."""
+"""Maximum number of values shown of a list or an object; larger ones are shown as JSON."""
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _OF_KIND = {"mcp": ("serverName",), "openapi": ("specification",)}
 
 
 @dataclass(frozen=True, slots=True)
 class FrontField:
-    """One key of the front matter."""
+    """A field for one key of the front matter."""
 
     path: KeyPath
     """Keys from the root."""
 
     kind: FrontKind = "text"
-    """Its editor."""
+    """Kind of editor."""
 
     help: str = ""
     """Purpose of the key."""
@@ -216,34 +215,34 @@ class FrontField:
     """Written value; None if the key is absent."""
 
     choices: tuple[str, ...] = ()
-    """The usual values of a text."""
+    """Usual values of a text."""
 
     is_fixed: bool = False
-    """Whether the form cannot change it: it is written in a form of its own."""
+    """Whether the form cannot change it, because of its notation."""
 
     label: str = ""
-    """Label of the row: the words of its key, and the path to a value inside it."""
+    """Label of the row: the key as words, and the path of an inner value."""
 
 
 @dataclass(frozen=True, slots=True)
 class FrontGroup:
-    """Fields under one head."""
+    """Fields with a common heading."""
 
     title: str
-    """The head."""
+    """Heading."""
 
     fields: tuple[FrontField, ...]
-    """Its fields, in order."""
+    """Fields, in order."""
 
     renames: str = ""
-    """The input whose name the head is: it can be changed; empty for other groups."""
+    """Input whose name is the heading, which can be changed; empty for other groups."""
 
     removes: KeyPath = ()
-    """Path that is removed with this group; empty if it cannot be removed."""
+    """Path to remove with this group; empty if it cannot be removed."""
 
 
 def front_groups(document: PromptDocument) -> tuple[FrontGroup, ...]:
-    """Return everything that the form shows of a prompt."""
+    """Return the groups of the form for a prompt."""
     general = [_field(document, (key,), _key((), key)) for key in ("name", "description")]
     groups = [FrontGroup(tr("Prompt"), tuple(general))]
     model = tuple(_model(document))
@@ -260,15 +259,15 @@ def front_groups(document: PromptDocument) -> tuple[FrontGroup, ...]:
 
 
 def set_front(document: PromptDocument, field: FrontField, typed: str) -> tuple[TextEdit, ...]:
-    """Return edits that set a key; comments, order and quotes of the rest stay.
+    """Return the edits that set a key; comments, order and quotes of the rest stay.
 
     Args:
-        document: the document as it stands.
+        document: the current document.
         field: the key.
-        typed: what the user typed; empty takes the key out.
+        typed: the user's text; empty to remove the key.
 
     Raises:
-        FrontFormError: it is not a value of this kind, or the YAML around it would change.
+        FrontFormError: the text is no value of this kind, or other YAML would change.
     """
     entry = document.entry(*field.path)
     if not typed.strip():
@@ -287,7 +286,7 @@ def read_value(field: FrontField, typed: str) -> Json:
     """Parse a typed text as a value of a field.
 
     Raises:
-        FrontFormError: it is none of this kind.
+        FrontFormError: the text is no value of this kind.
     """
     text = typed.strip()
     if field.kind == "boolean":
@@ -309,7 +308,7 @@ def read_value(field: FrontField, typed: str) -> Json:
 
 
 def shown_value(field: FrontField) -> str:
-    """Return a value as the form's field shows it."""
+    """Return a value as text for the form's field."""
     if field.value is None:
         return ""
     if isinstance(field.value, str):
@@ -318,10 +317,10 @@ def shown_value(field: FrontField) -> str:
 
 
 def add_input(document: PromptDocument, name: str) -> tuple[TextEdit, ...]:
-    """Return the edits that declare one more input.
+    """Return the edits that declare another input.
 
     Raises:
-        FrontFormError: the name is taken, or is none.
+        FrontFormError: the name exists, or is invalid.
     """
     if not name.isidentifier():
         words = tr("{name!r} is not a name: letters, digits and _ only.")
@@ -333,10 +332,10 @@ def add_input(document: PromptDocument, name: str) -> tuple[TextEdit, ...]:
 
 
 def add_outputs(document: PromptDocument, example: str) -> tuple[TextEdit, ...]:
-    """Return the edits that declare an output for each new field of an example answer.
+    """Return the edits that declare an output for each new field in an example answer.
 
     Raises:
-        FrontFormError: it is no JSON object, or has no field that is not declared yet.
+        FrontFormError: it is no JSON object, or has no new field.
     """
     try:
         answer = parse_json(example)
@@ -359,7 +358,7 @@ def add_outputs(document: PromptDocument, example: str) -> tuple[TextEdit, ...]:
 
 
 def _declared(value: Json, word: str) -> JsonDict:
-    """Return the declaration of a value like this one."""
+    """Return the declaration for values like this one."""
     match value:
         case bool():
             return {word: "boolean"}
@@ -383,7 +382,7 @@ def _model(document: PromptDocument) -> Iterator[FrontGroup]:
         yield FrontGroup(title, (FrontField(("model",), value=model, label="Model"),))
         return
     if document.dialect == "legacy":
-        return  # Prompty 1 has its own keys here: the text shows them
+        return  # Prompty 1 has other keys here, which only the text shows
     fields = tuple(_field(document, ("model", key), _key(("model",), key)) for key in _MODEL)
     yield FrontGroup(title, fields)
     if isinstance(value_at(document.data, ("model", "options")), str):
@@ -395,7 +394,7 @@ def _model(document: PromptDocument) -> Iterator[FrontGroup]:
 
 
 def _declaration(document: PromptDocument, path: KeyPath, shown: tuple[str, ...]) -> FrontGroup:
-    """Return the group of a declared input or output, with the keys that the form shows of it."""
+    """Return the group of a declared input or output, with its keys in the form."""
     is_list = isinstance(path[-1], int)
     name = str(value_at(document.data, (*path, "name")) or "") if is_list else str(path[-1])
     written = value_at(document.data, path)
@@ -412,7 +411,7 @@ def _declaration(document: PromptDocument, path: KeyPath, shown: tuple[str, ...]
 
 
 def _rows(field: FrontField) -> tuple[FrontField, ...]:
-    """Return a field, or one for each value written in a list or an object."""
+    """Return a field, or one for each value in a list or an object."""
     if not isinstance(field.value, list | Mapping) or not field.value:
         return (field,)
     found = tuple(islice(_inside(field), _MOST_ROWS + 1))
@@ -435,7 +434,7 @@ def _inside(field: FrontField) -> Iterator[FrontField]:
 
 
 def _kind_of(value: Json) -> FrontKind:
-    """Choose the editor for a written value whose kind is not declared."""
+    """Return the editor for a value whose kind is not declared."""
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, int | float):

@@ -32,7 +32,7 @@ def hover(
     offset: int,
     editor_context: EditorContext = NOTHING,
 ) -> str:
-    """Return the tooltip for a place; empty when there is nothing to say."""
+    """Return the tooltip at an offset; empty if there is none."""
     parts = [
         f"<b>{problem.severity.value.capitalize()}</b>&nbsp; {escape(problem.message)}"
         + (tr("<br><i>Ctrl+. offers a fix</i>") if problem.fixes else "")
@@ -58,7 +58,7 @@ def hover(
 
 
 def _variable(document: PromptDocument, offset: int, editor_context: EditorContext) -> str:
-    """Return whether an environment variable is set, in words; its value is never shown."""
+    """Describe whether an environment variable is set, without its value."""
     found = variable_at(document, offset)
     if found is None:
         return ""
@@ -89,7 +89,7 @@ def _file(document: PromptDocument, offset: int) -> str:
 
 
 def _field(document: PromptDocument, offset: int, editor_context: EditorContext) -> str:
-    """Return a field of a value: what is declared of it, and values that it has."""
+    """Describe a field of a value: its declaration, and its known values."""
     use = next((each for each in document.fields if each.span.touches(offset)), None)
     if use is None:
         return ""
@@ -115,7 +115,7 @@ def _masked(name: str, value: Json) -> str:
 
 
 def _of_template(document: PromptDocument, offset: int) -> str:
-    """Return a filter, a test, or a name of a loop that the template uses."""
+    """Describe a filter, a test, or a loop name in the template."""
     if document.template.format != "jinja2" or not document.body.touches(offset):
         return ""
     text = document.source.text

@@ -1,4 +1,4 @@
-"""Find where inputs and tools are declared and used in a parsed document."""
+"""Find the declarations and uses of inputs and tools in a parsed document."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ENV = re.compile(r"\$\{env:(?P<name>\w+)(?P<default>:[^}\n]*)?\}")
 
 
 def name_at(document: PromptDocument, offset: int) -> str | None:
-    """Return the input that a use or a declaration at `offset` names."""
+    """Return the input used or declared at `offset`; None if there is none."""
     for variable in document.variables:
         if variable.span.touches(offset):
             return variable.name
@@ -32,16 +32,16 @@ def name_at(document: PromptDocument, offset: int) -> str | None:
 
 
 def uses(document: PromptDocument, name: str) -> tuple[Span, ...]:
-    """Return every use of an input, by the template or as a parameter, in order."""
+    """Return every use of an input, in the template or as a parameter, in order."""
     spans = [variable.span for variable in document.variables if variable.name == name]
     parameter = document.parameter(name)
     return tuple(sorted((*spans, *(parameter.names if parameter is not None else ()))))
 
 
 def places_of(document: PromptDocument, offset: int) -> tuple[str, tuple[Span, ...]]:
-    """Return the input or tool named at `offset`, with its declaration and every use, in order.
+    """Return the input or tool at `offset`, with its declaration and every use, in order.
 
-    A tool's uses are its name as a whole word: prompts speak of tools in plain text.
+    A tool's uses are its name as a whole word, since prompts mention tools in plain text.
     """
     name = name_at(document, offset)
     if name is not None:
@@ -65,13 +65,13 @@ def tool_at(document: PromptDocument, offset: int) -> str | None:
 
 
 def tool_rename(document: PromptDocument, old: str, new: str) -> tuple[TextEdit, ...]:
-    """Return the edits that rename a tool where it is declared and where it is named as a tool.
+    """Return the edits that rename a tool in its declaration and in references to it.
 
-    Prose is left alone: in a body a name counts in backticks, in quotes, as the value of `name`,
-    and after a ReAct `Action:`.
+    Prose is not changed: in a body only names in backticks, in quotes, as the value of `name`, and
+    after a ReAct `Action:` are references.
 
     Raises:
-        ValueError: `new` is not a name, or is taken; the text says which.
+        ValueError: `new` is not a name, or exists already; the text says which.
     """
     if not _TOOL_NAME.fullmatch(new):
         raise ValueError(f"{new!r} is not a name: letters, digits, _ and - only, no digit first")
@@ -95,7 +95,7 @@ def tool_rename(document: PromptDocument, old: str, new: str) -> tuple[TextEdit,
 
 
 def file_at(document: PromptDocument, offset: int) -> str | None:
-    """Return the path of the `${file:…}` at `offset`, as it is written."""
+    """Return the path in the `${file:…}` at `offset`, as written; None if there is none."""
     match = _reference_at(_FILE, document, offset)
     return match["path"] if match is not None else None
 
@@ -121,7 +121,7 @@ def _reference_at(
 
 
 def definition(document: PromptDocument, offset: int) -> Span | None:
-    """Find the declaration of the name at `offset`; from the declaration, its first use."""
+    """Return the declaration of the name at `offset`; for the declaration, its first use."""
     name = name_at(document, offset)
     if name is not None:
         declared = document.input(name)
@@ -139,7 +139,7 @@ def definition(document: PromptDocument, offset: int) -> Span | None:
 
 
 def tool_on_line(document: PromptDocument, line: int) -> str | None:
-    """Return the tool that is declared on a line, counted from 0."""
+    """Return the tool declared on a line (from 0); None if there is none."""
     source = document.source
     for tool in document.tools:
         if tool.span is None:
@@ -151,7 +151,7 @@ def tool_on_line(document: PromptDocument, line: int) -> str | None:
 
 
 def message_on_line(document: PromptDocument, line: int) -> str | None:
-    """Return the message whose role marker is on a line, counted from 0: `user 2`."""
+    """Return the message whose role marker is on a line (from 0): `user 2`."""
     from studio.core.prompty.document import named_messages
 
     source = document.source
@@ -174,7 +174,7 @@ def message_around(document: PromptDocument, line: int) -> str | None:
 
 
 def word_at(text: str, offset: int) -> str:
-    """Return the word that touches `offset`; empty when there is none."""
+    """Return the word that touches `offset`; empty if there is none."""
     start = max(text.rfind("\n", 0, offset) + 1, offset - 200)
     end = text.find("\n", offset)
     for match in _WORD.finditer(text[start : end if end >= 0 else len(text)]):
@@ -187,7 +187,7 @@ _MEDIA = re.compile(r"!\[[^\]\n]*\]\((?P<path>[^)\s]+)\)")
 
 
 def references_to_files(document: PromptDocument) -> Iterator[tuple[str, Span]]:
-    """Yield the paths in `${file:…}` and media tokens, as written, with their places."""
+    """Yield the paths in `${file:…}` and media tokens, as written, with their spans."""
     text = document.source.text
     for kind, start in ((_FILE, 0), (_MEDIA, document.body.start)):
         for match in kind.finditer(text, start):

@@ -32,13 +32,13 @@ _MEDIA_OPEN = re.compile(r"!\[(?P<word>\w*)$")
 _MEDIA_TARGET = re.compile(r"!\[(?P<word>\w*)\]\((?P<path>[^()\n]*)$")
 _MEDIA_KINDS = {"pdf": "file", "document": "file", "recording": "audio"}
 _READABLE = (".json", ".yaml", ".yml", ".txt", ".md", ".csv", ".jsonl")
-"""Endings of files that `${file:}` puts into a prompt."""
+"""Suffixes of files for `${file:}`."""
 _NAMED = re.compile(r"`(?P<word>[\w-]*)$")
 _TOOL_VALUE = re.compile(
     r"""(?:\s*(?:tool|function)\[(?:.*,)?\s*name=["']?|\s*name:\s+["']?|\s*Action:\s*)"""
     r"(?P<word>[\w-]*)$"
 )
-"""Pattern of a tool's name outside backticks: a marker, a tool call, a ReAct example."""
+"""Matches the start of a tool's name outside backticks: a marker, a tool call, a ReAct example."""
 _LONGEST_LINE = 5000
 
 
@@ -54,10 +54,10 @@ def complete(
 
     Args:
         text: the whole text.
-        caret: offset in it.
+        caret: offset of the caret.
         document: the newest parsed document, which may be a few keys behind.
-        asked: whether the user asked; otherwise only clear cases are offered.
-        editor_context: tools, models, files and variables around the prompt.
+        asked: whether the user requested completion; otherwise only clear cases are offered.
+        editor_context: tools, models, files and variables for the prompt.
     """
     start = text.rfind("\n", 0, caret) + 1
     line = text[max(start, caret - _LONGEST_LINE) : caret]
@@ -66,7 +66,7 @@ def complete(
     for number, item in enumerate(items):
         points = score(typed, item.label)
         if points is not None and item.insert != typed:
-            # A snippet that is found as well as a plain word comes after it.
+            # Among equal matches, plain words come before snippets.
             ranked.append((-points, item.snippet, number, item))
     ranked.sort(key=lambda each: each[:3])
     return CompletionList(tuple(item for *_, item in ranked[:200]), Span(caret - len(typed), caret))
@@ -111,7 +111,7 @@ def _find(
             if name != "type" or not _is_prompty(document)
         ]
     media = _MEDIA_OPEN.search(line)
-    if media:  # Prompty 2 takes all of it for text
+    if media:  # Prompty 2 reads all of it as text
         return media["word"], [] if _is_prompty(document) else _media(text, caret)
     target = _MEDIA_TARGET.search(line)
     if target:
@@ -126,7 +126,7 @@ def _format_words(
     document: PromptDocument | None,
     given: Sequence[JsonObject],
 ) -> tuple[str, list[CompletionItem]]:
-    """Return the typed part inside `{` of a format string, and the completions for it."""
+    """Return the typed part inside `{` of a format string, and its completions."""
     path = field["path"]
     if path is None:
         return field["word"], variables(text, caret, document, given)
@@ -134,12 +134,12 @@ def _format_words(
 
 
 def _is_prompty(document: PromptDocument | None) -> bool:
-    """Return whether words of the section dialect would be text, or turn it into that dialect."""
+    """Return whether the section dialect's words would be text, or change the dialect."""
     return document is not None and document.dialect == "prompty"
 
 
 def _media(text: str, caret: int) -> list[CompletionItem]:
-    """Return the words in the brackets of a media token, with what is still missing behind them."""
+    """Return the words in the brackets of a media token, with the missing text after them."""
     if text.startswith("](", caret):
         return [CompletionItem(name, name, help_, "value") for name, help_ in known.MEDIA.items()]
     return [
@@ -151,7 +151,7 @@ def _media(text: str, caret: int) -> list[CompletionItem]:
 
 
 def _media_files(word: str, editor_context: EditorContext) -> list[CompletionItem]:
-    """Return the files that a media token can name: those of its kind, else all of them."""
+    """Return the files for a media token: those of its kind, else all."""
     kind = _MEDIA_KINDS.get(word, word)
     files = editor_context.files()
     fitting_ones = [name for name in files if kind_of_source(name) == kind] or list(files)
@@ -171,7 +171,7 @@ def _tools(document: PromptDocument | None, editor_context: EditorContext) -> li
 
 
 def snippets_at(text: str, caret: int, document: PromptDocument | None) -> list[Snippet]:
-    """Return every snippet that is right at a place, for the palette."""
+    """Return every snippet that is valid at an offset, for the palette."""
     if not in_front_matter(text, caret):
         return list(fitting(document, "body"))
     place = PLACES.get(path_at(text, caret))
@@ -203,7 +203,7 @@ def _references(
 
 
 def _parameters(document: PromptDocument, typed: str) -> list[CompletionItem]:
-    """Return the prompt's parameters, except the one being typed, and its inputs."""
+    """Return the prompt's inputs and parameters, except the one being typed."""
     inputs = {item.name: item.description or item.kind for item in document.inputs}
     others = {
         item.name: "" for item in document.parameters if item.name != typed or len(item.uses) > 1
@@ -223,7 +223,7 @@ def _roles(
         for name, help_ in known.ROLES.items()
         if (asked or name.startswith(line))
         and not (plain and name in known.SECTION_ROLES)
-        and not (dialect == "legacy" and name == "developer")  # Prompty 1 takes it for text
+        and not (dialect == "legacy" and name == "developer")  # Prompty 1 reads it as text
     ]
     items += [
         CompletionItem(

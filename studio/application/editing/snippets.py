@@ -1,6 +1,6 @@
 """Snippets with placeholders, for each dialect and template language.
 
-A body marks its places as `${1:words that stand there first}` and `$0` for where the caret ends.
+A body marks its placeholders as `${1:initial text}`, and the final position of the caret as `$0`.
 Pure; `snippet_session.py` moves the caret.
 """
 
@@ -16,59 +16,59 @@ from studio.core.prompty.document import Dialect, PromptDocument, TemplateFormat
 from studio.core.text.source import Span
 
 SnippetContext: TypeAlias = Literal["body", "statement", "root", "inputs", "tools"]
-"""Place where a snippet is valid: the body, after `{%`, or a mapping of the front matter."""
+"""Scope of a snippet: in the body, after `{%`, or in a mapping of the front matter."""
 
 _STOP = re.compile(r"\$\{(?P<number>\d+):(?P<words>[^}]*)\}|\$(?P<bare>\d)")
 
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """A text with places to fill."""
+    """A text with placeholders."""
 
     name: str
-    """Name that is typed to find the snippet."""
+    """Name by which the snippet is found."""
 
     help: str
-    """Description in English; shown translated."""
+    """English description, which is translated for display."""
 
     body: str
-    """The text with its places."""
+    """Text with placeholders."""
 
     place: SnippetContext = "body"
-    """Place where the snippet is valid."""
+    """Scope in which the snippet is valid."""
 
     dialects: tuple[Dialect, ...] = ("prompty", "section", "legacy")
-    """Whose words it is in."""
+    """Dialects in which the snippet is valid."""
 
     formats: tuple[TemplateFormat, ...] = ("jinja2", "mustache", "fstring")
-    """Template languages that it is right in."""
+    """Template languages in which the snippet is valid."""
 
     declares: str = ""
-    """Name of the input of kind thread that its body shows and the front matter lacks."""
+    """Name of the input of kind thread to declare with it; empty for none."""
 
     @property
     def detail(self) -> str:
-        """Return the description in the user's language."""
+        """The description in the user's language."""
         return tr(self.help)
 
 
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """A snippet's text, and its places in the order of their numbers, the caret's end last."""
+    """A snippet's text, with its placeholders in order, the caret's final position last."""
 
     text: str
-    """Without the marks of places."""
+    """Text without the marks."""
 
     stops: tuple[Span, ...]
-    """Offsets in `text`."""
+    """Spans of the placeholders in `text`."""
 
 
 def expand(body: str, indent: str = "") -> Expanded:
-    """Read a body.
+    """Expand the body of a snippet.
 
     Args:
-        body: the text with its places.
-        indent: what each line but the first begins with.
+        body: the text with placeholders.
+        indent: indentation of each line except the first.
     """
     text, stops, at = "", [], 0
     body = body.replace("\n", f"\n{indent}")
@@ -86,7 +86,7 @@ def expand(body: str, indent: str = "") -> Expanded:
 
 
 def fitting(document: PromptDocument | None, place: SnippetContext) -> Iterator[Snippet]:
-    """Yield the snippets that are right in a place of a document."""
+    """Yield the snippets that are valid in a context of a document."""
     dialect = document.dialect if document is not None else "section"
     template = document.template.format if document is not None else "jinja2"
     for snippet in SNIPPETS:
@@ -95,7 +95,7 @@ def fitting(document: PromptDocument | None, place: SnippetContext) -> Iterator[
 
 
 def _with_thread(snippet: Snippet, document: PromptDocument) -> Snippet:
-    """Return the snippet with the thread that the document declares, else with a free name."""
+    """Return the snippet with the document's thread input, else with a free name."""
     declared = next((each.name for each in document.inputs if each.kind == "thread"), "")
     free = (each for each in (snippet.declares, "conversation") if not document.input(each))
     name = declared or next(free, "messages")

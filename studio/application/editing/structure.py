@@ -1,4 +1,4 @@
-"""The parts of a prompt: lines that can hide behind their first, and what holds a selection."""
+"""The structure of a prompt: folding ranges, and the ranges for growing a selection."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from studio.core.prompty.document import PromptDocument
 
 _LONG_FRONT = 10
-"""Lines of a front matter from which on a prompt opens with it folded."""
+"""Number of lines from which front matter is folded when a prompt opens."""
 _FENCE = re.compile(r"^[^\S\n]{0,3}(?P<mark>`{3,}|~{3,})(?P<rest>.*)", re.MULTILINE)
 _WORD = re.compile(r"[\w-]+")
 _INSIDE = re.compile(
@@ -24,20 +24,20 @@ _INSIDE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class FoldingRange:
-    """Lines that can hide behind their first line."""
+    """Lines that can be folded into their first line."""
 
     first: int
-    """The line that stays, from 0."""
+    """First line, which stays visible, from 0."""
 
     last: int
-    """The last line that goes away."""
+    """Last hidden line."""
 
     summary: str = ""
     """Summary for the accessible name."""
 
 
 def folds(document: PromptDocument) -> tuple[FoldingRange, ...]:
-    """Return the folds of front matter, its blocks, role sections and fenced code, by line."""
+    """Return the folding ranges of front matter, its blocks, role sections and fenced code."""
     lines = document.source.text.split("\n")
     found: dict[int, FoldingRange] = {}
     for fold in (
@@ -72,7 +72,7 @@ def _front_matter(document: PromptDocument, lines: list[str]) -> list[FoldingRan
 
 
 def front_facts(document: PromptDocument) -> tuple[str, tuple[str, ...]]:
-    """Return the one line of a folded front matter: the prompt's name and its parts."""
+    """Return the line shown for folded front matter: the prompt's name and its parts."""
     counts = (
         (len(document.inputs), tr("1 input"), tr("{n} inputs")),
         (len(document.tools), tr("1 tool"), tr("{n} tools")),
@@ -85,7 +85,7 @@ def front_facts(document: PromptDocument) -> tuple[str, tuple[str, ...]]:
 
 
 def long_front_matter(document: PromptDocument) -> FoldingRange | None:
-    """Return the fold of a front matter that would push the messages off the first screen."""
+    """Return the folding range of front matter that would fill the first screen."""
     found = _front_matter(document, document.source.text.split("\n"))[:1]
     return next((fold for fold in found if fold.last - fold.first >= _LONG_FRONT), None)
 
@@ -125,7 +125,7 @@ def _indent(line: str) -> int:
 
 
 def next_larger(document: PromptDocument, chosen: Span) -> Span:
-    """Return the smallest part that holds more than the selection; the selection if none does.
+    """Return the smallest range that is larger than the selection; the selection if none is.
 
     From the inside out: word, value, expression, tag, line, key, section, body, all.
     """
@@ -171,7 +171,7 @@ def _around(document: PromptDocument, chosen: Span) -> Iterator[Span]:
 
 
 def _paragraphs(text: str, chosen: Span) -> Iterator[Span]:
-    """Yield the lines without a blank one between them."""
+    """Yield the paragraphs, which are separated by blank lines."""
     first = text.rfind("\n\n", 0, chosen.start)
     last = text.find("\n\n", chosen.end)
     yield Span(first + 2 if first >= 0 else 0, last if last >= 0 else len(text))

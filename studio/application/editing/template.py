@@ -1,4 +1,4 @@
-"""Completion in a template expression and between the braces of Mustache."""
+"""Completion in template expressions, including Mustache."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from studio.core.prompty.templates.jinja.variables import UnreadableTemplateErro
 from studio.core.text.source import SourceText
 from studio.core.text.values import JsonObject
 
-# Which part of a Jinja template a place is in: text, an expression, a comment, a raw block.
+# The part of a Jinja template at an offset: text, an expression, a comment, a raw block.
 
 TagKind: TypeAlias = Literal["text", "expression", "statement", "comment", "raw"]
 
@@ -26,20 +26,20 @@ _TAGS = re.compile(
     r"|\{%(?P<statement>(?:(?!\{[{%#]|%\}).)*)(?:%\})?",
     re.DOTALL,
 )
-"""A tag that is not closed ends where the next one begins: it may be one that is being written."""
+"""Matches a tag; an unclosed one, which may be just being typed, ends where the next begins."""
 _KINDS: tuple[TagKind, ...] = ("comment", "raw", "expression", "statement")
 
 _BLOCK = re.compile(r"[-+]?\s*(?P<end>end)?(?P<name>if|for|macro|call|filter|block)\b")
 
 
 class TagAt(NamedTuple):
-    """The part around a place."""
+    """The part of a template at an offset."""
 
     kind: TagKind
-    """Kind of the tag."""
+    """Kind of part."""
 
     start: int
-    """Offset where the inside of the tag begins; of text, the caret."""
+    """Offset of the inside of the tag; for text, the caret."""
 
 
 def tag_at(text: str, at: int, start: int = 0) -> TagAt:
@@ -47,8 +47,8 @@ def tag_at(text: str, at: int, start: int = 0) -> TagAt:
 
     Args:
         text: the text.
-        at: the place.
-        start: where the template begins; what stands before it is not a template.
+        at: the offset.
+        start: start of the template in the text.
     """
     for match in _TAGS.finditer(text, min(start, at)):
         if match.start() >= at:
@@ -60,7 +60,7 @@ def tag_at(text: str, at: int, start: int = 0) -> TagAt:
 
 
 def open_block(text: str, at: int, start: int = 0) -> str:
-    """Return the name of the innermost block of a template that is open at a place (`for`)."""
+    """Return the name of the innermost open block at an offset (`for`); empty for none."""
     opened: list[str] = []
     for match in _TAGS.finditer(text, min(start, at)):
         if match.start() >= at:
@@ -99,7 +99,7 @@ _SET = re.compile(r"\{%[-+]?\s*set\s+(\w+)")
 
 
 def open_sections(text: str) -> tuple[str, ...]:
-    """Return the names of the sections that are open at the end of a text, the innermost last."""
+    """Return the names of the sections that are open at the end of a text, innermost last."""
     found: list[str] = []
     for each in _SECTION.finditer(text):
         if each["sign"] != "/":
@@ -110,7 +110,7 @@ def open_sections(text: str) -> tuple[str, ...]:
 
 
 def contexts_at(text: str, document: PromptDocument, given: Sequence[JsonObject]) -> Contexts:
-    """Return the known values of each open section: of its items if the value is a list."""
+    """Return the known values in each open section: the items of a list."""
     found: list[Known] = []
     for section in open_sections(text):
         if section[0] == "^" or section[1:] == ".":
@@ -146,7 +146,7 @@ def expression_words(
     document: PromptDocument | None,
     given: Sequence[JsonObject] = (),
 ) -> tuple[str, list[CompletionItem]]:
-    """Return the typed part inside `{{` or `{%`, and the completions for it."""
+    """Return the typed part inside `{{` or `{%`, and its completions."""
     if document is not None and document.template.format == "mustache":
         return _in_mustache(text, caret, expression, document, given)
     inside = expression["inside"]
@@ -157,7 +157,7 @@ def expression_words(
     if around.kind == "comment":
         return typed, []
     statement = expression["open"].startswith("{%")
-    if around.kind == "raw":  # text, but for the tag that ends it
+    if around.kind == "raw":  # text, except for the tag that ends it
         is_first = statement and not before
         return typed, _words(
             {"endraw": known_words.STATEMENTS["endraw"]} if is_first else {}, "word"
@@ -179,7 +179,7 @@ def expression_words(
 
 
 def _statements(text: str, tag: int, document: PromptDocument | None) -> list[CompletionItem]:
-    """Return the words that begin a tag; of the ends only that of the innermost open block."""
+    """Return the words that begin a tag, with only the end of the innermost open block."""
     end = f"end{open_block(text, tag, document.body.start if document else 0)}"
     words = known_words.STATEMENTS.items()
     fitting_ones = {name: help_ for name, help_ in words if name == end or name[:3] != "end"}
@@ -187,7 +187,7 @@ def _statements(text: str, tag: int, document: PromptDocument | None) -> list[Co
 
 
 def _blocks(text: str, caret: int, document: PromptDocument | None) -> list[CompletionItem]:
-    """Return statements with their ends; the closing `%}` is put in where it is not there yet."""
+    """Return statements with their ends; the closing `%}` is added if it is missing."""
     closed = re.match(r"\s*[-+]?%\}", text[caret : caret + 40]) is not None
     return [
         CompletionItem(
@@ -208,7 +208,7 @@ def _words(words: Mapping[str, str], kind: str) -> list[CompletionItem]:
 def variables(
     text: str, caret: int, document: PromptDocument | None, given: Sequence[JsonObject] = ()
 ) -> list[CompletionItem]:
-    """Return inputs first, then the template's own names, then what sets, rows and a run supply."""
+    """Return inputs first, then the template's own names, then variables of sets, rows and runs."""
     found: dict[str, CompletionItem] = {}
     for each in document.inputs if document else ():
         detail = f"{each.kind}{' · ' + each.description if each.description else ''}"
@@ -254,10 +254,10 @@ def format_fields(
     """Return the fields of a value in a format string: `{customer.name}` or `{customer[name]}`.
 
     Args:
-        path: what stands before the dot or the bracket.
+        path: the path before the dot or the bracket.
         document: the newest parsed document.
         given: further values by input.
-        indexed: whether a bracket is open, which the item then closes.
+        indexed: whether a bracket is open, which the completion closes.
     """
     steps = re.findall(r"\w+", path)
     names = (steps[0], *(EACH if each.isdecimal() else each for each in steps[1:]))
@@ -282,12 +282,12 @@ def _fields(
     document: PromptDocument | None,
     given: Sequence[JsonObject],
 ) -> list[CompletionItem]:
-    """List the fields of a value: the declared ones and those of the prompt's values.
+    """Return the fields of a value: declared ones, and those of the prompt's values.
 
     Args:
-        before: what stands in the tag before the dot.
+        before: text of the tag before the dot.
         text: the whole text.
-        tag: where the tag begins.
+        tag: start of the tag.
         document: the newest parsed document.
         given: further values by input.
     """
@@ -310,7 +310,7 @@ def _path_before(
     """Return the path of the value before a dot; None if it is unknown."""
     whole = _value_at_end(before)
     if not whole or before.removesuffix(whole).rstrip().endswith("|"):
-        return None  # nothing, or the name of a filter
+        return None  # no name, or the name of a filter
     above = text[min(document.body.start if document is not None else 0, tag) : tag]
     loop = _FOR_IF.match(before)
     if loop is not None:
@@ -318,14 +318,14 @@ def _path_before(
     try:
         return path_at(above, whole)
     except UnreadableTemplateError:
-        pass  # something else is broken: what the words around it say is used
+        pass  # another part is invalid: the surrounding text is used
     if not _DOTTED.fullmatch(_INDEX.sub("", whole)):
         return None
     return path_before(tuple(_INDEX.sub(f".{EACH}", whole).split(".")), loops_at(text, tag))
 
 
 def _value_at_end(text: str) -> str:
-    """Return the value at the end of an expression: `items[0].parts` of `x + items[0].parts`."""
+    """Return the value at the end of an expression: `items[0].parts` in `x + items[0].parts`."""
     depth, at = 0, len(text)
     while at > 0:
         char = text[at - 1]
@@ -382,11 +382,11 @@ def _in_mustache(
 
 
 def path_before(chain: tuple[str, ...], loops: Sequence[tuple[list[str], str]]) -> tuple[str, ...]:
-    """Resolve dotted names to a path; a loop variable is an item of its source.
+    """Return the path for dotted names; a loop variable is an item of its source.
 
     Args:
         chain: the names between the dots.
-        loops: names and source of each loop that is open there, the outermost first.
+        loops: names and source of each open loop, outermost first.
     """
     for depth in range(len(loops) - 1, -1, -1):
         names, source = loops[depth]
@@ -398,7 +398,7 @@ def path_before(chain: tuple[str, ...], loops: Sequence[tuple[list[str], str]]) 
 
 
 def _documentation(known: Known, otherwise: str) -> str:
-    """Describe a field: its description, else its kind and value."""
+    """Return a field's description, else its kind and value."""
     for declared in known.declared:
         if declared.description:
             return declared.description

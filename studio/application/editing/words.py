@@ -1,4 +1,4 @@
-"""Words that completion offers and that no document declares."""
+"""Words for completion that no document declares."""
 
 from studio.core.paths import resource_table
 
@@ -13,10 +13,10 @@ TESTS = _WORDS["tests"]
 STATEMENTS = _WORDS["statements"]
 
 SECTION_ROLES = frozenset({"tool", "tools", "thread"})
-"""Roles that only the section dialect knows; elsewhere they are text."""
+"""Roles of the section dialect only; elsewhere they are text."""
 
 RESERVED = _WORDS["reserved"]
-"""Names that a run supplies (docs/design/file-format.md)."""
+"""Variables of a run (docs/design/file-format.md)."""
 
 ITEM_FIELDS = {
     name.removeprefix("item_fields."): rows

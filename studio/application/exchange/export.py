@@ -1,4 +1,4 @@
-"""Making an export: a text to look at, what was found, and what writing it would change."""
+"""Make an export: its text, its problems, and the difference from the existing file."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,18 +22,18 @@ _MOST_LINES = 4000
 
 
 def targets() -> Sequence[ExportTarget]:
-    """Return every form, in the order of a list."""
+    """Return all targets, in the order of lists."""
     return all_targets()
 
 
 def make_export(target: ExportTarget, source: ExportSource) -> ExportResult:
-    """Make the text. Never raises for any document, and never reads a secret."""
+    """Make an export. Never raises for any document, and never reads a secret."""
     made = make_checked(target, source_for(target, source))
     return replace(made, problems=with_fixes(made.problems, source.document))
 
 
 def source_for(target: ExportTarget, source: ExportSource) -> ExportSource:
-    """Return what a target gets, with the references of the prompt's folder if it is trusted."""
+    """Return the source for a target, with the references of the prompt's folder if trusted."""
     trusted = source.references is None or source.references.trusted
     references = references_beside(source.document.source.path, trusted=trusted, masked=True)
     return replace(source, references=references).for_target(target)
@@ -41,25 +41,25 @@ def source_for(target: ExportTarget, source: ExportSource) -> ExportSource:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Two texts to be compared, for people."""
+    """Two texts to compare, with a label for the user."""
 
     against: str
-    """Name of the other side of the comparison, or why there is none."""
+    """Name of the compared text, or why there is none."""
 
     before: str = ""
-    """The older text; both are empty where nothing differs, or there is nothing to compare with."""
+    """The older text; both texts are empty if they are equal, or there is none to compare with."""
 
     after: str = ""
     """Text that will be written."""
 
     @property
     def text(self) -> str:
-        """A unified diff without the names of files."""
+        """A unified diff without file names."""
         return unified_diff(self.before, self.after)
 
 
 def difference(result: ExportResult, path: Path | None) -> Difference:
-    """Compare the export with the existing file, or with the prompt if there is none."""
+    """Return the difference from the existing file, or from the prompt if there is none."""
     old, name = result.before, tr("the prompt in the editor")
     if path is not None and path.is_file():
         if result.data is not None:
@@ -95,7 +95,7 @@ Edits: TypeAlias = tuple[TextEdit, ...]
 
 
 def with_fixes(problems: Iterable[Problem], document: PromptDocument) -> tuple[Problem, ...]:
-    """Return the problems, with a fix where the document itself shows the way."""
+    """Return the problems, with fixes from the document's own problems."""
     return tuple(
         replace(problem, fixes=(*problem.fixes, *_fixes(problem, document))) for problem in problems
     )
@@ -118,16 +118,16 @@ def _default(document: PromptDocument, item: InputDeclaration, index: int) -> Ed
     return set_value(document, ("inputs", item.name, "default"), written)
 
 
-# The programs that read exports: what they need, and how they are asked to send the request.
+# The programs that read exports: their requirements and scripts.
 
 JudgeName: TypeAlias = Literal[
     "prompty", "prompty1", "langchain", "agent-framework", "promptfoo", "python", "curl"
 ]
-"""Programs that can be asked."""
+"""Program that can verify an export."""
 
 
 class NoJudgeError(Exception):
-    """The program is not there, or gave no answer; the text says what to do."""
+    """Raised when the program is missing or gives no answer; the text says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,22 +135,22 @@ class ForeignProgram:
     """A program that reads exports."""
 
     forms: tuple[str, ...]
-    """Names of the export forms that it reads."""
+    """Names of the targets that it reads."""
 
     package: str = ""
     """Python package whose version is shown; empty for other programs."""
 
     wanted: str = ""
-    """Requirement that pip installs it by."""
+    """Requirement for pip."""
 
     newest: str = ""
-    """Beginning of the versions that are taken; empty for all."""
+    """Prefix of the accepted versions; empty for all."""
 
     script: str = ""
     """Name of the script with `prepare()` and `ask(path, values)`, which makes the request."""
 
     suffix: str = ".py"
-    """Name ending of the file, for a package of Python."""
+    """Suffix of the file for a Python package."""
 
 
 PROGRAMS: Mapping[JudgeName, ForeignProgram] = {
@@ -175,11 +175,11 @@ PROGRAMS: Mapping[JudgeName, ForeignProgram] = {
     "python": ForeignProgram(("python",), "openai", "openai jinja2 chevron", "", "script"),
     "curl": ForeignProgram(("curl-openai-chat", "curl-openai-responses", "curl-anthropic")),
 }
-"""Every program that can be asked, by the name that `--run-in` takes."""
+"""All programs, by the name for `--run-in`."""
 
 
 def python_source(program: ForeignProgram) -> str:
-    """Return the code that a Python runs to ask a program."""
+    """Return the Python code that runs a program."""
     parts = ("redirect", program.script, "rounds")
     return "".join(judge_script(f"{part}.py.txt") for part in parts)
 

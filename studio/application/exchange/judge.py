@@ -1,12 +1,8 @@
-"""Runs an exported file in the program that it is for, and compares the request that it sends.
+"""Run an exported file in its program, and compare the request that it sends.
 
-The program is the user's own: nothing is installed. It runs in a process of its own, with the file
-and the values and without the studio's environment and keys. What it sends goes to a server on this
-machine (`recorder`); the measure is the request that the studio sends itself (`core/export/sent`).
-
-Starts a program that reads an export, and takes the requests that it sends.
-
-A server on this machine that takes the requests of another program and logs them.
+The program is the user's own: nothing is installed. It runs in a separate process, with the file
+and the values but without the studio's environment and keys. Its requests go to a recording server
+on this machine, and are compared with the studio's own request (`core/export/sent`).
 """
 
 import http.server
@@ -47,36 +43,36 @@ from studio.core.text.values import Json, JsonObject, list_of, object_of, reason
 from studio.core.wire.request import Provider
 
 ADDRESS_HEADER = "x-studio-address"
-"""Header with the address that a redirected request was meant for."""
+"""Header with the original address of a redirected request."""
 
 ROUND_HEADER = "x-studio-round"
-"""Header with the number of the round that a request belongs to."""
+"""Header with the number of a request's round."""
 
 
 @cache
 def _answers() -> JsonObject:
-    """Return the answers by the end of the path: what clients need to go on."""
+    """Return the answers that clients need, by the end of the path."""
     return object_of(json.loads(export.judge_script("answers.json")))
 
 
 @dataclass
 class RequestLog:
-    """Requests in the order in which they came."""
+    """The received requests, in order."""
 
     address: str
     """Address of the server, `http://127.0.0.1:PORT`."""
 
     requests: list[tuple[int, SentRequest]] = field(default_factory=list)
-    """Number of the round, and the request."""
+    """Number of the round, and its request."""
 
     def first_of(self, number: int) -> SentRequest | None:
-        """Return the first request of a round; None where it sent none."""
+        """Return the first request of a round; None if there is none."""
         return next((request for count, request in self.requests if count == number), None)
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self) -> None:
-        """Log the request and give the answer that its path asks for."""
+        """Record the request, and send the answer for its path."""
         headers = {name.lower(): value for name, value in self.headers.items()}
         address = headers.get(ADDRESS_HEADER, f"http://{headers.get('host', '')}{self.path}")
         body: JsonObject = {}
@@ -95,12 +91,12 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def log_message(self, *_: object) -> None:
-        """Write nothing: the log has it."""
+        """Print nothing, since requests are recorded."""
 
 
 @contextmanager
 def recorded() -> Iterator[RequestLog]:
-    """Serve on a free port of this machine until the block ends."""
+    """Run a server on a free port of this machine until the block ends."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
     log = RequestLog(f"http://127.0.0.1:{server.server_port}")
     server.log = log  # type: ignore[attr-defined]
@@ -118,15 +114,15 @@ _SECONDS = 120
 _NOT_PASSED = re.compile(
     r"(?i)key|token|secret|password|proxy|^(?:python|prompt|openai|azure_|anthropic|node_options)"
 )
-"""Variables that no program gets: keys, proxies, settings of Python and of the clients."""
+"""Matches variables that no program gets: keys, proxies, settings of Python and of the clients."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The request that a program made from a file."""
+    """The requests that a program made from a file."""
 
     program: str
-    """Name and version."""
+    """Name and version of the program."""
 
     answers: tuple[SentRequest | str, ...]
     """The request of each round, or why there is none."""
@@ -134,28 +130,28 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class ProgramJob:
-    """One file that a program is asked about."""
+    """An exported file to run in a program."""
 
     name: export.JudgeName
-    """The program."""
+    """Program."""
 
     source: ExportSource
     """Prompt that the file was exported from."""
 
     made: ExportResult
-    """The file."""
+    """Exported file."""
 
     place: Path
-    """An empty folder."""
+    """Empty folder for the files."""
 
     log: RequestLog
     """Log of the received requests."""
 
     variables: Mapping[str, str]
-    """Variables of the environment that the file refers to."""
+    """Environment variables that the file refers to."""
 
     def write(self, name: str) -> Path:
-        """Write the file where the files of the prompt lie beside it."""
+        """Write the file beside the files of the prompt; return its path."""
         prompt = self.source.document.source.path
         path = self.place / name
         if prompt is not None:
@@ -173,7 +169,7 @@ class ProgramJob:
         """Run a command in the folder.
 
         Raises:
-            NoJudgeError: it cannot be started or takes too long.
+            NoJudgeError: the command cannot be started or takes too long.
         """
         kept = {name: value for name, value in os.environ.items() if not _NOT_PASSED.search(name)}
         own = {"NO_PROXY": "*", "no_proxy": "*", "STUDIO_RECORDER": self.log.address}
@@ -199,12 +195,12 @@ def ask_program(job: ProgramJob, program: Path | None) -> Asked:
 
     Args:
         job: The file.
-        program: The Python that has the package, or the program itself; None looks for one.
+        program: The Python with the package, or the program itself; None searches for one.
 
     Raises:
-        NoJudgeError: the program is not there, or gave no answer.
+        NoJudgeError: the program is missing, or gave no answer.
     """
-    program = program.absolute() if program is not None else None  # it runs in another folder
+    program = program.absolute() if program is not None else None  # runs in another folder
     match job.name:
         case "promptfoo":
             return _ask_promptfoo(job, program or _found("promptfoo", "npm install -g promptfoo"))
@@ -241,12 +237,12 @@ def _ask_promptfoo(job: ProgramJob, program: Path) -> Asked:
 
 
 def evaluation_of(path: Path) -> Sequence[str | Path]:
-    """Return the words after which promptfoo evaluates a configuration, one request at a time."""
+    """Return promptfoo's arguments for evaluating a configuration, one request at a time."""
     return ("eval", "-c", path, "--no-cache", "--no-table", "--no-write", "-j", "1")
 
 
 def run_promptfoo(job: ProgramJob, *command: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run promptfoo, whose requests go to the log."""
+    """Run promptfoo, whose requests go to the recording server."""
     preload = job.place / "studio-fetch.cjs"
     preload.write_text(export.judge_script("fetch.js"), encoding="utf-8")
     quiet = ("TELEMETRY", "UPDATE", "REMOTE_GENERATION")
@@ -259,7 +255,7 @@ def run_promptfoo(job: ProgramJob, *command: str | Path) -> subprocess.Completed
 
 
 def _ask_curl(job: ProgramJob, program: Path) -> Asked:
-    """Let a shell run the command, which holds the values of now."""
+    """Let a shell run the command, which contains the current values."""
     script = job.write("ask.sh")
     folder = job.place / "studio-path"
     folder.mkdir()
@@ -272,7 +268,7 @@ def _ask_curl(job: ProgramJob, program: Path) -> Asked:
 
 
 def _ask_python(job: ProgramJob, program: export.ForeignProgram, python: Path | None) -> Asked:
-    """Let the package in a Python read the file, with the values of each round."""
+    """Let the package read the file in a Python, with the values of each round."""
     path = job.write(f"prompt{program.suffix}")
     asked = python or _python_with(program)
     order: dict[str, object] = {
@@ -306,7 +302,7 @@ def _ask_python(job: ProgramJob, program: export.ForeignProgram, python: Path | 
 
 
 def _answer(job: ProgramJob, number: int, item: JsonObject) -> SentRequest | str:
-    """Return what a round gave: the request, messages where the package sends none, or a fault."""
+    """Return a round's request, its messages if the package sends none, or its error."""
     sent = job.log.first_of(number)
     if sent is not None and job.name == "agent-framework":  # without the question, which is empty
         messages = [item for item in list_of(sent.body.get("messages")) if _has_content(item)]
@@ -329,10 +325,10 @@ def _last_line(done: subprocess.CompletedProcess[str]) -> str:
 
 
 def _given(job: ProgramJob, each: ExportSource) -> JsonObject:
-    """Return the values that a user of the program gives.
+    """Return the values that a user of the program would enter.
 
-    Those of declared inputs and those that were given here; LangChain and promptfoo take also what
-    a run of the studio supplies at its start.
+    They are those of declared inputs and the given ones; for LangChain and promptfoo also the
+    variables of a run at its start.
     """
     inputs = each.prepared.inputs
     match job.name:
@@ -353,7 +349,7 @@ def _given(job: ProgramJob, each: ExportSource) -> JsonObject:
 
 
 def _python_with(program: export.ForeignProgram) -> Path:
-    """Return a Python that may have the package: the one that runs, or the first of the path.
+    """Return a Python that may have the package: the current one, or the first in PATH.
 
     Raises:
         NoJudgeError: there is none.
@@ -376,7 +372,7 @@ def _lay_beside(folder: Path, place: Path, copied: Collection[Path]) -> None:
     Args:
         folder: The folder.
         place: An empty folder.
-        copied: Files that a program follows no link to, as Prompty does those of `${file:…}`.
+        copied: Files that a program does not read through links, such as Prompty's `${file:…}`.
     """
     for item in folder.iterdir():
         laid = place / item.name
@@ -390,7 +386,7 @@ def _lay_beside(folder: Path, place: Path, copied: Collection[Path]) -> None:
 
 
 def _link(item: Path, place: Path) -> None:
-    """Link to a file or folder; copy the file where links are not allowed (Windows)."""
+    """Link to a file or folder; copy a file if links are not allowed (Windows)."""
     try:
         place.symlink_to(item)
     except OSError:
@@ -403,24 +399,24 @@ class Judgment:
     """The verdict on a file by one program."""
 
     program: str
-    """Its name and version."""
+    """Name and version of the program."""
 
     rounds: tuple[RoundTrip, ...] = field(default=())
     """One comparison per input set."""
 
 
 def judge_names() -> tuple[export.JudgeName, ...]:
-    """Return the programs that can be asked."""
+    """Return all programs."""
     return get_args(export.JudgeName)
 
 
 def judge_of(form: str) -> export.JudgeName | None:
-    """Return the program that can be asked about an export form; None where there is none."""
+    """Return the program for a target; None if there is none."""
     return next((name for name, each in export.PROGRAMS.items() if form in each.forms), None)
 
 
 def judge_export(target: ExportTarget, source: ExportSource, made: ExportResult) -> Judgment:
-    """Let the program that a form is for send what was made of a job.
+    """Let the target's program send the requests of an exported file.
 
     Raises:
         NoJudgeError: there is no such program, or it gave no answer.
@@ -438,17 +434,17 @@ def run_in(
     made: ExportResult,
     program: Path | None = None,
 ) -> Judgment:
-    """Let a program send the request of an exported file, with the values of now and of every set.
+    """Let a program send the requests of an exported file, with the current values and all sets.
 
     Args:
         name: The program.
-        form: Name of the export form.
-        source: What the file was made from.
+        form: Name of the target.
+        source: The source of the file.
         made: The file.
-        program: The Python that has the package, or the program itself; None looks for one.
+        program: The Python with the package, or the program itself; None searches for one.
 
     Raises:
-        NoJudgeError: the program is not there, or gave no answer.
+        NoJudgeError: the program is missing, or gave no answer.
     """
     source = with_model(source)
     variables = _variables(source, made)
@@ -462,7 +458,7 @@ _FORMS: Mapping[str, Provider] = {
     "curl-openai-responses": "openai-responses",
     "curl-anthropic": "anthropic",
 }
-"""Form of the request, where the export form decides it and not the prompt."""
+"""Form of the request, for targets that decide it instead of the prompt."""
 
 
 _TEXTS = ("messages", "input", "instructions", "system")
@@ -476,7 +472,7 @@ def _compared(
         if isinstance(got, SentRequest):
             if got.address:
                 expected = sent_by_studio(each, _FORMS.get(form))
-            else:  # messages alone, in the form of chat completions
+            else:  # only messages, in chat completions' form
                 expected = SentRequest("", request_of(each, "openai-chat").body)
             texts = {} if source.document.dialect == "section" else expected.body
             expected = with_variables(expected, variables)
@@ -488,7 +484,7 @@ def _compared(
 
 
 def _variables(source: ExportSource, made: ExportResult) -> dict[str, str]:
-    """Return a value for each variable that the prompt or the file refers to."""
+    """Return a value for each variable in the prompt or the file."""
     connection = named_connection(source)
     names = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_MODEL", key_variable(connection)]
     found = {name: f"value-of-{name}" for name in names}

@@ -1,4 +1,4 @@
-"""Runs to files and back: written by the pool, read into the history."""
+"""Export runs to files, and import files into the history."""
 
 import re
 import uuid
@@ -23,17 +23,17 @@ from studio.core.text.files import MOST_RECORD_BYTES, read_text, write_atomicall
 from studio.core.wire.wire_call import no_call
 
 _JOURNAL = re.compile(r'^(?={"t":"Started",)', re.MULTILINE)
-"""Beginning of each journal in a file of several."""
+"""Matches the start of each journal in a file of several."""
 
 
 def file_name(prompt: str, at: float, run: str, form: RunForm) -> str:
-    """Return a name to offer for the file of a run."""
+    """Return a suggested name for the file of a run."""
     return trace_name(prompt, at, run).removesuffix(".tracy") + form.suffix
 
 
 @contextmanager
 def history_at(path: Path) -> Iterator[RunStore | None]:
-    """Open the history; None where it cannot be: a run that is at hand is written all the same."""
+    """Open the history; None if it cannot be opened, since a loaded run is exported anyway."""
     try:
         store = RunStore(path)
     except (StoreError, OSError):
@@ -44,7 +44,7 @@ def history_at(path: Path) -> Iterator[RunStore | None]:
 
 
 def kept_words(store: RunStore | None, run: str) -> str:
-    """Return what a whole journal of a run contains beside its events; "" for nothing."""
+    """Describe the content of a whole journal besides events; "" for nothing."""
     bodies, replies = store.kept_calls(run) if store is not None else (0, 0)
     if not bodies:
         return ""
@@ -61,19 +61,19 @@ def write_run(
     events: Sequence[Event] = (),
     upto: int | None = None,
 ) -> Path:
-    """Write a run, with what is kept of its model calls.
+    """Write a run with its stored wire calls.
 
     Args:
         path: the history's file.
         run: id of the run.
-        form: in which form.
+        form: the format.
         target: the file to write.
         hide: masks secrets.
-        events: its journal, where it is at hand; read from the history otherwise.
-        upto: last event of the branch that is wanted; None for the newest.
+        events: its events, if they are loaded; otherwise read from the history.
+        upto: last event of the branch; None for the newest.
 
     Raises:
-        StoreError: it is no longer there.
+        StoreError: the run no longer exists.
     """
     with history_at(path) as store:
         journal = events or tuple(store.events(run) if store is not None else ())
@@ -86,7 +86,7 @@ def write_run(
 
 
 def take_text(text: str, store: RunStore) -> tuple[str, ...]:
-    """Take journals, or the trace of another program, into the history; returns their runs' ids.
+    """Import journals, or another program's trace, into the history; return the runs' ids.
 
     The runs of recorded programs in one file are one recording.
 
@@ -109,7 +109,7 @@ def take_text(text: str, store: RunStore) -> tuple[str, ...]:
 
 
 def take_spans(spans: Sequence[TraceSpan], store: RunStore) -> Iterator[str]:
-    """Take the conversations of traces into the history, and yield their runs' ids."""
+    """Import the conversations of traces into the history, and yield their runs' ids."""
     for run in runs_of(spans):
         name = run.id if store.summary(run.id) is None else uuid.uuid4().hex[:12]
         first = run.events[0]
@@ -122,10 +122,10 @@ def take_spans(spans: Sequence[TraceSpan], store: RunStore) -> Iterator[str]:
 
 
 def read_files(path: Path, files: Sequence[Path], hide: Callable[[str], str]) -> tuple[str, ...]:
-    """Take journals and traces into the history; returns the ids of their runs.
+    """Import journals and traces into the history; return the ids of their runs.
 
     Raises:
-        JournalError: a file is neither; those before it are taken.
+        JournalError: a file is neither; the files before it are imported.
     """
     taken: list[str] = []
     with closing(RunStore(path)) as store:

@@ -1,8 +1,8 @@
-"""The editor's lexer: from a line and the state before it to tokens and the state after it.
+"""The editor's lexer: from a line and the state before it to tokens and the next state.
 
 Pure and without Qt. Lines are nested languages: YAML front matter, role markers with attributes,
-template expressions, Markdown, fenced code, and YAML again in `tools:` and tool calls. Line-wise
-rules (which zone a line is in) are here; what stands inside a line is left to Pygments tables.
+template expressions, Markdown, fenced code, and YAML again in `tools:` and tool calls. Rules for
+whole lines (their zone) are here; the content of a line is handled by Pygments tables.
 """
 
 import re
@@ -18,7 +18,7 @@ from pygments.util import ClassNotFound
 
 from studio.application.highlight.lexer_tables import LINE_LEXERS, style_of
 
-# What the lexer says of a line, and what it must know of the lines before.
+# The lexer's result for a line, and its state between lines.
 
 Zone: TypeAlias = Literal["start", "front", "body", "yaml", "fence"]
 Template: TypeAlias = Literal["jinja2", "mustache", "fstring"]
@@ -26,39 +26,39 @@ Template: TypeAlias = Literal["jinja2", "mustache", "fstring"]
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A run of characters of one look, inside one line."""
+    """A range of characters with one style, inside one line."""
 
     start: int
-    """First code point in the line."""
+    """Offset of the first code point in the line."""
 
     end: int
-    """One past the last."""
+    """Offset after the last code point."""
 
     style: str
-    """A key of `Theme.syntax`."""
+    """Style, a key of `Theme.syntax`."""
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """State between lines; hashable, for fast comparison."""
+    """The state between lines; hashable, for fast comparison."""
 
     zone: Zone = "start"
-    """Zone of the line; `yaml` is a body section whose content is YAML."""
+    """Zone of the line; `yaml` is a body section with YAML content."""
 
     delimiter: str = ""
-    """The front matter's delimiter line."""
+    """Delimiter line of the front matter."""
 
     template: Template = "jinja2"
     """Template language of the front matter."""
 
     stack: tuple[str, ...] = ()
-    """Pygments states of an expression left open; empty when none is."""
+    """Pygments states of an unclosed expression; empty for none."""
 
     scalar: int = -1
-    """Indent of the key whose block scalar (`|`, `>`) the line may be in; -1 outside one."""
+    """Indentation of the key whose block scalar (`|`, `>`) may contain the line; -1 outside one."""
 
     fence: str = ""
-    """The run of backticks or tildes that opened the fenced code."""
+    """Backticks or tildes that opened the fenced code."""
 
     language: str = ""
     """Language of the fence."""
@@ -68,13 +68,13 @@ class State:
 
 
 START = State()
-"""The state before the first line."""
+"""State before the first line."""
 
 YAML_FILE = State(zone="front", delimiter="\0")
-"""The state before the first line of a file that is YAML to its end."""
+"""State before the first line of a YAML file."""
 
 PYTHON_FILE = State(zone="fence", fence="\0", language="python")
-"""The state before the first line of a Python file: code, in a fence that no line closes."""
+"""State before the first line of a Python file: code in a fence that is never closed."""
 
 
 _ROLES = "system|user|assistant|developer|tool|function|tools|thread"
@@ -91,7 +91,7 @@ _TEMPLATE = re.compile(
     r"\s*(?:template|kind|format|type)\s*:\s*(?:\{[^{}]*?\b(?:kind|format|type)\s*:\s*)*"
     r"[\"']?(jinja2|mustache|fstring)[\"']?\s*(?:[,}].*|#.*)?$"
 )
-"""Pattern of the key that names the template language, in all its forms."""
+"""Matches the key for the template language, in all its forms."""
 _BLOCK_SCALAR = re.compile(r"(?P<indent>[ ]*)(?:- )*[^#\s].*?:\s+[|>][+-]?\d?\s*(?:#.*)?$")
 _EXPRESSION = {
     "jinja2": re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}"),
@@ -99,15 +99,15 @@ _EXPRESSION = {
     "fstring": re.compile(r"(?<!\{)\{[A-Za-z_][^{}]*\}(?!\})"),
 }
 _OWN_YAML = ("yaml", "yml")
-_LONGEST = 20_000  # a line longer than this is shown plain, so that no line can hold the window up
+_LONGEST = 20_000  # longer lines are shown without colors, so that no line can block the window
 
 
 def lex_line(text: str, state: State) -> tuple[tuple[Token, ...], State]:
-    """Read one line, without its line end.
+    """Return the tokens of a line without line break, and the next state.
 
     Args:
         text: the line; any text.
-        state: the state that the line before returned, or `START`.
+        state: the state returned for the previous line, or `START`.
 
     Returns:
         The tokens in order, not overlapping, and the state for the next line.
@@ -145,7 +145,7 @@ def _front(text: str, state: State) -> tuple[tuple[Token, ...], State]:
 
 
 def _yaml(text: str, state: State, table: str) -> tuple[tuple[Token, ...], State]:
-    """Return a line of YAML; block scalars are text up to the first line that is not deeper."""
+    """Return a line of YAML; a block scalar is text up to the first line that is not deeper."""
     if state.scalar >= 0:
         indent = len(text) - len(text.lstrip(" "))
         if not text.strip() or indent > state.scalar:
@@ -177,7 +177,7 @@ def _body(text: str, state: State) -> tuple[tuple[Token, ...], State]:
 
 
 def _marker(marker: re.Match[str], state: State) -> tuple[tuple[Token, ...], State]:
-    """Return a role marker; `tools:` and tool calls go on in YAML."""
+    """Return a role marker; `tools:` and tool calls continue with YAML."""
     tokens = [Token(*marker.span("role"), "role")]
     attributes = marker["attributes"]
     if attributes:
@@ -188,7 +188,7 @@ def _marker(marker: re.Match[str], state: State) -> tuple[tuple[Token, ...], Sta
     role = marker["role"].lower()
     yaml = role == "tools" or bool(attributes and _YAML_TYPE.search(attributes))
     after = replace(state, zone="yaml" if yaml else "body", scalar=-1, stack=())
-    # `function:` inside a tool call is YAML when the next line is deeper; the section stays YAML.
+    # `function:` inside a tool call is YAML if the next line is deeper; the section stays YAML.
     if state.zone == "yaml" and role == "function" and not attributes:
         return (Token(*marker.span("role"), "key"), Token(*marker.span("colon"), "punctuation")), (
             replace(state, scalar=-1)
@@ -226,7 +226,7 @@ def _fenced(text: str, state: State) -> tuple[tuple[Token, ...], State]:
 
 
 def _inline(text: str, state: State, table: str) -> tuple[tuple[Token, ...], tuple[str, ...]]:
-    """Run the line through a Pygments table, carrying an open expression in and out."""
+    """Run the line through a Pygments table, continuing an open expression."""
     lexer = LINE_LEXERS[state.template]
     context = LexerContext(text + "\n", 0, list(state.stack) or [table])
     tokens = tuple(_merge(lexer.get_tokens_unprocessed(context=context), len(text)))
@@ -245,7 +245,7 @@ def _language(name: str) -> Lexer | None:
 
 
 def _is_restartable(lexer: Lexer) -> bool:
-    """Return whether tables are the lexer's whole state (YAML's also counts indents)."""
+    """Return whether tables are the lexer's whole state (YAML's also counts indentation)."""
     own = type(lexer).get_tokens_unprocessed
     return isinstance(lexer, RegexLexer) and own in (
         RegexLexer.get_tokens_unprocessed,
@@ -256,7 +256,7 @@ def _is_restartable(lexer: Lexer) -> bool:
 def _foreign(
     text: str, language: str, stack: tuple[str, ...]
 ) -> tuple[list[Token], tuple[str, ...]]:
-    """Return a line of another language; table-driven lexers resume where the last line ended."""
+    """Return a line of another language; table-driven lexers continue from the previous line."""
     if language in _OWN_YAML:
         context = LexerContext(text + "\n", 0, ["front"])
         own = LINE_LEXERS["jinja2"].get_tokens_unprocessed(context=context)
@@ -267,9 +267,9 @@ def _foreign(
     if _is_restartable(lexer):
         context = LexerContext(text + "\n", 0, list(stack) or ["root"])
         try:
-            # Any table can be run restartably, unless one of its callbacks takes no context.
+            # Any table can be restarted, unless one of its callbacks needs no context.
             found = ExtendedRegexLexer.get_tokens_unprocessed(lexer, context=context)  # type: ignore[arg-type]
-            # All of it first: the line's end may lead to another state.
+            # Consume everything first: the line's end may change the state.
             return list(_merge(list(found), len(text))), tuple(context.stack)
         except TypeError:
             pass
@@ -277,10 +277,10 @@ def _foreign(
 
 
 def _merge(found: Iterable[tuple[int, _TokenType, str]], length: int) -> Iterator[Token]:
-    """Yield Pygments tokens as ours: neighbors of one style joined, plain text left out.
+    """Yield Pygments tokens as `Token`s: neighbors of one style joined, plain text omitted.
 
-    Asks for nothing behind the line's end, where every rule of a table would be tried once more: no
-    rule of ours goes to another state there.
+    It stops at the line's end, where every rule of a table would be tried again, since none of the
+    rules changes the state there.
     """
     start = end = 0
     style = ""
@@ -299,7 +299,7 @@ def _merge(found: Iterable[tuple[int, _TokenType, str]], length: int) -> Iterato
 
 
 def _overlay(tokens: list[Token], text: str, template: Template) -> list[Token]:
-    """Cut the template's expressions out of other tokens and color them as what they are."""
+    """Replace other tokens at the template's expressions by the tokens of the expressions."""
     if "{" not in text:
         return tokens
     found: list[Token] = []

@@ -1,4 +1,4 @@
-"""Pygments tables for the inside of a line, one lexer for each template language."""
+"""Pygments tables for the content of a line, one lexer for each template language."""
 
 from functools import cache
 from typing import Any, ClassVar
@@ -57,7 +57,7 @@ _STYLES: dict[_TokenType, str] = {
     Generic.Emph: "emphasis",
     Generic.Deleted: "error",
     Generic.Inserted: "string",
-    # Half-typed code is not shouted at; real problems have their squiggles.
+    # Incomplete code is not marked as wrong; real problems are underlined.
     Error: "",
     Delimiter: "delimiter",
     VariableToken: "variable",
@@ -72,7 +72,7 @@ _STYLES: dict[_TokenType, str] = {
 
 @cache
 def style_of(kind: _TokenType) -> str:
-    """Return the style of a Pygments token, its nearest ancestor's where it has none of its own."""
+    """Return the style of a Pygments token, or of its nearest ancestor with a style."""
     node: _TokenType | None = kind
     while node is not None:
         if node in _STYLES:
@@ -85,7 +85,7 @@ _REFERENCE = (r"\$\{(?:env|file|params):[^}\n]*\}?", ReferenceToken)
 
 _TYPED = r"(?:true|false|null|~|[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*(?:#.*)?$"
 _PLAIN = rf"(?!{_TYPED})[^\s\"'\[\]{{}}#|>&*!$-](?:[^{{}}#$\n]|(?<=\S)#)*"
-"""A plain scalar after its key: everything to a comment, a reference or an expression."""
+"""Matches a plain scalar after its key, up to a comment, a reference or an expression."""
 
 _YAML: list[object] = [
     (r"[ \t]*#.*$", Comment),
@@ -116,11 +116,11 @@ _YAML_VALUE: list[object] = [
 _SCALAR: list[object] = [_REFERENCE, (r"[^${\n]+", String), (r".", String), (r"\n", Text)]
 
 _PROSE = r"(?:[^\n{}`*_!\[h$]+|h(?!ttps?://)|!(?!\[)|\$(?!\{))+"
-"""Characters that begin nothing."""
+"""Matches characters that begin nothing special."""
 
 _MARKDOWN: list[object] = [
-    # First, as most of a text is prose: else each run of it is tried as all that it is not. At the
-    # start of a line only with a character that begins no heading, quote, list or label.
+    # First, as most text is prose and would otherwise be tried against all other rules. At the
+    # start of a line only for a character that begins no heading, quote, list or label.
     (rf"(?:(?!^)|(?![ \t#>+\-\dTAOFQ])){_PROSE}", Text),
     (r"\n", Text),
     (r"^[ ]{0,3}#{1,6}\s[^{\n]*", Heading),
@@ -179,7 +179,7 @@ class JinjaLine(ExtendedRegexLexer):
         "expression": [(r"[-+]?\}\}", Delimiter, "#pop"), include("inside")],
         "inside": [
             (r"\s+", Text),
-            # Names before what they are not: most of an expression is names.
+            # Names first, since they make up most of an expression.
             (
                 rf"(?<!\.)(?!(?:{'|'.join(_JINJA_KEYWORDS)})\b|{_JINJA_CONSTANTS}){_JINJA_NAME}",
                 VariableToken,
@@ -248,4 +248,4 @@ class FstringLine(ExtendedRegexLexer):
 
 
 LINE_LEXERS = {"jinja2": JinjaLine(), "mustache": MustacheLine(), "fstring": FstringLine()}
-"""One ready lexer for each template language."""
+"""A shared lexer for each template language."""

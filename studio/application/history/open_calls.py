@@ -1,4 +1,4 @@
-"""Recorded model calls of the history as one prompt file, with their tools' answers as mocks."""
+"""Open recorded model calls of the history as a prompt file, with their tools' results as mocks."""
 
 import json
 from collections.abc import Iterator
@@ -27,18 +27,18 @@ def open_calls(
     branch: int | None = None,
     upto: int | None = None,
 ) -> OpenedCalls:
-    """Make a prompt file of one model call, or of all calls of its place in its recording.
+    """Return a prompt file for one model call, or for the same calls in a recording's runs.
 
     Args:
         store: the history.
         run: id of the run.
         number: iteration of the call.
-        alike: whether calls of the same place in the other runs of the recording come along.
-        branch: number of the branch of the run, from 0; the newest where None.
-        upto: last event of the branch, in place of its number.
+        alike: whether to include the same calls in the recording's other runs.
+        branch: number of the run's branch, from 0; None for the newest.
+        upto: last event of the branch, instead of its number.
 
     Raises:
-        LookupError: there is no such call, or its request was not kept.
+        LookupError: there is no such call, or its request is not stored.
         ImportFailure: its request cannot be read.
     """
     calls: list[RecordedCall] = []
@@ -61,10 +61,10 @@ def open_calls(
 
 
 def row_of_call(store: RunStore, run: str, number: int) -> JsonDict:
-    """Return a recorded call as a case of the prompt built from it and similar calls.
+    """Return a recorded call as a case for the prompt file of it and similar calls.
 
     Raises:
-        LookupError: there is no such call, or its request was not kept.
+        LookupError: there is no such call, or its request is not stored.
         ImportFailure: its request cannot be read.
     """
     sets = open_calls(store, run, number, alike=bool(_tag(store, run))).made.input_sets
@@ -75,14 +75,14 @@ def row_of_call(store: RunStore, run: str, number: int) -> JsonDict:
 
 
 def known_values(row: JsonObject, document: PromptDocument) -> JsonDict:
-    """Return the values of a row for the inputs that a prompt declares."""
+    """Return the values of a row for the declared inputs of a prompt."""
     return {name: value for name, value in row.items() if document.input(name) is not None}
 
 
 def _recorded(
     store: RunStore, run: str, state: RunState, number: int, notes: list[str]
 ) -> RecordedCall:
-    """Return a call as it was sent; that of a trace is made of its messages."""
+    """Return a call as sent; for a trace it is built from its messages."""
     name, path = _name(run, number), "/chat/completions"
     try:
         kept = call_of_step(store, run, state, number)
@@ -103,11 +103,11 @@ def _recorded(
 def opened_at(
     history: Path, run: str, number: int, *, alike: bool, upto: int | None = None
 ) -> OpenedCalls:
-    """Do the same with the history of a file; differences are notes of the file that is made.
+    """Call `open_calls` with a history's file; differences become notes of the prompt file.
 
     Raises:
-        LookupError: as above.
-        ImportFailure: the same.
+        LookupError: there is no such call, or its request is not stored.
+        ImportFailure: its request cannot be read.
         StoreError: the history cannot be read.
     """
     with closing(RunStore(history)) as store:
@@ -118,7 +118,7 @@ def opened_at(
 
 
 def _others(store: RunStore, run: str) -> Iterator[str]:
-    """Yield the other runs of the recording, the oldest first."""
+    """Yield the other runs of the recording, oldest first."""
     tag = _tag(store, run)
     if not tag:
         raise ImportFailure("The run is of no recording, so no other calls are of its place.")
@@ -127,7 +127,7 @@ def _others(store: RunStore, run: str) -> Iterator[str]:
 
 
 def _tag(store: RunStore, run: str) -> str:
-    """Return the tag that the runs of its recording share; empty where it is of none."""
+    """Return the tag of the run's recording; empty without one."""
     summary = store.summary(run)
     return summary.shared_tag(RECORDING, TRACE) if summary is not None else ""
 
@@ -137,7 +137,7 @@ def _name(run: str, number: int) -> str:
 
 
 def _answers(state: RunState) -> Iterator[JsonObject]:
-    """Yield the answers that the tools of a run gave, as lines of saved calls."""
+    """Yield the results of a run's tools, as lines of saved calls."""
     for step in steps_of(state):
         for call in step.calls:
             if call.observation is not None and call.began:
@@ -151,6 +151,6 @@ def _answers(state: RunState) -> Iterator[JsonObject]:
 
 
 def row_at(history: Path, run: str, number: int) -> JsonDict:
-    """Return a call in the history of a file as a case; see `row_of_call`."""
+    """Return a call in a history's file as a case; see `row_of_call`."""
     with closing(RunStore(history)) as store:
         return row_of_call(store, run, number)

@@ -1,4 +1,4 @@
-"""Rows of the history as values, and a run or model call of it by the user's name for it."""
+"""Rows of the history as values, and the search for runs and model calls."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ HEADS: tuple[str, ...] = (
     marked("Tags"),
     marked("Note"),
 )
-"""Column heads, in the order of the columns until they are dragged."""
+"""Titles of the columns, in their default order."""
 
 
 STATUS_NAMES: dict[Status, str] = {
@@ -52,42 +52,42 @@ STATUS_NAMES: dict[Status, str] = {
     "limit": marked("limit reached"),
     "interrupted": marked("interrupted"),
 }
-"""Ends of a run in words."""
+"""Names of a run's end states."""
 
 
 SortKey: TypeAlias = str | float
-"""A number, or a text in small letters."""
+"""Sort key: a number, or a text in lower case."""
 
 RowTone: TypeAlias = Literal["good", "warning", "bad", "plain"]
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryRow:
-    """One run as the list shows it."""
+    """A run as a row of the list."""
 
     run: RunSummary
     """The run."""
 
     cells: tuple[str, ...]
-    """Texts, one for each column."""
+    """Texts, one per column."""
 
     tone: RowTone
-    """Tone of the outcome, for a color beside the words."""
+    """Tone of the end state, for a color beside the text."""
 
     keys: tuple[SortKey, ...] = ()
-    """Sort key of each column."""
+    """Sort keys, one per column."""
 
     group: str | None = None
-    """For the head of a group: what its runs have in common. `run` is the first of them then."""
+    """Heading's common value of a group, whose first run is `run`; None for a normal row."""
 
 
 def column_head(column: int) -> str:
-    """Return a column's title."""
+    """Return the title of a column."""
     return tr(HEADS[column])
 
 
 def status_name(status: Status) -> str:
-    """Return the name of a run's outcome, in the language of the window."""
+    """Return the translated name of a run's end state."""
     return tr(STATUS_NAMES[status])
 
 
@@ -100,7 +100,7 @@ _WAITS: dict[str, str] = {
 
 
 def end_of(run: RunSummary) -> str:
-    """Return how a run ended; of a waiting run, what it needs."""
+    """Return how a run ended; for a waiting run, what it needs."""
     if not run.waits:
         return status_name(run.status)
     return tr(_WAITS[run.waits]) if run.waits in _WAITS else waiting_name()
@@ -112,7 +112,7 @@ def waiting_name() -> str:
 
 
 def row_of(run: RunSummary, now: datetime) -> HistoryRow:
-    """Return the row of a run; a time of today has no date."""
+    """Return the row of a run; a time of the current day has no date."""
     spent = max(0.0, run.updated - run.started)
     protocols: dict[str, str] = {name: facts.name for name, facts in PROTOCOLS.items()}
     cells = (
@@ -160,7 +160,7 @@ def row_of(run: RunSummary, now: datetime) -> HistoryRow:
 
 
 def when(moment: float, now: datetime) -> str:
-    """Return a moment as people say it."""
+    """Return a moment as text for the user."""
     if not moment:
         return ""
     at = datetime.fromtimestamp(moment, now.tzinfo)
@@ -171,10 +171,10 @@ def when(moment: float, now: datetime) -> str:
     return f"{at.day} {at:%b %Y}"
 
 
-# Runs of the history in groups: by prompt, by model, or by day, each with a head that adds up.
+# Runs of the history in groups by prompt, model or day, each with a heading and totals.
 
 GroupBy: TypeAlias = Literal["", "prompt", "model", "day"]
-"""Common property of the runs of a group; empty for no groups."""
+"""Property by which runs are grouped; empty for no groups."""
 
 GROUP_NAMES: dict[GroupBy, str] = {
     "": marked("No groups"),
@@ -195,24 +195,24 @@ class GroupHead:
     """Number of runs."""
 
     is_open: bool = True
-    """Whether they are listed below."""
+    """Whether its runs are listed."""
 
 
 def group_name(by: GroupBy) -> str:
-    """Return a way of grouping, for people."""
+    """Return the name of a grouping for the user."""
     return tr(GROUP_NAMES[by])
 
 
 def grouped(
     rows: Sequence[HistoryRow], by: GroupBy, closed: Collection[str], now: datetime
 ) -> tuple[HistoryRow, ...]:
-    """Return the rows with a heading above each group, groups in the order of their first rows.
+    """Return the rows with a heading for each group, groups in the order of their first rows.
 
     Args:
         rows: the runs, sorted.
-        by: what the runs of one group have in common.
-        closed: keys of the groups whose runs are not listed.
-        now: the time; its zone decides which day it was.
+        by: the property by which to group.
+        closed: keys of the collapsed groups.
+        now: the current time, whose time zone decides the days.
     """
     if not by:
         return tuple(rows)
@@ -241,7 +241,7 @@ def _key(row: HistoryRow, by: GroupBy, now: datetime) -> str:
 
 
 def _head_row(head: GroupHead, rows: Sequence[HistoryRow]) -> HistoryRow:
-    """Return the head: its name, how many runs there are and how many are done, and their sums."""
+    """Return the heading of a group: its name, numbers of runs and of successful ones, totals."""
     runs = [row.run for row in rows]
     done = sum(run.status == "done" for run in runs)
     words = by_count(head.count, tr("1 run"), tr("{count:,} runs"))
@@ -261,10 +261,10 @@ def _head_row(head: GroupHead, rows: Sequence[HistoryRow]) -> HistoryRow:
 
 
 def find_run(store: RunStore, name: str) -> RunSummary:
-    """Find the run of an id, or of the beginning of one.
+    """Return the run with an id, or with the start of one.
 
     Raises:
-        LookupError: there is none, or more than one.
+        LookupError: there is no run, or more than one.
     """
     exact = store.summary(name)
     if exact is not None:
@@ -277,15 +277,15 @@ def find_run(store: RunStore, name: str) -> RunSummary:
 
 
 def kept_state(past: Past, branch: int | None = None, upto: int | None = None) -> RunState:
-    """Return the end of a branch of a run; of the newest where none is named.
+    """Return the state at the end of a run's branch; by default the newest.
 
     Args:
         past: the run.
         branch: number of the branch, from 0.
-        upto: last event of the branch, in place of its number.
+        upto: last event of the branch, instead of its number.
 
     Raises:
-        LookupError: there is no such branch, or nothing of the run is kept.
+        LookupError: there is no such branch, or nothing of the run is stored.
     """
     if branch is not None:
         end = past.tree.ends.get(branch)
@@ -299,10 +299,10 @@ def kept_state(past: Past, branch: int | None = None, upto: int | None = None) -
 
 
 def call_of_step(store: RunStore, run: str, state: RunState, number: int) -> WireCall:
-    """Return what an iteration of a run sent and received.
+    """Return the wire call of a run's iteration.
 
     Raises:
-        LookupError: there is no such iteration, or nothing of its call is kept.
+        LookupError: there is no such iteration, or its call is not stored.
     """
     steps = steps_of(state)
     if not 1 <= number <= len(steps):
@@ -314,10 +314,10 @@ def call_of_step(store: RunStore, run: str, state: RunState, number: int) -> Wir
 
 
 def raw_reply(call: WireCall) -> tuple[str, str]:
-    """Return the answer of a call as it came, and a sentence on what of it is missing.
+    """Return the raw response of a call, and a sentence on missing parts.
 
     Raises:
-        LookupError: nothing of it is kept.
+        LookupError: the response is not stored.
     """
     if not call.has_answer:
         raise LookupError("No reply is kept: none came whole, or its cell of an experiment passed.")
@@ -326,7 +326,7 @@ def raw_reply(call: WireCall) -> tuple[str, str]:
     return call.raw, f"{call.cut:,} further bytes are not kept." if call.cut else ""
 
 
-# The filter of the history: plain words, or an expression over what a run is and did.
+# The filter of the history: plain words, or an expression over a run.
 
 _OF_LINE: Mapping[str, Callable[[RunSummary], Json]] = {
     "prompt": lambda run: run.prompt,
@@ -348,7 +348,7 @@ _OF_LINE: Mapping[str, Callable[[RunSummary], Json]] = {
 }
 
 NAMES = tuple(dict.fromkeys((*_OF_LINE, *RUN_NAMES)))
-"""Names in a filter: those of a run's line, then those of expressions at any of its steps."""
+"""Names in a filter: those of a run's summary, then those of expressions at its steps."""
 
 _SIGNS = ("<", ">", "==", "!=", " in ", " contains ", " startswith ", " endswith ", " matches ")
 
@@ -358,13 +358,13 @@ class HistoryFilter:
     """The filter of the history."""
 
     words: str = ""
-    """Words that a run must all contain; empty for an expression."""
+    """Words that a run must contain; empty for an expression."""
 
     expression: str = ""
-    """An expression over `NAMES`; empty for words."""
+    """Expression over `NAMES`; empty for words."""
 
     problem: str = ""
-    """Reason why the expression cannot be read; the list is then left as it is."""
+    """Reason why the expression is invalid, so that the list stays unchanged; else empty."""
 
     @classmethod
     def read(cls, text: str) -> HistoryFilter:
@@ -381,12 +381,12 @@ class HistoryFilter:
 def holds_of(expression: str, store: RunStore | None = None) -> Fits:
     """Return a test of runs by an expression; a run without a value for it fails.
 
-    An expression on what a run did (`tool == "search"`) holds where it holds for one of its steps,
-    or for one of their calls; the run is then opened.
+    An expression on the content of a run (`tool == "search"`) is true if it is true for one of its
+    steps or their calls; the run is then opened.
 
     Args:
         expression: the filter.
-        store: history that the runs are in; None knows only their lines.
+        store: the history of the runs; None to use only their summaries.
     """
     condition = conditions.compile_condition(expression, NAMES)
     of_line = condition.names & _OF_LINE.keys()
@@ -418,10 +418,10 @@ def _holds(condition: conditions.Condition, values: JsonObject) -> bool:
 def filtered_runs(
     store: RunStore, text: str, wanted: RunFilter, fits: Fits | None = None
 ) -> tuple[RunSummary, ...]:
-    """Return the runs that a filter's text chooses: words, or an expression.
+    """Return the runs that match a filter's text: words, or an expression.
 
     Raises:
-        ConditionError: it is an expression that cannot be read.
+        ConditionError: the expression is invalid.
     """
     read = HistoryFilter.read(text)
     if read.problem:

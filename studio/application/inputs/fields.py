@@ -39,7 +39,7 @@ FieldKind: TypeAlias = Literal[
     "file",
     "audio",
 ]
-"""Which editor a value gets; `json` for whatever has no better one."""
+"""Kind of editor for a value; `json` if there is no better one."""
 
 KINDS: Mapping[str, FieldKind] = {
     "string": "string",
@@ -54,10 +54,10 @@ KINDS: Mapping[str, FieldKind] = {
     "file": "file",
     "audio": "audio",
 }
-"""A declared type's editor."""
+"""Kind of editor by declared type."""
 
 DEEPEST = 6
-"""Levels of objects in objects that are shown as fields; deeper ones are JSON."""
+"""Maximum depth of nested objects shown as fields; deeper ones are JSON."""
 
 
 class Absent(Enum):
@@ -72,85 +72,86 @@ FieldValue: TypeAlias = "Json | Absent"
 
 @dataclass(frozen=True, slots=True)
 class FieldSpec:
-    """One field of a form."""
+    """A field of a form."""
 
     name: str
     """Key of the value; empty for an item of a list."""
 
     kind: FieldKind = "string"
-    """Which editor it gets."""
+    """Kind of editor."""
 
     type_name: str = ""
-    """The type in the author's own word, for the label."""
+    """Type as written by the author, for the label."""
 
     description: str = ""
-    """For people."""
+    """Description for the user."""
 
     required: bool = False
-    """Whether a run without a value is an error."""
+    """Whether a value is required."""
 
     fallback: FieldValue = ABSENT
-    """The value used while the field is absent."""
+    """Value used while the field is empty."""
 
     fallback_origin: str = ""
-    """Origin of the fallback: "default", "sample", "supplied by the run"; empty without one."""
+    """Origin of `fallback`: "default", "sample", "supplied by the run"; empty without one."""
 
     proposed: FieldValue = ABSENT
-    """The default of an object's property: it counts once something else of the object is given,
-    for a prompt whose object is absent gets nothing of it."""
+    """Default of an object's property, used only if the object has another value, since a missing
+    object has no properties.
+    """
 
     choices: tuple[Json, ...] = ()
-    """The values allowed, where limited."""
+    """Allowed values; empty for any."""
 
     properties: tuple[FieldSpec, ...] = ()
     """Fields of an object."""
 
     items: FieldSpec | None = None
-    """The field of a list's item."""
+    """Field of a list's item."""
 
     nullable: bool = False
-    """Whether null is a value."""
+    """Whether null is allowed."""
 
     minimum: float | None = None
-    """Least number."""
+    """Minimum number; None for none."""
 
     maximum: float | None = None
-    """Greatest number."""
+    """Maximum number; None for none."""
 
     pattern: str = ""
-    """Regular expression that a text must match somewhere."""
+    """Regular expression that must match somewhere in a text."""
 
     declared: bool = True
-    """Whether the document declares it."""
+    """Whether the document declares the input."""
 
     supplied: bool = False
-    """Whether a run brings the value, so that a user need not."""
+    """Whether a run sets the value, so that the user need not."""
 
     parameter: bool = False
-    """Whether only `${params:…}` names it; such inputs are a group of their own."""
+    """Whether it is only used as `${params:…}`; such inputs form a separate group."""
 
     span: Span | None = None
-    """Place of the declaration, else of the first use."""
+    """Span of the declaration, else of the first use."""
 
 
 class InputCount(NamedTuple):
-    """The user's own inputs, by what has a value and what waits for one."""
+    """The number of the user's inputs with and without values."""
 
     given: int
-    """Those that the user gave."""
+    """Number of inputs with a value."""
 
     total: int
-    """All of them."""
+    """Number of all inputs."""
 
     samples: tuple[str, ...]
-    """Names of those of which the preview shows a sample, which a run does not send."""
+    """Names of inputs for which the preview uses a sample, which a run does not send."""
 
     missing: tuple[str, ...]
-    """Names of the required ones that have nothing."""
+    """Names of required inputs without a value."""
 
 
 def own_count(specs: Sequence[FieldSpec], given: JsonObject) -> InputCount:
-    """Count the user's own fields that have a value, and name those that wait for one."""
+    """Return the numbers of the user's inputs, and the names of those without a value."""
     own = [spec for spec in specs if not spec.supplied]
     absent = [spec for spec in own if spec.name not in given]
     samples = tuple(spec.name for spec in absent if spec.fallback_origin == "sample")
@@ -190,7 +191,7 @@ def input_fields(document: PromptDocument) -> tuple[FieldSpec, ...]:
 
 
 def _with_value(spec: FieldSpec, resolution: InputResolution) -> FieldSpec:
-    """Return the field with the value that counts while nothing is given."""
+    """Return the field with the value that is used while it is empty."""
     if spec.name not in resolution.shown:
         return spec
     origin: str = resolution.origins[spec.name]
@@ -221,7 +222,7 @@ def _undeclared(name: str, span: Span, resolution: InputResolution, *, is_text: 
     supplied = reserved and name not in PERSONAL
     origin = tr("supplied by the run") if supplied else "sample"
     value: FieldValue = resolution.shown.get(name, ABSENT)
-    kind: FieldKind = "json"  # as JSON also what is used as an object or a list
+    kind: FieldKind = "json"  # JSON also for values used as an object or a list
     if isinstance(value, str) or (value is ABSENT and is_text):
         kind = "string"
     return FieldSpec(
@@ -237,7 +238,7 @@ def _undeclared(name: str, span: Span, resolution: InputResolution, *, is_text: 
 
 
 def _declared(item: InputDeclaration, depth: int = 0) -> FieldSpec:
-    """Return the field, without value, of a declared input or of a property or item of one."""
+    """Return the field of a declared input, or of a property or item, without its value."""
     kind = KINDS.get(item.kind, "json")
     if item.enum:
         kind = "choice"
@@ -276,7 +277,7 @@ _MOST = 50
 
 @dataclass(slots=True)
 class ValueHistory:
-    """The earlier texts of one field, oldest first; kept for the session only."""
+    """The earlier texts of one field, oldest first; kept only for the session."""
 
     _texts: list[str] = field(default_factory=list)
     _place: int | None = None
@@ -288,7 +289,7 @@ class ValueHistory:
         return tuple(self._texts)
 
     def keep(self, text: str) -> None:
-        """Remember a text; one that is known already becomes the newest."""
+        """Add a text; a known one becomes the newest."""
         self._place = None
         if not text:
             return
@@ -298,14 +299,14 @@ class ValueHistory:
         del self._texts[:-_MOST]
 
     def step(self, back: bool, shown: str) -> str | None:
-        """Return the next or previous text; `None` at the end of the list.
+        """Return the next or previous text; None at the end of the list.
 
         Args:
-            back: towards older ones.
-            shown: what stands in the field; an unkept draft comes back at the end.
+            back: whether to go to older texts.
+            shown: text in the field; a draft is restored at the end.
         """
         if self._place is not None and self._texts[self._place : self._place + 1] != [shown]:
-            self._place = None  # edited since
+            self._place = None  # edited meanwhile
         if self._place is None:
             if not back:
                 return None
@@ -323,7 +324,7 @@ class ValueHistory:
         return self._texts[place]
 
 
-# Reading what a user typed into a field, and saying what is wrong with it.
+# Parsing the text of a field, with its problems.
 
 _WHOLE = re.compile(r"[-+]?\d{1,4000}$")
 _REAL = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})?$")
@@ -334,14 +335,14 @@ class TypedValue:
     """The value of a typed text."""
 
     value: FieldValue
-    """The value; absent where the text means none."""
+    """The value; absent for an empty text."""
 
     problem: str = ""
-    """Problem of the text, in one sentence; empty if it is valid."""
+    """Problem of the text, one sentence; empty if it is valid."""
 
 
 def read_integer(text: str, spec: FieldSpec) -> TypedValue:
-    """Read a whole number of any size."""
+    """Parse an integer of any size."""
     if not text.strip():
         return TypedValue(ABSENT)
     if not _WHOLE.match(text.strip()):
@@ -351,7 +352,7 @@ def read_integer(text: str, spec: FieldSpec) -> TypedValue:
 
 
 def read_number(text: str, spec: FieldSpec) -> TypedValue:
-    """Read a number; one written without a point stays whole."""
+    """Parse a number; one without a decimal point stays an integer."""
     if not text.strip():
         return TypedValue(ABSENT)
     if _WHOLE.match(text.strip()):
@@ -365,19 +366,19 @@ def read_number(text: str, spec: FieldSpec) -> TypedValue:
 
 
 def check_text(text: str, spec: FieldSpec) -> str:
-    """Return what is wrong with a text; empty if it is valid."""
+    """Return the problem of a text; empty if it is valid."""
     if not spec.pattern:
         return ""
     try:
         pattern = schema_pattern(spec.pattern)
         matches = pattern.search(text[:10_000], timeout=SLOW_SECONDS) is not None
     except (PatternError, TimeoutError):
-        return ""  # what the pattern asks for cannot be told; a run checks its values by the schema
+        return ""  # the pattern cannot be evaluated; a run checks its values by the schema
     return "" if matches else tr("The text must match {pattern}").format(pattern=spec.pattern)
 
 
 def read_json(text: str) -> TypedValue:
-    """Return any JSON value; an empty text means none."""
+    """Parse any JSON value; an empty text has none."""
     if not text.strip():
         return TypedValue(ABSENT)
     try:
@@ -407,7 +408,7 @@ def _range_problem(number: float, spec: FieldSpec) -> str:
     return ""
 
 
-# Form fields from a JSON schema: a tool's arguments, and whatever else has one.
+# Form fields for a JSON schema, such as that of a tool's arguments.
 
 
 def schema_fields(schema: JsonObject) -> tuple[FieldSpec, ...]:
@@ -417,7 +418,7 @@ def schema_fields(schema: JsonObject) -> tuple[FieldSpec, ...]:
 
 @dataclass(slots=True)
 class _SchemaReader:
-    """Reads one schema; what it cannot show as fields becomes a JSON editor."""
+    """Converts one schema to fields; unsupported parts get a JSON editor."""
 
     root: JsonObject
     open_references: list[str] = field(default_factory=list)
@@ -484,7 +485,7 @@ class _SchemaReader:
 
 
 def _without_null(schema: JsonObject) -> tuple[JsonObject, bool]:
-    """Return the schema without the null that it also allows, and whether it did."""
+    """Return the schema without its null alternative, and whether it had one."""
     word = schema.get("type")
     if isinstance(word, list | tuple) and "null" in word:
         rest = [item for item in word if item != "null"]

@@ -1,6 +1,6 @@
-"""Named sets of input values beside a prompt.
+"""Named sets of input values, stored beside a prompt.
 
-Values can also be kept in the file itself, as samples of its inputs.
+Values can also be written into the prompt itself, as samples of its inputs.
 """
 
 import contextlib
@@ -21,40 +21,42 @@ from studio.core.text.source import TextEdit, apply_edits
 from studio.core.text.values import Json, JsonDict, JsonObject, KeyPath
 
 SUFFIX = ".inputs.json"
-"""`trip.prompty` keeps its sets in `trip.inputs.json`: one object, name → values."""
+"""Suffix of the file: `trip.prompty` has its sets in `trip.inputs.json`, one object of named
+values.
+"""
 
 _MOST_CHOSEN = 200
-"""Prompts whose chosen set is remembered; the one that was chosen longest ago goes first."""
+"""Maximum number of prompts whose chosen set is remembered; the oldest choice is dropped."""
 
 
 class InputFileError(Exception):
-    """A file of values cannot be read; the text says why, for people."""
+    """Raised when a file of values cannot be read; the text is for the user."""
 
 
 def sets_path(prompt: Path) -> Path:
-    """Return the file of a prompt's sets."""
+    """Return the path of the file with a prompt's sets."""
     return prompt.with_name(prompt.stem + SUFFIX)
 
 
 def read_sets(prompt: Path) -> dict[str, JsonObject]:
-    """Read the sets of a prompt, by name; empty where it has none.
+    """Return the sets of a prompt by name; empty if it has none.
 
     Raises:
-        InputFileError: the file is there and cannot be read.
+        InputFileError: the file exists but cannot be read.
     """
     return _only_sets(_read_all(prompt))
 
 
 def change_sets(prompt: Path, sets: Mapping[str, JsonObject | None]) -> dict[str, JsonObject]:
-    """Keep sets, or take them away; all else in the file stays as it is there by now.
+    """Store or remove sets; everything else in the file stays unchanged.
 
     Args:
         prompt: The prompt's file.
-        sets: What each holds, by name; None takes it away.
+        sets: Values by name of the set; None to remove it.
 
     Raises:
-        InputFileError: the file is there and cannot be read; it is not written over.
-        OSError: it cannot be written.
+        InputFileError: the file exists but cannot be read; it is not overwritten.
+        OSError: the file cannot be written.
     """
     found = _read_all(prompt)
     found.update({name: dict(values) for name, values in sets.items() if values is not None})
@@ -79,7 +81,7 @@ def _only_sets(found: JsonObject) -> dict[str, JsonObject]:
 
 
 def write_sets(prompt: Path, sets: JsonObject) -> None:
-    """Write the sets whole or not at all; without any, the file goes.
+    """Write the sets atomically; without any, delete the file.
 
     Raises:
         OSError: the file cannot be written.
@@ -92,13 +94,13 @@ def write_sets(prompt: Path, sets: JsonObject) -> None:
 
 
 class ChosenSets:
-    """The set that was last chosen for each prompt, in a small JSON file."""
+    """The last chosen set of each prompt, in a small JSON file."""
 
     def __init__(self, path: Path | None) -> None:
-        """Load the saved sets; an unreadable file counts as empty.
+        """Load the choices; an unreadable file counts as empty.
 
         Args:
-            path: the file, which need not exist; None to remember nothing.
+            path: the file, which need not exist; None to store nothing.
         """
         self._path = path
         found: Json = {}
@@ -109,11 +111,11 @@ class ChosenSets:
         self._names = {key: str(name) for key, name in names.items()}
 
     def get(self, prompt: Path | None) -> str:
-        """Return the name of the set; empty where none was chosen."""
+        """Return the name of the chosen set; empty for none."""
         return self._names.get(str(prompt), "")
 
     def put(self, prompt: Path, name: str) -> None:
-        """Remember a set, or none; where that cannot be written, the choice lasts until the end."""
+        """Store the choice of a set, or none; if it cannot be written, it is kept in memory."""
         self._names.pop(str(prompt), None)
         if name:
             self._names[str(prompt)] = name
@@ -126,7 +128,7 @@ class ChosenSets:
 
 
 def fit_values(values: JsonObject, specs: tuple[FieldSpec, ...]) -> JsonDict:
-    """Return values whose texts are read as the inputs' own kinds, as a table's cells must be."""
+    """Return values whose texts are converted to the kinds of the inputs, as for table cells."""
     known = {spec.name: spec for spec in specs}
     return {name: _fit(value, known.get(name, FieldSpec(name))) for name, value in values.items()}
 
@@ -167,13 +169,13 @@ def _text(path: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SampleEdits:
-    """The edits of the file."""
+    """The edits that store values as samples."""
 
     edits: tuple[TextEdit, ...]
-    """The change, as one edit; none where nothing can be kept."""
+    """The change, as one edit; empty if nothing can be stored."""
 
     left_out: tuple[str, ...] = ()
-    """Inputs whose values cannot be kept: not declared, or declared in a way without room."""
+    """Inputs whose values cannot be stored: not declared, or in an unsuitable notation."""
 
 
 def sample_edits(document: PromptDocument, values: JsonObject) -> SampleEdits:
@@ -191,7 +193,7 @@ def sample_edits(document: PromptDocument, values: JsonObject) -> SampleEdits:
 
 
 def _with_sample(document: PromptDocument, name: str, value: Json) -> PromptDocument | None:
-    """Return the document with one sample more, or `None` where that cannot be."""
+    """Return the document with one more sample; None if that is impossible."""
     if document.input(name) is None:
         return None
     path = _place(document, name)
@@ -217,7 +219,7 @@ def _with_sample(document: PromptDocument, name: str, value: Json) -> PromptDocu
 
 
 def _place(document: PromptDocument, name: str) -> KeyPath | None:
-    """Return the keys to an input's sample; inputs have names, or are a list (Prompty 2)."""
+    """Return the path of an input's sample; inputs are a mapping, or a list (Prompty 2)."""
     if document.dialect == "legacy":
         return ("sample", name)
     if document.entry("inputs", name) is not None:

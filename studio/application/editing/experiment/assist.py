@@ -32,15 +32,15 @@ def experiment_offers(
     asked: bool,
     editor_context: EditorContext,
 ) -> tuple[str, list[CompletionItem]]:
-    """Return the typed part of a key or value, and the completions for it.
+    """Return the typed part of a key or value, and its completions.
 
     Args:
         text: the whole text.
-        caret: offset in it.
+        caret: offset of the caret.
         line: the caret's line up to the caret.
-        document: the newest reading of the experiment.
-        asked: whether the user asked.
-        editor_context: files beside it, and connections.
+        document: the newest parsed experiment.
+        asked: whether the user requested completion.
+        editor_context: files beside the experiment, and connections.
     """
     expression = _EXPRESSION.search(line)
     if expression is not None:
@@ -53,7 +53,7 @@ def experiment_offers(
     if not asked and not word:
         return "", []
     items = [*_keys(text, caret, line, path, document, editor_context)]
-    if path[-1:] == (0,):  # an item of a list may be a plain text too
+    if path[-1:] == (0,):  # an item of a list may also be a plain text
         items = [*_values(path[:-1], document, editor_context), *items]
     return word, items
 
@@ -150,7 +150,7 @@ def _files(
 
 
 def _variables(document: PromptDocument) -> Iterator[CompletionItem]:
-    """List the variables that `{{ }}` in an assertion can use."""
+    """Yield the variables for `{{ }}` in an assertion."""
     inputs = inputs_of(document)
     for name in dict.fromkeys((*inputs, *columns_of(document), "expected")):
         item = inputs.get(name)
@@ -159,9 +159,9 @@ def _variables(document: PromptDocument) -> Iterator[CompletionItem]:
 
 
 def experiment_hover(document: PromptDocument, offset: int) -> str:
-    """Return the tooltip of a place: a key, an assertion, a value's name or a file, as rich text.
+    """Return the tooltip at an offset as rich text: of a key, an assertion, a value or a file.
 
-    Empty where there is nothing to say.
+    Empty if there is none.
     """
     return (
         _about_value_name(document, offset)

@@ -1,4 +1,4 @@
-"""Names of an experiment and of its prompts: files, inputs, and renaming an input in all."""
+"""Names in an experiment and its prompts: files and inputs, with renaming in all files."""
 
 import errno
 import re
@@ -33,25 +33,25 @@ class FileEdits:
     """Edits of one file."""
 
     source: SourceText
-    """The file as it is."""
+    """Current text of the file."""
 
     edits: tuple[TextEdit, ...]
-    """In order."""
+    """Edits, in order."""
 
     @property
     def path(self) -> Path:
-        """The file."""
+        """Path of the file."""
         assert self.source.path is not None
         return self.source.path
 
     def write(self, *, back: bool = False) -> bool:
-        """Make the edits in the file, or take them back; not where it has changed meanwhile.
+        """Write the edits to the file, or undo them, unless it has changed meanwhile.
 
         Returns:
-            False if the file already was so.
+            False if the file already has the new text.
 
         Raises:
-            OSError: it cannot be written, or it has changed.
+            OSError: the file cannot be written, or has changed.
         """
         texts = self.source.text, apply_edits(self.source.text, self.edits)
         before, after = texts[::-1] if back else texts
@@ -65,11 +65,11 @@ class FileEdits:
 
 
 def write_all(changes: Iterable[FileEdits], *, back: bool = False) -> None:
-    """Make the edits in all the files, or in none.
+    """Write the edits to all files, or to none.
 
     Args:
         changes: the edits of each file.
-        back: takes edits back that were made before.
+        back: whether to undo the edits.
 
     Raises:
         ValueError: one of the files cannot be written; the text says which, and why.
@@ -87,7 +87,7 @@ def write_all(changes: Iterable[FileEdits], *, back: bool = False) -> None:
 
 
 def files_named(document: PromptDocument) -> Iterator[tuple[str, Span]]:
-    """Yield every file beside an experiment that it names, with its place."""
+    """Yield every file that an experiment names, with the span of its name."""
     path = document.source.path
     if path is None:
         return
@@ -109,12 +109,12 @@ def files_named(document: PromptDocument) -> Iterator[tuple[str, Span]]:
 
 
 def file_at(document: PromptDocument, offset: int) -> str | None:
-    """Return the file whose name is at a place."""
+    """Return the file named at an offset; None if there is none."""
     return next((name for name, span in files_named(document) if span.touches(offset)), None)
 
 
 def value_name_at(document: PromptDocument, offset: int) -> tuple[str, FrontMatterEntry] | None:
-    """Return the name of a row's value at a place, and its entry."""
+    """Return the name of a row's value at an offset, and its entry."""
     for entry in document.entries:
         if is_value_name(entry.path) and entry.key.touches(offset):
             return str(entry.path[-1]), entry
@@ -122,7 +122,7 @@ def value_name_at(document: PromptDocument, offset: int) -> tuple[str, FrontMatt
 
 
 def input_names(document: PromptDocument) -> frozenset[str]:
-    """Return the inputs that a prompt declares or uses, or that the rows of an experiment name."""
+    """Return the inputs that a prompt declares or uses, or that an experiment's rows name."""
     if document.is_experiment:
         paths = (each.path for each in document.entries)
         return frozenset(str(path[-1]) for path in paths if is_value_name(path))
@@ -131,7 +131,7 @@ def input_names(document: PromptDocument) -> frozenset[str]:
 
 
 def declaration_of(document: PromptDocument, name: str) -> tuple[PromptDocument, Span] | None:
-    """Find where a prompt of the experiment declares or first uses an input."""
+    """Return where a prompt of the experiment declares or first uses an input."""
     for prompt in prompts_of(document):
         item = prompt.input(name)
         if item is not None and item.name_span is not None:
@@ -144,22 +144,23 @@ def declaration_of(document: PromptDocument, name: str) -> tuple[PromptDocument,
 
 
 def rename_everywhere(document: PromptDocument, old: str, new: str) -> tuple[FileEdits, ...]:
-    """Return the edits of all files that share an input, those of the document first.
+    """Return the edits of all files that share an input, beginning with the document.
 
-    An input of a prompt is shared with its samples, sets and cases, with the experiments that give
-    it a value and their rows, and by these with other prompts.
+    An input is shared with the prompt's samples, sets and cases, with experiments that set it and
+    their rows, and through these with other prompts.
 
     Args:
-        document: A prompt or an experiment, as it is in the editor.
+        document: The prompt or experiment in the editor.
         old: The input's name.
         new: Its new name.
 
     Raises:
-        ValueError: the new name is none, or is taken, or a file cannot follow; the text says which.
+        ValueError: the new name is invalid or exists, or a file cannot be changed; the text says
+            which.
     """
     known = {document.source.path: document}
     waiting = [document]
-    for each in waiting:  # which grows
+    for each in waiting:  # the list grows during the loop
         path = each.source.path
         if path is None or not path.is_absolute():
             continue
@@ -188,7 +189,7 @@ def rename_everywhere(document: PromptDocument, old: str, new: str) -> tuple[Fil
 
 
 def experiments_of(prompt: Path) -> Iterator[PromptDocument]:
-    """Yield the experiments beside a prompt, or a folder above, that name it."""
+    """Yield the experiments beside a prompt, or in a folder above, that name it."""
     folders = (prompt.parent, prompt.parent.parent)
     found = dict.fromkeys(
         each for folder in folders for name in _FILE_NAMES for each in sorted(folder.glob(name))
@@ -205,7 +206,7 @@ def experiments_of(prompt: Path) -> Iterator[PromptDocument]:
 def _renamed_prompt(
     prompt: PromptDocument, old: str, new: str, renamed: Container[Path | None]
 ) -> Iterator[FileEdits]:
-    """Yield the edits of a prompt, and of its samples, sets and cases."""
+    """Yield the edits of a prompt, its samples, sets and cases."""
     yield FileEdits(prompt.source, rename_input(prompt, old, new))
     path = prompt.source.path
     if path is None or not path.is_absolute():
@@ -222,14 +223,14 @@ def _renamed_prompt(
 def _renamed_samples(
     prompt: PromptDocument, path: Path, old: str, new: str, renamed: Container[Path | None]
 ) -> Iterator[FileEdits]:
-    """Yield the edits of the key in the file of samples, if it is this prompt's alone."""
+    """Yield the edits of the key in a file of samples that only this prompt uses."""
     name = sample_file(prompt)
     if name is None:
         return
     try:
         file = reference_values.confined_path(name, reference_values.ReferenceContext(path.parent))
     except reference_values.UnresolvedReference:
-        return  # a run has no values of it either
+        return  # a run has no values from it either
     for edits in _renamed_keys(file, old, new, lambda place: len(place) == 1):
         for other in sorted(path.parent.glob(f"*{path.suffix}")):
             if other != path and other not in renamed and _takes_samples(other, file, old):
@@ -243,13 +244,13 @@ def _renamed_samples(
 def _renamed_keys(
     file: Path, old: str, new: str, is_value: Callable[[KeyPath], bool]
 ) -> Iterator[FileEdits]:
-    """Rename a key in a file of values; nothing is renamed in one that cannot be read.
+    """Yield the edits that rename a key in a file of values; none if it cannot be read.
 
     Args:
-        file: the file: YAML or JSON, or a value of it in each line.
+        file: a YAML or JSON file, or one with a JSON value per line.
         old: the key.
         new: its new name.
-        is_value: returns whether a key at a place of the file names a value.
+        is_value: returns whether the key at a path names a value.
     """
     try:
         text = read_bounded(file).decode("utf-8")
@@ -276,7 +277,7 @@ def _renamed_keys(
 
 
 def _takes_samples(path: Path, file: Path, name: str) -> bool:
-    """Return whether a prompt has its sample of an input in a file."""
+    """Return whether a prompt takes its sample of an input from a file."""
     try:
         prompt = parse(read_bounded(path).decode("utf-8"), path)
         written = sample_file(prompt)
@@ -322,7 +323,7 @@ def _renamed_columns(document: PromptDocument, old: str, new: str) -> Iterator[F
 
 
 def _renamed_rows(rows: Path, old: str, new: str) -> Iterator[FileEdits]:
-    """Yield the edits of a file of rows: of its head, or of the keys of each row."""
+    """Yield the edits of a file of rows: its header, or the keys of each row."""
     if rows.suffix not in (".csv", ".tsv"):
         yield from _renamed_keys(rows, old, new, _is_of_row)
         return
@@ -342,6 +343,6 @@ def _renamed_rows(rows: Path, old: str, new: str) -> Iterator[FileEdits]:
 
 
 def _is_of_row(place: KeyPath) -> bool:
-    """Return whether a key of a file of rows names a value: `0.question`, `0.vars.question`."""
+    """Return whether a key in a file of rows names a value: `0.question`, `0.vars.question`."""
     names = [each for each in place if isinstance(each, str)]
     return len(names) == 1 or names[-2:-1] == ["vars"]
