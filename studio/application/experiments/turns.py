@@ -234,7 +234,7 @@ class BatchedEmbeddings:
         return taken
 
     async def _answer(self, askers: Sequence[_Asker]) -> None:
-        """Give each its vectors; where a request is refused for what it holds, each asks alone."""
+        """Return each asker's embeddings; if the joint request is rejected, send one for each."""
         texts = list(dict.fromkeys(text for asker in askers for text in asker.texts))
         try:
             found = dict(zip(texts, await self._model.embed(texts, self._name), strict=True))

@@ -1,7 +1,7 @@
-"""Making a `Preview`: a pure function, run in the pool at every pause in typing.
+"""Build a `Preview`: a pure function, run in the pool after every pause in typing.
 
-It makes the messages and their cards. Bodies, token counts, variables and the values beside the
-text are made of a preview by the module of each, when something shows them.
+It builds the messages and their cards. Request bodies, token counts, variables and the values
+beside the text are computed from a preview by their own modules when a view shows them.
 """
 
 from dataclasses import dataclass, replace
@@ -28,10 +28,10 @@ from studio.core.wire.draft import is_sendable
 
 
 def build_preview(job: PreviewJob) -> Preview:
-    """Prepare the messages and make their cards. Never raises for any document."""
+    """Prepare the messages and build their cards. Never raises for any document."""
     prepared, offered = prepare_job(job)
     document = job.document
-    # Errors after which the messages are not what the author means.
+    # Errors after which the messages are not what the author intends.
     blockers = [problem for problem in document.problems if hides_text(problem)]
     blockers += [each for each in prepared.rendering.problems if each.severity == "error"]
     of_run = [each for each in prepared.problems if not _is_of_unused_connection(each, job)]
@@ -55,7 +55,7 @@ def build_preview(job: PreviewJob) -> Preview:
 
 
 def _is_of_unused_connection(problem: Problem, job: PreviewJob) -> bool:
-    """Return whether a missing variable is one that no run reads, as of another connection."""
+    """Return whether a missing variable belongs to the prompt's connection, which no run uses."""
     if job.target.is_described or problem.code != "env-not-set":
         return False
     names = ("connection", "configuration")
@@ -67,14 +67,14 @@ def _is_of_unused_connection(problem: Problem, job: PreviewJob) -> bool:
 
 
 def prepare_job(job: PreviewJob, *, samples: bool = True) -> tuple[Prepared, tuple[ToolSpec, ...]]:
-    """Make the messages of a job, and list every tool that a run would have.
+    """Prepare the messages of a job and list every tool that a run would have.
 
     Args:
-        job: what they are made from.
-        samples: whether samples are in them; without them they are what a run sends now.
+        job: the sources of the messages.
+        samples: whether to include samples; without them, the messages are what a run sends now.
     """
     document, tools = job.document, job.tools
-    if tools is None:  # those of a `tools:` section are known once it is rendered
+    if tools is None:  # the tools of a `tools:` section are known once the body is rendered
         shows_tools = any(each.name in ("tools", "tool_names") for each in document.variables)
         first = prepare(document, job.inputs, preview=True) if shows_tools else None
         tools = declared_tools(document, first.messages.tools if first is not None else ())
@@ -89,7 +89,7 @@ def prepare_job(job: PreviewJob, *, samples: bool = True) -> tuple[Prepared, tup
 
 
 def sent_now(preview: Preview) -> tuple[Prepared, tuple[ToolSpec, ...]]:
-    """Return the messages and tools of a run that begins now, with nothing that needs trust."""
+    """Return the messages and tools of a run that starts now, without anything that needs trust."""
     job = preview.job
     if job.trusted or job.opened is None:
         return preview.sent, preview.sent_tools
@@ -102,18 +102,18 @@ def _sent(job: PreviewJob) -> tuple[Prepared, tuple[ToolSpec, ...]]:
 
 
 def tool_choice(preview: Preview) -> str:
-    """Say which of how many tools these are, and why; empty where they are all."""
+    """Describe how many of the tools are sent, and why; empty if all of them are."""
     question = question_of(preview.shown, preview.prepared.inputs)
     return choice_before_run(preview.shown, question, preview.tools, preview.offered)
 
 
 def preview_problems(preview: Preview) -> tuple[Problem, ...]:
-    """List the problems of a preview's document and messages, and of its provider."""
+    """List the problems of a preview's document, its messages and its provider."""
     return tuple(dict.fromkeys((*preview.problems, *provider_problems(preview.newest))))
 
 
 def keep_last_good(preview: Preview, last: Preview | None) -> Preview:
-    """Return a broken preview with the messages of the last one that was not."""
+    """Return a broken preview with the messages of the last good one."""
     if not preview.is_stale or last is None:
         return preview
     return replace(
@@ -126,21 +126,21 @@ def keep_last_good(preview: Preview, last: Preview | None) -> Preview:
     )
 
 
-# A prompt as the preview shows it, for doors without a window: samples marked, secrets masked.
+# A prompt as the preview shows it, for the CLI and other clients: samples marked, secrets masked.
 
 
 @dataclass(frozen=True, slots=True)
 class ShownPrompt:
-    """The messages and cards of a prompt."""
+    """The messages and tools of a prompt."""
 
     prepared: Prepared
-    """The messages, samples in them."""
+    """The messages, samples included."""
 
     tools: tuple[ToolSpec, ...]
-    """The tools that go with them."""
+    """The tools that are sent with them."""
 
     tool_choice: str
-    """Which of how many tools these are, in words; empty where they are all."""
+    """Which of the tools are sent, as text; empty if all of them are."""
 
 
 @evaluation_limits()
@@ -150,14 +150,14 @@ def shown_prompt(
     offered: tuple[ToolSpec, ...] | None,
     trust: TrustStore,
 ) -> ShownPrompt:
-    """Return the messages with samples where values are missing, and the tools that go with them.
+    """Return the messages, with samples where values are missing, and the tools sent with them.
 
-    No run takes a sample; what a run is refused for is among the problems.
+    No run uses a sample; the problems include the reasons why a run would be refused.
 
     Args:
         document: the prompt.
-        values: the values that are given.
-        offered: what the prompt's sources offer; None while only its own tools are known.
+        values: the given values.
+        offered: the tools of the prompt's sources; None if only its own tools are known.
         trust: folders whose files and variables may be read.
     """
     trusted = is_trusted(document.source.path, trust)
@@ -173,7 +173,7 @@ def shown_prompt(
     named = {tool.name for tool in every}
     hoisted = declared_tools(document, prepared.messages.tools)
     added = (tool for tool in hoisted if tool.name not in named)
-    # Sources that were asked stand for themselves: their declarations are no tools beside them.
+    # A source that was listed replaces its declaration: both would show the same tools twice.
     every = (*every, *(tool for tool in added if offered is None or is_sendable(tool)))
     told = told_tools(document, prepared.inputs, every)
     question = question_of(document, prepared.inputs)

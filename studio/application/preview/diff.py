@@ -1,4 +1,4 @@
-"""Two sides of a prompt compared: its text, its messages one by one, and the request."""
+"""Compare two sides of a prompt: its text, its messages one by one, and the request."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -22,11 +22,11 @@ from studio.core.prompty.shapes import message_text, part_text
 from studio.core.text.diff import changes
 from studio.core.text.values import JsonDict, JsonObject
 
-# What the preview shows as text for other places: its messages, and its request.
+# Exports of the preview as text: its messages and its request.
 
 
 def messages_as_json(preview: Preview) -> str:
-    """Return the messages as a chat completion takes them, else in the section dialect's shape."""
+    """Return the messages in the shape of chat completions, else of the section dialect."""
     made = request_preview("openai-chat", preview.prepared, preview.tools, preview.job.target)
     listed = _whole(made).get("messages")
     return json.dumps(
@@ -37,7 +37,7 @@ def messages_as_json(preview: Preview) -> str:
 
 
 def messages_as_markdown(messages: Sequence[Message]) -> str:
-    """Return a heading for each message, its text under it."""
+    """Return the messages as Markdown, each with a heading."""
     blocks = []
     for message in messages:
         attributes = ", ".join(f"{key}: {value}" for key, value in message.attributes.items())
@@ -47,7 +47,7 @@ def messages_as_markdown(messages: Sequence[Message]) -> str:
 
 
 def message_as_text(message: Message) -> str:
-    """Return one message with its attributes, as text to compare."""
+    """Return one message with its attributes as text for a comparison."""
     attributes = ", ".join(f"{key}={value}" for key, value in message.attributes.items())
     head = f"{message.role}[{attributes}]:" if attributes else f"{message.role}:"
     return "\n".join([head, *(part_text(part) for part in message.parts)])
@@ -63,7 +63,7 @@ def _plain(message: Message) -> JsonDict:
 
 
 def request_as_json(request: RequestPreview) -> str:
-    """Return the body with the content of its files."""
+    """Return the body as JSON, with the content of its files."""
     return json.dumps(_whole(request), ensure_ascii=False, indent=2)
 
 
@@ -73,7 +73,7 @@ def request_as_curl(request: RequestPreview) -> str:
 
 
 def request_as_python(request: RequestPreview) -> str:
-    """Return a script that sends the body and prints the reply."""
+    """Return a Python script that sends the body and prints the reply."""
     return python_script(_whole(request), *_endpoint(request))
 
 
@@ -82,35 +82,35 @@ def _whole(request: RequestPreview) -> JsonObject:
 
 
 def _endpoint(request: RequestPreview) -> tuple[ApiEndpoint, str]:
-    """Return the address of the request: the connection's own if it has one."""
+    """Return the API endpoint of the request and its URL: the connection's own if it has one."""
     endpoint = endpoint_of(request.provider, request.api)
     endpoint = replace(endpoint, path=endpoint.path.replace("{model}", request.model or "MODEL"))
     return endpoint, request.base_url
 
 
 _MOST_ROWS = 2_000
-"""Rows of a message; they are drawn anew after each pause in typing."""
+"""Maximum rows of a message; they are drawn again after each pause in typing."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationSide:
-    """One of the two conversations that are compared."""
+    """One of the two conversations of a comparison."""
 
     title: str
-    """For people."""
+    """Title for the user."""
 
     values: JsonObject | None = None
-    """The input values; `None` for those of the inputs pane."""
+    """The input values; `None` for the values in the inputs pane."""
 
     is_saved: bool = False
-    """Whether the text is the file's last saved one, not the editor's."""
+    """Whether the text is the saved file instead of the editor's text."""
 
     read: Callable[[], str | None] | None = None
-    """Reads the text, where it is an earlier one; gives `None` where it is gone."""
+    """Reads an earlier version of the text; returns `None` if it no longer exists."""
 
     @property
     def is_editor(self) -> bool:
-        """Whether its text is the editor's."""
+        """Whether the text is that of the editor."""
         return not self.is_saved and self.read is None
 
 
@@ -119,18 +119,18 @@ class Pair:
     """The two sides of a comparison."""
 
     before: ConversationSide
-    """The one whose own lines are shown as gone."""
+    """The side whose own lines are shown as removed."""
 
     after: ConversationSide
-    """The one whose own lines are shown as new."""
+    """The side whose own lines are shown as added."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationComparison:
-    """The differences of two conversations."""
+    """The differences between two conversations."""
 
     pair: Pair
-    """Sides of the comparison."""
+    """The compared sides."""
 
     messages: tuple[ComparedPart, ...] = ()
     """The messages that differ, in order."""
@@ -139,29 +139,29 @@ class ConversationComparison:
     """Number of equal messages."""
 
     problem: str = ""
-    """Reason why nothing could be compared."""
+    """Reason why the comparison failed; empty if it succeeded."""
 
 
 @dataclass(frozen=True, slots=True)
 class PromptComparison:
-    """The differences of two prompts; each is empty if there is none."""
+    """The differences between two prompts; each is empty if there is none."""
 
     text: tuple[ComparedPart, ...]
-    """Of the file; of the values, where it is inputs that are compared."""
+    """Differences of the file's text, or of the values if inputs are compared."""
 
     messages: tuple[ComparedPart, ...]
-    """Of the messages that differ, in order."""
+    """Differences of the messages, in order."""
 
     request: tuple[ComparedPart, ...]
-    """Of the body that a model would get."""
+    """Differences of the request body."""
 
 
 class MissingTextError(Exception):
-    """A text to compare is not there; the message says why, for people."""
+    """Raised when a text to compare does not exist; the message gives the user the reason."""
 
 
 def compare(order: PreviewJob, pair: Pair) -> ConversationComparison:
-    """Compare the messages of two sides; reads the saved file, so for a worker."""
+    """Compare the messages of two sides. Reads the saved file, so call it in a worker."""
     try:
         sides = [_of_side(order, side) for side in (pair.before, pair.after)]
     except MissingTextError as error:
@@ -171,7 +171,7 @@ def compare(order: PreviewJob, pair: Pair) -> ConversationComparison:
 
 
 def compare_whole(order: PreviewJob, pair: Pair) -> PromptComparison:
-    """Compare texts, messages and requests of two sides whose texts are at hand; for a worker."""
+    """Compare texts, messages and requests of two sides with known texts. Call it in a worker."""
     sides = [_of_side(order, side) for side in (pair.before, pair.after)]
     before, after = map(build_preview, sides)
     texts = [side.document.source.text for side in sides]
@@ -212,7 +212,7 @@ def _saved(document: PromptDocument) -> PromptDocument:
 def _changes(
     before: tuple[Message, ...], after: tuple[Message, ...], pair: Pair
 ) -> tuple[tuple[ComparedPart, ...], int]:
-    """Return the messages that differ, and how many are the same."""
+    """Return the messages that differ and the number of equal messages."""
     old = [message_as_text(item) for item in before]
     new = [message_as_text(item) for item in after]
     parts: list[ComparedPart] = []
@@ -234,7 +234,7 @@ def _changes(
                 title = tr("{role}, message {number}, no longer there").format(
                     role=before[a + index].role, number=a + index + 1
                 )
-            # Only places of the editor's text can be shown in the editor.
+            # The editor can only show spans of its own text.
             source = here if pair.after.is_editor else was if pair.before.is_editor else None
             origin = source.origin if source is not None else None
             span = (origin.marker or origin.span) if origin is not None else None

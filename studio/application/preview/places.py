@@ -1,4 +1,4 @@
-"""Find the source of a value in a request body, from its place in the JSON."""
+"""Find the source of a value in a request body by its offset in the JSON text."""
 
 import json
 import re
@@ -18,21 +18,21 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
 
 @dataclass(frozen=True, slots=True)
 class JsonLocation:
-    """A value, or its key, at a place of a JSON text."""
+    """A value or a key at an offset of a JSON text."""
 
     place: KeyPath
     """Keys and indices that lead to the value."""
 
     at: int = 0
-    """Offset inside a text, in characters of the text that the JSON encodes."""
+    """Offset inside the decoded string, in characters."""
 
     is_key: bool = False
-    """Whether the key was met, not the value."""
+    """Whether the offset is in the key instead of the value."""
 
 
 @dataclass(slots=True)
 class _Frame:
-    """An object or a list that is open."""
+    """An open object or list."""
 
     is_object: bool
     key: str | int
@@ -41,12 +41,12 @@ class _Frame:
 
 @dataclass(slots=True)
 class _Reader:
-    """Knows at every token which value it belongs to."""
+    """A reader that tracks the path of the current token."""
 
     frames: list[_Frame] = field(default_factory=list)
 
     def pass_mark(self, mark: str) -> None:
-        """Go past a bracket, comma or colon."""
+        """Skip a bracket, comma or colon."""
         top = self.frames[-1] if self.frames else None
         if mark in "{[":
             self.frames.append(_Frame(mark == "{", "" if mark == "{" else 0, mark == "{"))
@@ -58,7 +58,7 @@ class _Reader:
             top.key = int(top.key) + 1
 
     def pass_value(self, written: str) -> bool:
-        """Go past a key or a value; says whether it is a key."""
+        """Skip a key or a value; return whether it is a key."""
         top = self.frames[-1] if self.frames else None
         if top is None or not top.wants_key:
             return False
@@ -67,7 +67,7 @@ class _Reader:
 
 
 def location_at(text: str, offset: int) -> JsonLocation | None:
-    """Return the value or key at a place of a JSON text; `None` at brackets, commas and gaps."""
+    """Return the value or key at an offset of a JSON text; `None` at brackets, commas and gaps."""
     reader = _Reader()
     for token in _TOKEN.finditer(text):
         if token.start() > offset:
@@ -93,7 +93,7 @@ def _place_in(written: str, inside: int) -> int:
 
 
 def _decoded(written: str) -> str:
-    """Return a JSON string as its text; of one that ends in an escape, what can be read."""
+    """Decode a JSON string; if it ends inside an escape, decode the part before the escape."""
     for cut in range(12):  # a pair of \\u escapes is one character
         try:
             return str(json.loads(written[: len(written) - 1 - cut] + '"'))
@@ -111,27 +111,27 @@ _ALIASES: Mapping[str, tuple[str, ...]] = {
         for name in LEGACY_OPTIONS.values()
     },
 }
-"""Words of a body and of Prompty 2 that a front matter may write otherwise."""
+"""Names in a request body and in Prompty 2, with the names that a front matter may use instead."""
 
 
 @dataclass(frozen=True, slots=True)
 class ValueSource:
-    """The source of a value in a body."""
+    """The source of a value in a request body."""
 
     span: Span | None
-    """Place in the document; `None` if it has none."""
+    """Span in the document; `None` if there is none."""
 
     input: str = ""
-    """The input whose value it is; empty for the author's own text."""
+    """The input that provided the value; empty for the author's own text."""
 
 
 def source_of(document: PromptDocument, request: RequestPreview, offset: int) -> ValueSource | None:
-    """Return the source of the value at a place in a body; `None` if it is generated.
+    """Return the source of the value at an offset of a body; `None` if it is generated.
 
     Args:
-        document: the prompt that the body was made from.
+        document: the prompt that the body was built from.
         request: the body.
-        offset: place in `request.text`, in code points.
+        offset: offset in `request.text`, in code points.
     """
     location = location_at(request.text, offset)
     found = request.made.origin(location.place) if location is not None and request.made else None
@@ -148,7 +148,7 @@ def source_of(document: PromptDocument, request: RequestPreview, offset: int) ->
 
 
 def _piece(origin: ValueOrigin, raw: Json, location: JsonLocation) -> tuple[Span, str] | None:
-    """Return the value, or the author's own character, at a place of a text made of pieces."""
+    """Return the span and input of a value, or of one character, in a text made of pieces."""
     if not isinstance(raw, str) or "".join(piece.text for piece in origin.pieces) != raw:
         return None
     at, done = unmasked_place(raw, location.at), 0
@@ -176,12 +176,12 @@ def _span(document: PromptDocument, found: FoundOrigin) -> Span | None:
 
 
 def _front_matter(document: PromptDocument, keys: Sequence[str | int]) -> Span | None:
-    """Return the value that keys lead to, as far as the front matter has them.
+    """Return the span of the value at a path, as far as the front matter has its keys.
 
-    A body has levels that the front matter leaves out (`properties`), and one word for another.
+    A body has levels that the front matter omits (`properties`), and some keys have other names.
     """
     if document.dialect == "legacy" and tuple(keys) == ("model", "id"):
-        keys = ("model", "configuration", "id")  # a level deeper in Prompty 1
+        keys = ("model", "configuration", "id")  # one level deeper in Prompty 1
     places = {entry.path: entry.value for entry in document.entries}
     path: KeyPath = ()
     node: Json = document.data
@@ -196,7 +196,7 @@ def _front_matter(document: PromptDocument, keys: Sequence[str | int]) -> Span |
 
 
 def _steps(node: Json, key: str | int) -> Iterator[str | int]:
-    """Yield the keys of a node that a key may mean."""
+    """Yield the keys of a node that a key of the body may correspond to."""
     if isinstance(node, Mapping):
         yield from (each for each in (key, *_ALIASES.get(str(key), ())) if each in node)
     elif isinstance(node, list | tuple):

@@ -1,4 +1,4 @@
-"""The request of a preview in each shape, as a run would send it, and its count of tokens."""
+"""Build a preview's request in each API shape, as a run would send it, and count its tokens."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from studio.core.wire.media import MediaData, MediaFault, MediaReader
 from studio.core.wire.reply import Usage
 from studio.core.wire.request import Provider, WireRequest, provider_of, to_request
 
-# The model that a preview is meant for, taken from the connection that a run would use.
+# The target model of a preview, from the connection that a run would use.
 
 
 def preview_target(choice: ModelChoice) -> PreviewTarget:
@@ -59,7 +59,7 @@ def _target(choice: ModelChoice) -> PreviewTarget:
         )
     if not connection.is_remote:
         return PreviewTarget(model_id, connection.name)
-    # Its window may stand in the table of prices, which is not loaded here: the count looks.
+    # The price table may have the context window; it is not loaded here, the token count reads it.
     capabilities = facts_of(
         model_id, corrections=connection.capabilities, connection=connection, priced=False
     ).capabilities
@@ -76,7 +76,7 @@ def _target(choice: ModelChoice) -> PreviewTarget:
 
 
 def asked_model(document: PromptDocument, target: PreviewTarget) -> ModelDeclaration:
-    """Return the model of a document, by the id under which a target knows it."""
+    """Return the model of a document, with the id that the target uses for it."""
     model = document.model
     return replace(model, id=target.model_id) if target.model_id else model
 
@@ -84,7 +84,7 @@ def asked_model(document: PromptDocument, target: PreviewTarget) -> ModelDeclara
 def _weights(settings: EmbeddedSettings) -> Path | None:
     try:
         return settings.weights or bundled_weights().path
-    except ModelError:  # not installed: a run says so, and the count stays an estimate
+    except ModelError:  # not installed: a run reports it, and the count remains an estimate
         return None
 
 
@@ -95,59 +95,59 @@ PROVIDERS: Mapping[Provider, str] = {
     "ollama": "Ollama chat",
     "gemini": "Gemini generateContent",
 }
-"""The shapes with their names for people, in the order of the menu."""
+"""The API shapes with their display names, in the order of the menu."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestPreview:
-    """The body that one provider would be sent."""
+    """The request body for one provider."""
 
     provider: Provider
-    """Whose shape it is."""
+    """Provider whose API shape the body has."""
 
     text: str
-    """The body as indented JSON, secrets masked; empty where none could be made."""
+    """The body as indented JSON, secrets masked; empty if none could be built."""
 
     body: JsonObject = field(default_factory=dict)
-    """The same as a value, secrets masked."""
+    """The body as a value, secrets masked."""
 
     size: int = 0
-    """Bytes of the body as it is sent, with the content of files."""
+    """Size of the body as sent, with the content of files, in bytes."""
 
     model: str = ""
-    """Id of the model, which some APIs have in the address."""
+    """Id of the model, for APIs that have it in the URL."""
 
     api: str = "chat"
     """API of the request: `chat`, `responses`, `embedding` or `image`."""
 
     base_url: str = ""
-    """Address of the connection's API; empty for the provider's own."""
+    """Base URL of the connection's API; empty for the provider's own."""
 
     whole: Callable[[], JsonObject] | None = field(default=None, compare=False, repr=False)
     """Builds the body with the content of files; `body` has only their sizes."""
 
     made: WireRequest | None = field(default=None, compare=False, repr=False)
-    """The request itself, which knows where its values were written."""
+    """The request itself, which records the origin of its values."""
 
     notes: tuple[str, ...] = ()
-    """Notes on what the API cannot carry and what was left out, one sentence each."""
+    """Notes on what the API does not support and what was omitted, one sentence each."""
 
     samples: tuple[str, ...] = ()
-    """Inputs that have only a sample, by name: it is not in the body."""
+    """Names of the inputs that have only a sample, which is not in the body."""
 
 
 _ANY = PreviewTarget()
-"""The document's own model, wherever it answers."""
+"""The document's own model, at any server."""
 
 
 def provider_for(preview: Preview) -> Provider:
-    """Return the shape in which a run would send a preview."""
+    """Return the API shape in which a run would send a preview."""
     target = preview.job.target
     return target.provider or provider_of(asked_model(preview.prepared.document, target))
 
 
 def request_of(preview: Preview, provider: Provider) -> RequestPreview:
-    """Return what a run that begins now sends; reads how large files are, so for a worker."""
+    """Return what a run that starts now sends. Reads file sizes, so call it in a worker."""
     job, (prepared, tools) = preview.job, sent_now(preview)
     found = resolve_inputs(preview.shown, job.inputs)
     samples = (name for name in preview.samples if found.origins.get(name) == "sample")
@@ -168,10 +168,10 @@ def request_preview(
     """Build a request as a run would send it, with the sizes of files in place of their content.
 
     Args:
-        provider: its shape.
-        prepared: the messages; only the native protocol sends tools beside them.
-        tools: those that the model gets.
-        target: the model that a run would be sent to.
+        provider: its API shape.
+        prepared: the messages; only the native protocol sends tools separately.
+        tools: the tools that the model receives.
+        target: the model that would receive the run's requests.
         protocol: the protocol chosen for the run; `None` for the document's own.
     """
     document = prepared.document
@@ -237,12 +237,12 @@ _FAMILIES: Mapping[Provider | None, Provider | None] = {
     None: "openai-chat",
     "openai-responses": "openai-chat",
 }
-"""Shapes that one address takes."""
+"""API shapes that are available at the same base URL."""
 
 
 @dataclass(slots=True)
 class _DescribedMedia:
-    """Describes files, and adds up what the descriptions leave out."""
+    """A reader that describes files and adds up the bytes that the descriptions omit."""
 
     reader: MediaReader
     left_out: int = 0
@@ -262,45 +262,46 @@ def _whole(
 
 @dataclass(frozen=True, slots=True)
 class PreviewCount:
-    """The cost of a preview before anything is sent."""
+    """Token count and cost of a preview before anything is sent."""
 
     preview: Preview
-    """The preview that was counted."""
+    """The counted preview."""
 
     tokens: ConversationTokens | None
-    """Figures of each message and input as shown, samples included; `None` while none is seen."""
+    """Token counts of each shown message and input, samples included; `None` if none is shown."""
 
     request: ModelRequest
-    """The messages and tools that a run would send, without samples; a folder that is not trusted
-    must be trusted before."""
+    """The messages and tools that a run would send, without samples; an untrusted folder must be
+    trusted first.
+    """
 
     sent: ConversationTokens
-    """Figures of `request`."""
+    """Token counts of `request`."""
 
     model: str = ""
-    """Name of the model that would answer; empty where none is known."""
+    """Name of the model that would answer; empty if none is known."""
 
     context_window: int | None = None
-    """Tokens that a conversation may have; `None` while unknown."""
+    """Size of the context window in tokens; `None` if unknown."""
 
     is_by_model: bool = False
-    """Whether the model itself counted `request`."""
+    """Whether `request` was counted by the model itself."""
 
     change: str = ""
-    """Tokens and price more or less than those of the shown run; empty where nothing changed."""
+    """Difference in tokens and price to the shown run; empty if there is none."""
 
     def by_model(self, sent: ConversationTokens) -> PreviewCount:
-        """Return the count with the figures of the model's own tokenizer."""
+        """Return the count with the token counts of the model's own tokenizer."""
         tokens = self.tokens if self.preview.samples or self.tokens is None else sent
         return replace(self, tokens=tokens, sent=sent, is_by_model=True)
 
 
 def count_preview(preview: Preview, *, shown: bool = True) -> PreviewCount:
-    """Count a preview for its meter; reads tokenizers and prices, so for a worker.
+    """Count a preview for its meter. Reads tokenizers and prices, so call it in a worker.
 
     Args:
         preview: the preview.
-        shown: whether what is shown is counted too, where that differs from what is sent.
+        shown: whether to count the shown messages too, if they differ from those sent.
     """
     job, target = preview.job, preview.job.target
     protocol = choose_protocol(preview.shown, job.protocol).protocol
@@ -335,7 +336,7 @@ def count_preview(preview: Preview, *, shown: bool = True) -> PreviewCount:
 
 
 def _count(request: ModelRequest, preview: Preview) -> ConversationTokens:
-    """Count by the best tokenizer that is at hand."""
+    """Count with the best available tokenizer."""
     target, tokenizers = preview.job.target, preview.job.tokenizers
     if target.is_embedded and target.weights is not None:
         own = tokenizers.embedded(target.weights)
@@ -349,7 +350,7 @@ def _count(request: ModelRequest, preview: Preview) -> ConversationTokens:
     return replace(tokens, why_estimated=failure) if failure else tokens
 
 
-# How the token count is said: figure, detail, and how full the model's context window is.
+# Texts of the token count: number, detail, and how full the model's context window is.
 
 Fullness: TypeAlias = Literal["free", "close", "over"]
 
@@ -359,16 +360,16 @@ _MOST_INPUTS = 5
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """The token count of a preview, ready to be shown."""
+    """The token count of a preview, ready for display."""
 
     text: str
-    """The figure with its unit; `≈` before it where it is not the model's own."""
+    """The count with its unit, prefixed with `≈` if it is not the model's own."""
 
     detail: str
-    """Composition of the count and the counter, in a few lines."""
+    """Parts of the count and the tokenizer used, in a few lines."""
 
     share: float | None = None
-    """Part of the context window that is taken, 1 being all; `None` while that is unknown."""
+    """Used share of the context window, from 0 to 1; `None` if unknown."""
 
     fullness: Fullness = "free"
     """Whether there is room for a reply."""

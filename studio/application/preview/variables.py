@@ -1,4 +1,4 @@
-"""The values of a preview in the text's margin, and its messages as cards."""
+"""Define the messages of a preview as cards, and the values shown beside the template's text."""
 
 import json
 import re
@@ -37,28 +37,28 @@ from studio.core.text.values import Json, JsonObject
 from studio.core.tokens.tokenizers import Tokenizers
 from studio.core.wire.request import Provider
 
-# The cards of the preview as values: which text, which of it is a value, and from where.
+# The cards of the preview as values: their text, the inserted values, and the origin of each.
 
 CUT_CHARACTERS = 12_000
 CUT_LINES = 200
-"""Number of lines of a long text that a card shows before the user expands it."""
+"""Lines of a long text that a card shows before the user expands it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ValueReference:
-    """A piece of a card's text that an input put there."""
+    """A piece of a card's text that is the value of an input."""
 
     input: str
-    """The input's name; empty where the expression names none."""
+    """The input's name; empty if the expression names none."""
 
     span: Span | None
     """The expression in the source."""
 
     warning: str = ""
-    """Set where the value carries something that looks like structure (a role marker)."""
+    """Warning if the value contains text that looks like structure (a role marker)."""
 
     is_sample: bool = False
-    """Whether it is only the sample of the input: a run does not send it."""
+    """Whether it is only the sample of the input, which a run does not send."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,55 +72,58 @@ class TextRun:
     """Value that was inserted here; `None` for the author's own text."""
 
     span: Span | None = None
-    """Place in the source."""
+    """Span in the source."""
 
     is_new: bool = False
-    """Whether the shown run had other words here."""
+    """Whether the shown run had different words here."""
 
 
 @dataclass(frozen=True, slots=True)
 class CardData:
-    """One message, ready to be shown."""
+    """One message, ready for display."""
 
     number: int
-    """Place among the messages, from 1."""
+    """Position among the messages, from 1."""
 
     message: Message
     """The message."""
 
     line: int | None = None
-    """Source line of its marker, from 1."""
+    """Source line of its role marker, from 1."""
 
     colors: Mapping[str, int] = field(default_factory=dict)
-    """Input name → its number, by which the theme picks a color."""
+    """Input name → its number, which selects its color in the theme."""
 
     warnings: tuple[Problem, ...] = ()
-    """Problems about values in this message."""
+    """Problems with the values in this message."""
 
     is_open_thread: bool = False
-    """Whether it is no message but the place of a conversation that the run fills."""
+    """Whether it is a placeholder for a conversation that the run inserts."""
 
     missing: tuple[str, ...] = ()
-    """Declared inputs that it names and that have no value: they render as nothing."""
+    """Names of the declared inputs in it that have no value: they render as empty text."""
 
     samples: frozenset[str] = frozenset()
     """Inputs whose value is only a sample."""
 
     attribute_places: Mapping[str, Span] = field(default_factory=dict, compare=False)
-    """Attribute → where its value is written."""
+    """Attribute → span of its value in the source."""
 
     new: Mapping[int, tuple[Span, ...]] = field(default_factory=dict)
-    """Part → places in its text that the shown run did not have; a part with no words too many
-    that only lost some has none."""
+    """Part index → spans of its text that the shown run did not have; none for a part that only
+    lost words.
+    """
 
     look: tuple[object, ...] = field(init=False, compare=False, default=())
-    """Everything that is drawn, without places: equal looks need no drawing again."""
+    """Everything that is drawn, without source spans: cards with equal looks are not drawn
+    again.
+    """
 
     extent: tuple[int, int] = field(init=False, compare=False, default=(0, 0))
-    """Characters and lines of its text, for an estimate of the card's height."""
+    """Number of characters and lines of its text, to estimate the card's height."""
 
     def __post_init__(self) -> None:
-        """Work the look out at once, which is in the pool: comparing is all the GUI thread does."""
+        """Compute the look now, in the pool, so that the GUI thread only has to compare it."""
         look = (
             self.message.role,
             tuple(self.message.attributes.items()),
@@ -139,7 +142,7 @@ class CardData:
 
     @property
     def role(self) -> str:
-        """The word for who speaks."""
+        """Display name of the message's role."""
         return "thread" if self.is_open_thread else self.message.role
 
     def holds(self, offset: int) -> bool:
@@ -153,7 +156,7 @@ class CardData:
         return span is not None and span.end == offset
 
     def runs(self, part: TextPart | ToolResultPart) -> Iterator[TextRun]:
-        """Yield the text of one part, cut where its origin changes; made as far as it is read."""
+        """Yield the text of one part, split where its origin changes; computed lazily."""
         new = self.new.get(self.message.parts.index(part), ()) if self.new else ()
         yield from _marked(self._runs(part), new) if new else self._runs(part)
 
@@ -170,7 +173,7 @@ class CardData:
     def shown_runs(
         self, part: TextPart | ToolResultPart, characters: int, lines: int
     ) -> tuple[tuple[TextRun, ...], int]:
-        """Return the start of a part's text and the number of lines left out (0: none)."""
+        """Return the start of a part's text and the number of omitted lines (0: none)."""
         if len(part.text) <= characters and part.text.count("\n") < lines:
             return tuple(self.runs(part)), 0
         kept = cut_runs(self.runs(part), characters, lines)
@@ -194,7 +197,7 @@ def cut_runs(runs: Iterable[TextRun], characters: int, lines: int) -> tuple[Text
 
 
 def _marked(runs: Iterable[TextRun], new: Sequence[Span]) -> Iterator[TextRun]:
-    """Cut runs where words begin or end that the shown run did not have."""
+    """Split runs at the ends of words that the shown run did not have."""
     edges = sorted({edge for span in new for edge in (span.start, span.end)})
     done = 0
     for run in runs:
@@ -211,7 +214,7 @@ def _marked(runs: Iterable[TextRun], new: Sequence[Span]) -> Iterator[TextRun]:
 
 
 def same_ends(old: Sequence[CardData], new: Sequence[CardData]) -> tuple[int, int]:
-    """Count the cards at the start and at the end that did not change."""
+    """Count the unchanged cards at the start and at the end."""
     return common_ends([card.look for card in old], [card.look for card in new])
 
 
@@ -237,98 +240,98 @@ def _part_look(part: Part) -> tuple[object, ...]:
 
 @dataclass(frozen=True, slots=True)
 class PreviewTarget:
-    """The model that a run would be sent to."""
+    """The model that would receive a run's requests."""
 
     model_id: str = ""
-    """Its id; empty while the document's own is meant."""
+    """Id of the model; empty to use the document's own."""
 
     name: str = ""
     """Display name of the connection."""
 
     context_window: int | None = None
-    """Tokens that a conversation may have; `None` while unknown."""
+    """Size of the context window in tokens; `None` if unknown."""
 
     is_embedded: bool = False
-    """Whether the studio's own server answers, which can count exactly."""
+    """Whether the embedded server answers, which can count exactly."""
 
     capabilities: Capabilities = field(default_factory=Capabilities)
-    """Abilities of the model; options that it is known to refuse are not sent."""
+    """Abilities of the model; options that it is known to reject are not sent."""
 
     weights: Path | None = None
     """The embedded model's file."""
 
     base_url: str = ""
-    """Address of the server; empty for the provider's own."""
+    """Base URL of the server; empty for the provider's own."""
 
     provider: Provider | None = None
-    """The form of the requests that are sent to it; `None` for the document's own."""
+    """The API shape of the requests; `None` for the document's own."""
 
     connection: Connection | None = field(default=None, compare=False, repr=False)
     """Connection of the model; `None` if it is not known."""
 
     chosen: str = ""
-    """Sentence on what answers, and why; empty while nothing is known of it."""
+    """Sentence on which model answers, and why; empty if nothing is known."""
 
     is_described: bool = True
     """Whether the prompt's own description of the connection is used, or could be."""
 
     is_refused: bool = False
-    """Whether a run would be refused, since the prompt names what is not set up here."""
+    """Whether a run would be refused because the prompt names a connection that is not set up."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreviewJob:
-    """Everything that a preview is made from."""
+    """The inputs of a preview."""
 
     document: PromptDocument
     """The document."""
 
     inputs: JsonObject = field(default_factory=dict)
-    """The values given, by name."""
+    """The given values, by name."""
 
     tools: tuple[ToolSpec, ...] | None = None
-    """The tools that a run would have; `None` while only the document's own are known."""
+    """The tools that a run would have; `None` if only the document's own are known."""
 
     target: PreviewTarget = field(default_factory=PreviewTarget)
-    """The model that a run would be sent to."""
+    """The model that would receive a run's requests."""
 
     tokenizers: Tokenizers = field(default_factory=Tokenizers)
-    """Count the tokens."""
+    """The tokenizers to count with."""
 
     revision: int = 0
-    """Number of the order."""
+    """Sequence number of the job."""
 
     protocol: ProtocolName | None = None
     """The protocol chosen for runs; `None` for the document's own."""
 
     trusted: bool = True
-    """Whether the prompt's folder is trusted; of another no variable and no file is looked at."""
+    """Whether the prompt's folder is trusted; variables and files of other folders are not read."""
 
     opened: Path | None = None
-    """The folder that the user opened: text files below it are shown before it is trusted."""
+    """The folder that the user opened: its text files are shown before it is trusted."""
 
     asked: Sequence[Message] = ()
-    """First messages of the run whose answer is shown; the cards mark what differs from them."""
+    """First messages of the shown run; the cards mark differences to them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """The messages of one revision of a document; what panes show beside them is made of it."""
+    """The messages of one revision of a document; panes compute everything else from it."""
 
     document: PromptDocument
     """The document of this revision."""
 
     job: PreviewJob
-    """Job that made the messages; that of the last good revision while `is_stale`."""
+    """Job that produced the messages; that of the last good revision if `is_stale`."""
 
     prepared: Prepared
-    """The messages with the values in them; the last good ones while `is_stale`."""
+    """The messages with the values in them; the last good ones if `is_stale`."""
 
     newest: Prepared
-    """The same of `document` itself; differs from `prepared` while `is_stale`."""
+    """The messages of `document` itself; differs from `prepared` if `is_stale`."""
 
     sent: Prepared
-    """The messages without samples: what a run sends once the folder is trusted."""
+    """The messages without samples, as a run sends them once the folder is trusted."""
 
     offered: tuple[ToolSpec, ...] = ()
     """Every tool that a run would have."""
@@ -337,44 +340,44 @@ class Preview:
     """Tools that are sent to the model."""
 
     sent_tools: tuple[ToolSpec, ...] = ()
-    """The tools that go with `sent`."""
+    """The tools that are sent with `sent`."""
 
     problems: tuple[Problem, ...] = ()
-    """Problems of the document, and those found while the messages were made."""
+    """Problems of the document and of building the messages."""
 
     cards: tuple[CardData, ...] = ()
     """The messages as cards."""
 
     is_stale: bool = False
-    """Whether the document has an error that gives no messages, so that older ones are shown."""
+    """Whether an error of the document prevents new messages, so that older ones are shown."""
 
     revision: int = 0
-    """Counts up; a later preview has a higher one."""
+    """Revision number; a later preview has a higher one."""
 
     @property
     def messages(self) -> PromptMessages:
-        """The messages that the model would get."""
+        """The messages that the model would receive."""
         return self.prepared.messages
 
     @property
     def shown(self) -> PromptDocument:
-        """The document that the messages come from; differs from `document` while `is_stale`."""
+        """The document that the messages come from; differs from `document` if `is_stale`."""
         return self.job.document
 
     @property
     def samples(self) -> frozenset[str]:
-        """Names whose value is only a sample: a run does not send it."""
+        """Names whose value is only a sample, which a run does not send."""
         return self.prepared.samples
 
     @property
     def media_folder(self) -> Path | None:
-        """The folder whose pictures are shown: of a saved prompt in a trusted folder."""
+        """The folder whose images are shown: that of a saved prompt in a trusted folder."""
         path = self.shown.source.path
         return path.parent if path is not None and self.job.trusted else None
 
     @property
     def blocker(self) -> Problem | None:
-        """Return the problem that prevents a run, if there is one."""
+        """The problem that prevents a run; None if there is none."""
         if not self.is_stale:
             return None
         return next((item for item in self.problems if item.severity == "error"), None)
@@ -400,7 +403,7 @@ def unmasked_place(text: str, at: int) -> int:
 
 
 def mask_secrets(value: JsonObject) -> JsonObject:
-    """Return a JSON object with everything that looks like a secret hidden."""
+    """Return a JSON object with everything that looks like a secret masked."""
     hidden = redact(value, MASK, inside=False)
     assert isinstance(hidden, dict)
     return hidden
@@ -416,26 +419,26 @@ def variable_names(document: PromptDocument) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-# Values in a few characters, as completion, hover and the text's margin show them.
+# Values in a few characters, for completion, hover and the text's margin.
 
 _ONE_VALUE = re.compile(
     r"\{\{\{?[-+&]?\s*[\w.]+(?:\[[\w\"']+\][\w.]*)*\s*[-+]?\}?\}\}|\{%[-+]?\s*for\b[^|(]*%\}"
 )
-"""An expression that names one value, and a loop over one."""
+"""Matches an expression that names one value, or a loop over one."""
 _LONGEST = 48
 _MOST_ITEMS = 3
 _MOST_SHOWN = 500
-"""Of a text that are given values; the editor shows one screen of it."""
+"""Expressions of a text that get inline values; the editor shows one screen of it."""
 
 
 def short_value(value: Json, longest: int = _LONGEST) -> str:
-    """Return a value in one line: text as it is, anything else as JSON."""
+    """Return a value on one line: text unchanged, anything else as JSON."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     return one_line(text, longest)
 
 
 _ORIGINS: Mapping[InputOrigin, str] = {"default": marked("default"), "sample": marked("sample")}
-"""Words beside a value that the user did not give."""
+"""Labels for a value that the user did not give."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -446,14 +449,15 @@ class InlineValue:
     """The whole tag."""
 
     text: str
-    """The value in one line, behind "sample" or "default" where it is one; of a loop, how many
-    items it goes through."""
+    """The value on one line, after "sample" or "default" if it is one; for a loop, its number of
+    items.
+    """
 
 
 def inline_values(preview: Preview) -> tuple[InlineValue, ...]:
-    """Work out what is put in for the expressions of a template, to be shown behind their lines.
+    """Return the values of a template's expressions, to be shown at the end of their lines.
 
-    Secrets are hidden, and what a run supplies is left out.
+    Secrets are masked, and values that a run supplies are omitted.
 
     Returns:
         One for each expression that names one value, in source order.
@@ -505,7 +509,7 @@ def _distinct(known: Known, *, each: bool) -> list[str]:
     return [*lines[:_MOST_ITEMS], "…"] if len(lines) > _MOST_ITEMS else lines
 
 
-# The cards of a preview, made of its messages.
+# Build the cards of a preview from its messages.
 
 
 def cards(document: PromptDocument, prepared: Prepared) -> tuple[CardData, ...]:
@@ -539,12 +543,12 @@ def cards(document: PromptDocument, prepared: Prepared) -> tuple[CardData, ...]:
 def marked_cards(
     cards: tuple[CardData, ...], sent: Sequence[Message], asked: Sequence[Message]
 ) -> tuple[CardData, ...]:
-    """Return the cards with what differs from the messages that a run began with.
+    """Return the cards with the differences to the first messages of a run marked.
 
     Args:
-        cards: of the messages now.
+        cards: the cards of the current messages.
         sent: the messages that a run would send now, without samples.
-        asked: the run's messages; none where no run is shown.
+        asked: the run's messages; empty if no run is shown.
     """
     if not asked:
         return cards
@@ -559,7 +563,7 @@ def marked_cards(
 
 
 def _new_words(message: Message, was: Message | None) -> dict[int, tuple[Span, ...]]:
-    """Return the words of each changed text part that it did not have before."""
+    """Return the spans of new words in each changed text part."""
     before = was.parts if was is not None and was.role == message.role else ()
     found = {}
     for index, (part, old) in enumerate(zip_longest(message.parts, before[: len(message.parts)])):
@@ -572,7 +576,7 @@ def _new_words(message: Message, was: Message | None) -> dict[int, tuple[Span, .
 
 
 def _words_of(text: str, changed: Iterable[Span]) -> Iterator[Span]:
-    """Cut from changed places the signs at both ends: they may be Markdown's."""
+    """Trim punctuation from both ends of changed spans: it may be Markdown syntax."""
     for span in changed:
         words = [
             span.start + each.start() for each in re.finditer(r"\w", text[span.start : span.end])
@@ -582,7 +586,7 @@ def _words_of(text: str, changed: Iterable[Span]) -> Iterator[Span]:
 
 
 def _thread_card(thread: OpenThread, number: int, document: PromptDocument) -> CardData:
-    """Return the card of a conversation that the run fills."""
+    """Return the card of a conversation that the run inserts."""
     origin = MessageOrigin("thread", thread.span, thread.span, thread.input)
     line = document.source.line_of(thread.span.start) + 1 if thread.span else None
     message = Message("user", (), thread.attributes, origin)
@@ -627,7 +631,7 @@ def _warnings(message: Message, problems: Sequence[Problem]) -> Iterator[Problem
 
 
 def attribute_place(document: PromptDocument, marker: Span, name: str) -> Span | None:
-    """Return the value of an attribute; `None` where the marker's line has none of that name."""
+    """Return the span of an attribute's value; `None` if the marker's line does not have it."""
     line = document.source.slice(marker)
     read = read_marker(line, document.dialect)
     for item in reversed(read.attributes if read is not None else ()):

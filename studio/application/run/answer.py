@@ -1,4 +1,4 @@
-"""The answer of a run as one card: what came, how it fits the declared outputs, what it took."""
+"""The answer of a run as one card: its text, how it fits the declared outputs, time and cost."""
 
 import json
 import re
@@ -20,12 +20,14 @@ from studio.core.tools.toolbox import check_arguments
 from studio.core.wire.schema import answer_schema
 
 AnswerPhase: TypeAlias = Literal["none", "streaming", "done", "failed"]
-"""State of an answer: `failed` has a sentence in its place, or below what came of it."""
+"""State of an answer: `failed` shows a sentence in place of the text, or below it."""
 
 _CUT_ANSWERS = ("cut_answer", "filtered_answer", "refused_option")
-"""Remarks on a reply whose answer is another than the prompt asked for, or the model meant."""
+"""Warnings for a reply whose answer differs from what the prompt requested or the model
+intended.
+"""
 _MOST_OFFERS = 2
-"""Offers at a problem that the card has room for; *Details* has all."""
+"""Maximum actions at a problem on the card; *Details* shows all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +38,18 @@ class OutputRow:
     """Name of the output."""
 
     text: str
-    """Its value; JSON where it is no text."""
+    """Its value; JSON if it is not a string."""
 
     problem: str = ""
-    """Sentence on how it does not fit its declaration; empty where it fits."""
+    """Sentence on how it does not match its declaration; empty if it matches."""
 
     is_whole: bool = True
-    """Whether all of it has come."""
+    """Whether it has arrived completely."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunAnswer:
-    """The contents of the card."""
+    """The contents of the answer card."""
 
     phase: AnswerPhase = "none"
     """State of the answer."""
@@ -59,7 +61,7 @@ class RunAnswer:
     """Name of the model that answers."""
 
     text: str = ""
-    """The answer as it came, Markdown; after a reply of the user with the turns before it."""
+    """The answer as Markdown; after a reply of the user, with the earlier turns before it."""
 
     rows: tuple[OutputRow, ...] = ()
     """Fields of an answer with declared outputs, shown in place of its text."""
@@ -71,16 +73,16 @@ class RunAnswer:
     """Time, tokens and price: `884 ms · 204 in, 41 out · $0.0001`."""
 
     verdict: str = ""
-    """Number of outputs that fit, in words; empty without declared outputs."""
+    """Number of outputs that match, as text; empty without declared outputs."""
 
     steps: str = ""
-    """Steps and tools of a run of several; empty for one question and its answer."""
+    """Steps and tools of a run with several steps; empty for one question and its answer."""
 
     offers: tuple[Offer, ...] = ()
-    """Actions for the problem that the run has paused at."""
+    """Actions for the problem at which the run is paused."""
 
     can_reply: bool = False
-    """Whether the user can go on in the same thread."""
+    """Whether the user can continue in the same thread."""
 
     @property
     def fits(self) -> bool:
@@ -89,11 +91,11 @@ class RunAnswer:
 
 
 def answer_of_run(view: RunView, so_far: str = "") -> RunAnswer:
-    """Return the card of a run.
+    """Return the answer card of a run.
 
     Args:
-        view: the run that is shown.
-        so_far: text of the reply that still comes.
+        view: the shown run.
+        so_far: the part of the current reply that has arrived.
     """
     state = view.state
     if state is None:
@@ -125,7 +127,7 @@ def answer_of_run(view: RunView, so_far: str = "") -> RunAnswer:
 
 
 def _problem(state: RunState, *, has_rows: bool) -> str:
-    """Say what went wrong, unless the fields say it."""
+    """Describe what went wrong, unless the fields show it."""
     error = state.error
     if error is not None and not (error.kind == "output" and has_rows):
         return error_title(error) if is_only_title(error) else detail_of(error)
@@ -156,14 +158,14 @@ def _steps(state: RunState) -> str:
     return by_count(calls, one, many, steps=state.iteration, calls=calls)
 
 
-# The fields of an answer, also of one of which the end is still to come.
+# The fields of an answer, also of an incomplete one.
 
 _BETWEEN = re.compile(r"[\s,]*")
 _COLON = re.compile(r"\s*:\s*")
 
 
 def _rows(schema: JsonObject | None, text: str, *, is_whole: bool) -> Iterator[OutputRow]:
-    """Return the rows: the declared ones in their order, then what else came."""
+    """Return the rows: the declared fields in their order, then all others."""
     declared = schema.get("properties") if schema is not None else None
     if schema is None or not isinstance(declared, Mapping) or "{" not in text:
         return
@@ -180,7 +182,7 @@ def _rows(schema: JsonObject | None, text: str, *, is_whole: bool) -> Iterator[O
 
 
 def _misfit(schema: JsonObject, declared: JsonObject, name: str, values: JsonObject) -> str:
-    """Describe how one field does not fit its declaration."""
+    """Describe how one field does not match its declaration."""
     required = schema.get("required")
     own: JsonObject = {
         "type": "object",
@@ -193,10 +195,10 @@ def _misfit(schema: JsonObject, declared: JsonObject, name: str, values: JsonObj
 
 
 def fields_so_far(text: str) -> tuple[JsonDict, str]:
-    """Read the fields of a JSON object, the end of which may be missing.
+    """Read the fields of a JSON object that may be incomplete.
 
     Returns:
-        the values by name, and the name of the one that is not whole; empty if all are.
+        The values by name, and the name of the incomplete one; empty if all are complete.
     """
     found: JsonDict = {}
     at = text.find("{") + 1

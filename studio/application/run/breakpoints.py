@@ -1,4 +1,4 @@
-"""Breakpoints and exception filters as one value, and their words."""
+"""Breakpoints and exception filters as one value, and their display texts."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ _PLACES: dict[PausePoint, str] = {
     PausePoint.ANSWER: marked("With the answer"),
     PausePoint.ERROR: marked("At any problem"),
 }
-"""Names of the places for people, in the order of one turn of the loop."""
+"""Display names of the pause points, in the order of one turn of the loop."""
 
 _EXCEPTIONS: dict[ExceptionFilter, str] = {
     "format": marked("A reply that cannot be read"),
@@ -33,37 +33,37 @@ _EXCEPTIONS: dict[ExceptionFilter, str] = {
     "output": marked("An answer that does not fit the outputs"),
     "limit": marked("A limit that is reached"),
 }
-"""Names of the exception filters for people."""
+"""Display names of the exception filters."""
 
 
 def place_name(place: PausePoint) -> str:
-    """Return a place in words."""
+    """Return the display name of a pause point."""
     return tr(_PLACES[place])
 
 
 def place_names() -> dict[PausePoint, str]:
-    """Return all places in words, in the order of one turn of the loop."""
+    """Return the display names of all pause points, in the order of one turn of the loop."""
     return {place: tr(words) for place, words in _PLACES.items()}
 
 
 def exception_names() -> dict[ExceptionFilter, str]:
-    """Return all exception filters in words."""
+    """Return the display names of all exception filters."""
     return {name: tr(words) for name, words in _EXCEPTIONS.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class BreakpointSet:
-    """All of it, as one value."""
+    """The breakpoints and exception filters of a run."""
 
     breakpoints: tuple[Breakpoint, ...] = ()
-    """In the order they were made."""
+    """The breakpoints, in the order of their creation."""
 
     exceptions: frozenset[ExceptionFilter] = USUAL_EXCEPTIONS
     """Exceptions at which a run pauses."""
 
     @property
     def places(self) -> frozenset[PausePoint]:
-        """Places with a plain breakpoint that is on: the diagram marks them."""
+        """Pause points with an enabled plain breakpoint, which the diagram marks."""
         return frozenset(
             place
             for item in self.breakpoints
@@ -73,25 +73,25 @@ class BreakpointSet:
 
     @property
     def tools(self) -> frozenset[str]:
-        """Tools with a breakpoint of their own that is on: their calls are marked."""
+        """Tools with an enabled breakpoint of their own, whose calls are marked."""
         return frozenset(
             item.tool for item in self.breakpoints if item.enabled and not item.log and item.tool
         )
 
     @property
     def log_places(self) -> frozenset[PausePoint]:
-        """Places with a log point that is on: the diagram marks them otherwise."""
+        """Pause points with an enabled log point, which have another mark in the diagram."""
         return frozenset(
             place for item in self.breakpoints if item.enabled and item.log for place in item.places
         )
 
 
 NO_BREAKPOINTS = BreakpointSet()
-"""None but the usual exceptions."""
+"""No breakpoints; the default exceptions."""
 
 
 def describe(item: Breakpoint) -> str:
-    """Return a breakpoint in words: `Before a tool · lookup · when iteration > 2`."""
+    """Return a breakpoint as text: `Before a tool · lookup · when iteration > 2`."""
     parts = [place_name(place) for place in sorted(item.places)]
     if item.message:
         role, _, number = item.message.partition(" ")

@@ -1,7 +1,7 @@
-"""The one cursor of a run: the moment that all views show.
+"""The cursor of a run: the moment that all views show.
 
-The timeline and the diagram find it by its card and its node; the editor, by the text of the
-template that stands behind it.
+The timeline and the diagram map it to a card and a node; the editor, to the text of the template
+that produced it.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class RunCursor:
     """Kind of the card in its step."""
 
     call: int | None = None
-    """Row of the step, for calls and their results."""
+    """Row in the step, for calls and their results."""
 
     @classmethod
     def of_card(cls, card: StepCard) -> RunCursor:
@@ -85,7 +85,7 @@ class RunCursor:
 
     @property
     def words(self) -> str:
-        """The moment for people: `Action, iteration 2`."""
+        """Display text of the moment: `Action, iteration 2`."""
         return tr("{moment}, iteration {number}").format(
             moment=tr(_NAMES[self.kind]), number=self.step
         )
@@ -98,8 +98,8 @@ def cursor_at_node(
 
     Args:
         cards: the timeline.
-        now: the card that is shown.
-        node: the node chosen.
+        now: the shown card.
+        node: the selected node.
     """
     kinds = _CARDS_OF_NODE[node]
     last: StepCard | None = None
@@ -120,10 +120,10 @@ def diagram_at(
     """Return the diagram for the moment of a card other than the run's current one.
 
     Args:
-        now: the diagram of where the run stands.
+        now: the diagram of the run's current state.
         state: the run.
         step: the card's step.
-        card: what is looked at.
+        card: the selected card.
     """
     node = _NODE_OF_CARD.get(card.kind, "reply")
     if card.kind == "error" and state.error is not None:
@@ -161,29 +161,29 @@ _FIELDS_OF_CARD: dict[CardKind, tuple[_Field, ...]] = {
 
 
 def _token(field: _Field) -> str:
-    """Return a text that no prompt contains, to find its place in the rendering."""
+    """Return a text that no prompt contains, to find its position in the rendered text."""
     return f"zq{field}qz"
 
 
 @dataclass(frozen=True)
 class TemplatePlaces:
-    """The places of one prompt at which a loop's values come in."""
+    """The spans of one prompt where a loop's values are inserted."""
 
     fields: Mapping[_Field, tuple[Span, ...]]
     """The expressions that show a value of the loop, in source order."""
 
     tools: Mapping[str, Span]
-    """Places of the tools' declarations."""
+    """Spans of the tools' declarations."""
 
     outputs: tuple[Span, ...]
-    """Places of the outputs' declarations."""
+    """Spans of the outputs' declarations."""
 
     last: Span | None
-    """Role marker of the last message, which the model answers."""
+    """Role marker of the last message, which the model answers; None without one."""
 
     @classmethod
     def of(cls, document: PromptDocument) -> TemplatePlaces:
-        """Find them, by rendering the prompt once with values that are known again."""
+        """Find the spans by rendering the prompt once with recognizable values."""
         row: Json = {
             "thought": _token("thought"),
             "action": _token("action"),
@@ -213,11 +213,11 @@ class TemplatePlaces:
         )
 
     def behind(self, moment: RunCursor, tool: str = "") -> tuple[Span, ...]:
-        """Return the text that a moment of the run came from.
+        """Return the spans of the text that produced a moment of the run.
 
         Args:
-            moment: what is looked at.
-            tool: name of the tool of its call; empty where it is about none.
+            moment: the selected moment.
+            tool: name of the tool of its call; empty if it has none.
         """
         if moment.kind == "final" and self.outputs:
             return self.outputs
@@ -251,11 +251,11 @@ def _asked(document: PromptDocument) -> tuple[str, ...]:
 
 
 def is_text_of(document: PromptDocument, source: str) -> bool:
-    """Return whether a document is the one that a run started with, so places in it match.
+    """Return whether a run started with this document, so that spans in it match.
 
     Args:
-        document: what the editor shows.
-        source: the run's own text, which holds dots in place of written secrets.
+        document: the document in the editor.
+        source: the run's own text, in which written secrets are masked with dots.
     """
     text = document.source.text
     return len(text) == len(source) and source in (text, source_without_secrets(document))

@@ -1,4 +1,4 @@
-"""The loop diagram as a value: which node of the loop is lit, and why, for any state of a run."""
+"""The loop diagram as a value: the active node for any state of a run, and the reason."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -23,12 +23,12 @@ from studio.core.agent.values.step import (
 )
 from studio.core.text.amounts import duration
 
-# The nodes of the loop diagram, and the places of a run that they stand for.
+# The nodes of the loop diagram, and the pause points of a run that they represent.
 
 Node: TypeAlias = Literal[
     "prompt", "model", "reply", "action", "tool", "observation", "final", "done"
 ]
-"""The stations of one turn of the loop, in the order that they are drawn."""
+"""The nodes of one turn of the loop, in drawing order."""
 
 NODES: tuple[Node, ...] = (
     "prompt",
@@ -40,7 +40,7 @@ NODES: tuple[Node, ...] = (
     "final",
     "done",
 )
-"""All of them; the first six are the loop, the last two leave it."""
+"""All nodes; the first six are the loop, the last two are its exits."""
 
 NODE_OF_PLACE: dict[PausePoint, Node] = {
     PausePoint.BEFORE_REQUEST: "prompt",
@@ -50,7 +50,7 @@ NODE_OF_PLACE: dict[PausePoint, Node] = {
     PausePoint.STEP_END: "observation",
     PausePoint.ANSWER: "final",
 }
-"""Node of the diagram by place of the run."""
+"""Node of the diagram by pause point of the run."""
 
 NODE_OF_ERROR: dict[ErrorKind, Node] = {
     "format": "reply",
@@ -71,7 +71,7 @@ NODE_OF_ERROR: dict[ErrorKind, Node] = {
 """Node of the diagram by kind of problem."""
 
 CHAT_NODES: tuple[Node, ...] = ("prompt", "model", "reply", "final", "done")
-"""The nodes of a prompt without tools: it has no loop."""
+"""The nodes of a prompt without tools, which has no loop."""
 
 PLACE_OF_NODE: dict[Node, PausePoint] = {
     "prompt": PausePoint.BEFORE_REQUEST,
@@ -80,13 +80,13 @@ PLACE_OF_NODE: dict[Node, PausePoint] = {
     "observation": PausePoint.OBSERVATION,
     "final": PausePoint.ANSWER,
 }
-"""Place of each node that can have a breakpoint."""
+"""Pause point of each node that can have a breakpoint."""
 
 
-# What happens inside one turn of the loop: its calls as lanes, and what the user did where.
+# The contents of one turn of the loop: its calls as lanes, and the user's edits.
 
 LanePhase: TypeAlias = Literal["asked", "waits", "running", "done", "failed", "decided"]
-"""`waits` for the user's word; `decided` is answered, skipped or refused without being run."""
+"""`waits`: for the user's decision; `decided`: answered, skipped or rejected without being run."""
 
 _DECIDED: dict[CallStatus, str] = {
     "rejected": marked("rejected"),
@@ -98,13 +98,13 @@ _DECIDED: dict[CallStatus, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """One call of several."""
+    """One of several calls."""
 
     row: int
-    """Row of the step."""
+    """Row in the step."""
 
     tool: str
-    """Its tool."""
+    """Name of its tool."""
 
     phase: LanePhase
     """Progress of the call."""
@@ -113,11 +113,11 @@ class Lane:
     """Text at the right of the lane; the clock of a running call."""
 
     began: float = 0.0
-    """When it began to run, in seconds since 1970; 0 where that is not known."""
+    """Time when it began, in seconds since 1970; 0 if unknown."""
 
 
 def lanes_of(step: Step) -> tuple[Lane, ...]:
-    """Return the calls of a step as lanes, where there are several."""
+    """Return the calls of a step as lanes, if there are several."""
     if len(step.calls) < 2:
         return ()
     return tuple(lane_of(row, call) for row, call in enumerate(step.calls))
@@ -162,7 +162,7 @@ def touch_words(kind: TouchKind) -> str:
 
 
 def node_notes(step: Step) -> tuple[tuple[Node, str], ...]:
-    """Return the notes of a turn's nodes: retries, repairs, edits of the user."""
+    """Return the notes at the nodes of a turn: retries, repairs, edits of the user."""
     found: dict[Node, list[str]] = {}
     tries = max(step.attempt, len(step.tries))
     if tries > 1:
@@ -179,10 +179,10 @@ def node_notes(step: Step) -> tuple[tuple[Node, str], ...]:
 
 
 RunPhase: TypeAlias = Literal["idle", "running", "paused", "error", "done", "incomplete", "stopped"]
-"""Phase of the run, which decides the color of the active node."""
+"""Phase of the run, which determines the color of the active node."""
 
 _MOST_COUNTED = 500
-"""Steps up to which passes are counted: all of a longer run of the past would have to be read."""
+"""Maximum steps whose passes are counted: a longer past run would have to be read completely."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,34 +205,34 @@ class DiagramState:
     """Maximum number of iterations; None for no limit."""
 
     tool: str = ""
-    """The tool at hand, named inside its node."""
+    """Name of the current tool, shown inside its node."""
 
     breakpoints: frozenset[Node] = frozenset()
-    """Nodes with a breakpoint of their place."""
+    """Nodes with a breakpoint at their pause point."""
 
     log_points: frozenset[Node] = frozenset()
-    """Nodes where a log point writes a line."""
+    """Nodes with a log point."""
 
     nodes: tuple[Node, ...] = NODES
-    """Nodes that are drawn: a prompt without tools has no loop."""
+    """Drawn nodes: a prompt without tools has no loop."""
 
     facts: tuple[tuple[Node, str], ...] = ()
     """Second lines of nodes: tokens, time, the tool's name."""
 
     passes: tuple[tuple[Node, Node, int], ...] = ()
-    """Number of passes from a node to another; pairs without any are left out."""
+    """Number of passes between pairs of nodes; pairs without any are left out."""
 
     failed: frozenset[Node] = frozenset()
     """Nodes where something failed in this turn."""
 
     lanes: tuple[Lane, ...] = ()
-    """The calls of this turn, where there are several; they replace Action and Tool."""
+    """The calls of this turn, if there are several; they replace Action and Tool."""
 
     lane_breaks: frozenset[int] = frozenset()
     """Rows of the calls whose tool has a breakpoint of its own."""
 
     lane: int | None = None
-    """Row of the lane that is active or looked at."""
+    """Row of the active or selected lane."""
 
     notes: tuple[tuple[Node, str], ...] = ()
     """Notes at nodes: retries, repairs, edits of the user."""
@@ -241,7 +241,7 @@ class DiagramState:
     """Whether a moment before the current one is shown."""
 
     sentence: str = "No run yet."
-    """The same for a screen reader."""
+    """The diagram as text for a screen reader."""
 
 
 def diagram_of(
@@ -251,8 +251,8 @@ def diagram_of(
 
     Args:
         state: the run; None before the first.
-        sentence: the state in words, spoken in place of the picture.
-        breakpoints: what is marked at the nodes.
+        sentence: the state as text for a screen reader.
+        breakpoints: the breakpoints to mark at the nodes.
     """
     marked, logged = _nodes_at(breakpoints.places), _nodes_at(breakpoints.log_places)
     if state is None:
@@ -290,7 +290,7 @@ def _nodes_at(places: Iterable[PausePoint]) -> frozenset[Node]:
 
 
 def node_facts(step: Step, row: int | None = None) -> tuple[tuple[Node, str], ...]:
-    """Return the cost of a turn by node."""
+    """Return the second lines of a turn's nodes: tokens, time, the tool's name."""
     found: list[tuple[Node, str]] = []
     usage = step.reply.usage if step.reply is not None else None
     sent = max(len(step.messages), step.sent)
@@ -396,7 +396,7 @@ def live_node(state: RunState) -> Node:
 
 
 def _under_way(state: RunState) -> Node:
-    """Return the node of the effect that is under way between two places."""
+    """Return the node of the running effect between two pause points."""
     step = state.step
     if state.answer is not None:
         return "final"
@@ -412,7 +412,7 @@ def _under_way(state: RunState) -> Node:
 
 
 def visited_nodes(step: Step, live: Node) -> frozenset[Node]:
-    """Return nodes passed in this turn; the lit one is not among them."""
+    """Return the nodes passed in this turn, without the active one."""
     passed: set[Node] = set()
     if step.messages or step.sent:
         passed.add("prompt")
@@ -432,7 +432,7 @@ def visited_nodes(step: Step, live: Node) -> frozenset[Node]:
 
 
 def tool_of(step: Step, row: int | None) -> str:
-    """Return the name of a call's tool, or how many there are."""
+    """Return the name of a call's tool, or the number of tools."""
     calls = step.calls
     if not calls:
         return ""

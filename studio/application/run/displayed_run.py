@@ -1,4 +1,4 @@
-"""The run that is shown, live or of the past: what has arrived of it, and how it looks."""
+"""The shown run, live or past: the events that have arrived, and its view."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ from studio.core.wire.reply import Reply
 from studio.core.wire.wire_call import CallLookup
 
 _IN_CARD = ("model", "output")
-"""Problems that are said in the card of the answer, with what to do."""
+"""Problems that the answer card reports, with the possible actions."""
 
 # Everything the run pane shows at one moment, as one value.
 
 
 @dataclass(frozen=True)
 class RunView:
-    """The run pane, but for the inspector (which depends on what the user looks at)."""
+    """The contents of the run pane, except the inspector (which depends on the selection)."""
 
     state: RunState | None = None
     """The run; None before the first."""
@@ -54,10 +54,10 @@ class RunView:
     """State and reason of the run, in one sentence."""
 
     timeline: Timeline = field(default_factory=Timeline)
-    """The cards."""
+    """The cards of the run."""
 
     diagram: DiagramState = field(default_factory=DiagramState)
-    """The loop."""
+    """The loop diagram."""
 
     offers: Offers = field(default_factory=Offers)
     """Actions that are possible."""
@@ -66,22 +66,22 @@ class RunView:
     """Name of the protocol."""
 
     protocol_reason: str = ""
-    """Reason why this one."""
+    """Reason for the choice of the protocol."""
 
     facts: str = ""
-    """Use so far, in one line."""
+    """Usage so far, on one line."""
 
     branches: tuple[BranchView, ...] = ()
-    """The ways through the run; more than one after going back."""
+    """The branches of the run; more than one after going back."""
 
     record: str = ""
-    """For a run opened from history: what it is; empty for a live one."""
+    """For a run opened from history: its description; empty for a live one."""
 
     is_starting: bool = False
-    """Whether a run is being made ready: its tools are started before its first fact."""
+    """Whether a run is being prepared: its tools start before its first event."""
 
     forks: Mapping[ForkKey, ForkView] = field(default_factory=dict)
-    """Forks from the branch that is shown."""
+    """Forks from the shown branch."""
 
     console: tuple[ConsoleLine, ...] = ()
     """Output of log points, tools, retries and repairs."""
@@ -90,31 +90,31 @@ class RunView:
     """Number of hits of each breakpoint, by id."""
 
     asks_model: bool = False
-    """Whether the prompt asks for another model by now than the run has."""
+    """Whether the prompt now requests another model than the run has."""
 
     @property
     def is_live(self) -> bool:
-        """Whether a run is here that goes on or waits."""
+        """Whether there is a run that is active or waits."""
         if self.is_starting:
             return True
         return self.state is not None and not self.state.is_over and not self.record
 
     @property
     def place(self) -> PausePoint | None:
-        """Return the place of the pause; None while the run goes on."""
+        """The pause point; None while the run is active."""
         pause = self.state.pause if self.state is not None else None
         return pause.place if pause is not None else None
 
     @property
     def choice(self) -> Choice | Literal["model"]:
-        """Return the decision that the run needs before it can continue; empty if none."""
+        """The decision that the run needs before it can continue; empty if none."""
         if not self.is_waiting or self.state is None:
             return ""
         return "model" if self.asks_model else choice_at(self.state)
 
     @property
     def approvable(self) -> int | None:
-        """Return the row of the call to approve; None if there is none."""
+        """The row of the call to approve; None if there is none."""
         if not self.is_waiting or self.state is None or Approve not in allowed(self.state):
             return None
         if self.asks_model:
@@ -123,7 +123,7 @@ class RunView:
 
     @property
     def is_waiting(self) -> bool:
-        """Return whether the run is paused and can be stepped."""
+        """Whether the run is paused and can be stepped."""
         return (
             self.is_live
             and not self.is_starting
@@ -133,7 +133,7 @@ class RunView:
 
     @property
     def needs_stage(self) -> bool:
-        """Whether it is more than a question and its answer: tools, further steps, a choice."""
+        """Whether it has more than a question and its answer: tools, further steps, a choice."""
         state = self.state
         if state is None:
             return False
@@ -144,7 +144,7 @@ class RunView:
 
     @property
     def running_calls(self) -> tuple[int, ...]:
-        """Rows of the calls that are under way, each of which can be stopped by itself."""
+        """Rows of the running calls, each of which can be stopped separately."""
         if not self.is_busy or self.state is None:
             return ()
         calls = enumerate(self.state.step.calls)
@@ -152,7 +152,7 @@ class RunView:
 
     @property
     def is_busy(self) -> bool:
-        """Whether something is under way that can be paused."""
+        """Whether something is running that can be paused."""
         return self.is_live and not self.is_waiting
 
 
@@ -176,23 +176,23 @@ def view_of(
 
     Args:
         state: the run.
-        before: the view of an earlier moment; cards of finished steps are taken over.
-        streaming: what has come of the reply that runs now.
-        breakpoints: what is marked in the diagram.
-        branches: the ways through the run.
-        record: for a run opened from history, what it is.
-        starting: whether a run is being made ready.
-        pausing: whether it was told to stand still, and what is under way is waited for.
-        forks: where other ways go on.
+        before: an earlier view; cards of finished steps are reused.
+        streaming: the part of the current reply that has arrived.
+        breakpoints: the breakpoints to mark in the diagram.
+        branches: the branches of the run.
+        record: for a run opened from history, its description.
+        starting: whether a run is being prepared.
+        pausing: whether a pause was requested and running work is awaited.
+        forks: the forks from the shown branch.
         console: lines of its console.
-        hits: how often each breakpoint was met, by id.
-        model_now: the model that a run of its prompt would begin with now.
-        can_keep_model: whether the model that the run has is to be had here.
+        hits: number of hits of each breakpoint, by id.
+        model_now: the model that a new run of its prompt would use.
+        can_keep_model: whether the run's model is available here.
     """
     if starting:
         sentence = tr("Making the tools ready")
     elif streaming is not None and streaming.notices and not streaming.says_something:
-        sentence = bare(streaming.notices[-1])  # such as how long it waits to try again
+        sentence = bare(streaming.notices[-1])  # such as how long it waits before the next attempt
     else:
         sentence = sentence_of(state)
     if state is None:
@@ -225,9 +225,9 @@ def view_of(
 
 
 def step_verb(view: RunView) -> str:
-    """Return the label of the step button at the current place; empty if a decision is needed.
+    """Return the label of the step button at the pause point; empty if a decision is needed.
 
-    A key that means "next" decides nothing: where the user must choose it only steps to the choice.
+    The key for "next" makes no decision: where the user must choose, it only steps to the choice.
     """
     if not view.is_waiting or view.choice:
         return ""
@@ -238,7 +238,7 @@ def step_verb(view: RunView) -> str:
 
 
 def facts_of(state: RunState) -> str:
-    """Return repairs, tokens, money and time: `1,204 tok · $0.0012 · 3.2 s`."""
+    """Return repairs, tokens, cost and time: `1,204 tok · $0.0012 · 3.2 s`."""
     parts: list[str] = []
     if state.repaired:
         parts.append(tr("{count} repaired").format(count=state.repaired))
@@ -252,27 +252,27 @@ def facts_of(state: RunState) -> str:
 
 
 _MOST_LINES = 2000
-"""Lines of the console that are kept; the first ones go."""
+"""Maximum console lines stored; the oldest are dropped."""
 
 _MOST_READ = 2000
-"""Events up to which a run of the past is looked through for what its log points wrote."""
+"""Maximum events of a past run that are searched for output of its log points."""
 
 
 @dataclass
 class DisplayedRun:
-    """Kept by the GUI thread alone; a new one is made for each run that is shown."""
+    """The data of the shown run, owned by the GUI thread; each shown run gets a new one."""
 
     state: RunState | None = None
     """Current state of the run; None before its first event."""
 
     tree: RunTree = field(default_factory=RunTree)
-    """The places it reached."""
+    """The places that the run reached."""
 
     events: PersistentList[Event] = field(default_factory=PersistentList)
-    """Its journal so far."""
+    """The events of its journal so far."""
 
     record: RunRecord | None = None
-    """For a run of the past: the place that is looked at."""
+    """For a past run: the place that is shown."""
 
     streaming: Reply | None = None
     """Part of the current reply that has arrived."""
@@ -296,7 +296,7 @@ class DisplayedRun:
 
     @classmethod
     def of_record(cls, record: RunRecord) -> DisplayedRun:
-        """Return a run of the past."""
+        """Return a past run."""
         events = PersistentList.over(record.events)
         made = cls(tree=record.tree, events=events, names=dict(record.names))
         made.look_at(record)
@@ -306,22 +306,22 @@ class DisplayedRun:
 
     @property
     def run(self) -> str:
-        """Its id; empty before it has one."""
+        """Id of the run; empty before it has one."""
         return self.state.setup.run if self.state is not None else ""
 
     @property
     def cursor(self) -> int | None:
-        """Id of the place that is looked at."""
+        """Id of the shown place."""
         return self.tree.cursor if self.record is None else self.record.cursor
 
     def side_of(self, branch: BranchView, call_of: CallLookup) -> RunSide:
-        """Return a branch of the run to its end, since how it ended is compared, too."""
+        """Return a branch of the run to its end, since its outcome is compared, too."""
         end = self.tree.branch_end(branch.last, len(self.events))
         return RunSide(branch.title, state_at(self.events, end), call_of)
 
     @property
     def past(self) -> PastRun | None:
-        """The run as something to go on from, compare with, or write to a file."""
+        """The run as a start for continuing, comparing or exporting it."""
         if self.state is None or not self.events:
             return None
         cursor = self.cursor
@@ -332,12 +332,12 @@ class DisplayedRun:
         return PastRun(self.events, self.state, cursor, last, whole)
 
     def look_at(self, record: RunRecord) -> None:
-        """Show another place of a run of the past."""
+        """Show another place of a past run."""
         self.record = record
         self.state = record.state
 
     def take(self, arrival: Arrived | Streamed) -> None:
-        """Note what has arrived."""
+        """Record an event or a part of a reply."""
         if isinstance(arrival, Streamed):
             self.streaming = arrival.reply
             return
@@ -354,11 +354,11 @@ class DisplayedRun:
             self.is_pausing = False
 
     def hear(self, said: Mapping[int, str], now: float) -> None:
-        """Take the new output of the running calls.
+        """Record the new output of the running calls.
 
         Args:
-            said: the newest part of it, by the calls' rows.
-            now: when it was asked for, in seconds since 1970 UTC.
+            said: the newest part of the output, by the calls' rows.
+            now: time of reading it, in seconds since 1970 UTC.
         """
         step = self.state.step if self.state is not None else None
         for row, text in said.items():
@@ -394,11 +394,11 @@ class DisplayedRun:
         """Return the view of the run.
 
         Args:
-            before: the view of an earlier moment; its cards are taken over.
-            breakpoints: what is marked in the diagram.
-            starting: whether its tools are being made ready.
-            model_now: the model that a run of its prompt would begin with now.
-            can_keep_model: whether the model that it has is to be had here.
+            before: an earlier view; its cards are reused.
+            breakpoints: the breakpoints to mark in the diagram.
+            starting: whether its tools are being prepared.
+            model_now: the model that a new run of its prompt would use.
+            can_keep_model: whether the run's model is available here.
         """
         return view_of(
             self.state,

@@ -1,4 +1,4 @@
-"""The inspector's Messages tab as a value: what was sent, and what is new since the step before."""
+"""The inspector's Messages tab as a value: the sent messages with their changes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,22 +12,22 @@ from studio.core.prompty.document import MediaPart, Message, TextPart, ToolCallP
 from studio.core.text.diff import changes
 
 _FOLD_FROM = 6
-"""Unchanged lines in a row that are folded where only changes are wanted."""
+"""Minimum unchanged lines in a row that are folded if only changes are shown."""
 
 _KEPT = 2
 """Unchanged lines shown beside a change."""
 
 _SHOWN = 200
-"""Messages that are shown of a longer conversation; the others were in the step before too."""
+"""Maximum messages shown of a longer conversation; the others were in the previous step too."""
 
 _LONG = 100
-"""Messages from which on a conversation is a very long one: each of them is folded to be shown."""
+"""Minimum messages of a very long conversation, whose messages must be folded to be shown."""
 
 _SHOWN_OF_LONG = 40
-"""Messages that are shown of such a one."""
+"""Messages that are shown of such a conversation."""
 
 _DIFF_LINES = 4_000
-"""Above this many lines a message is shown as new, without a comparison line by line."""
+"""Maximum lines of a message that is compared line by line; a longer one is shown as new."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class SentMessages:
     """Index of the first block that is new; -1 for none."""
 
     summary: str = ""
-    """The difference in one line: "3 messages · 1 message added, 6 lines new"."""
+    """The difference on one line: "3 messages · 1 message added, 6 lines new"."""
 
 
 def messages_view(
@@ -51,13 +51,13 @@ def messages_view(
     only_changes: bool = False,
     shown: int | None = None,
 ) -> SentMessages:
-    """Return messages as sent, compared with those of the step before.
+    """Return messages as sent, compared with those of the previous step.
 
     Args:
         sent: this step's messages.
-        before: the step before's; empty for the first step, which is then shown without marks.
-        only_changes: fold what is the same.
-        shown: messages that are shown at the end; None for as many as anyone reads.
+        before: the previous step's; empty for the first step, which is then shown without marks.
+        only_changes: whether to fold unchanged messages.
+        shown: number of messages to show at the end; None for the default.
     """
     stable = _stable_prefix(sent, before)
     writer = _Writer(only_changes=only_changes)
@@ -83,7 +83,7 @@ def messages_view(
 
 
 def message_text(message: Message) -> str:
-    """Return a message's content as text, calls and media written out."""
+    """Return a message's content as text, including calls and media."""
     pieces: list[str] = []
     for part in message.parts:
         match part:
@@ -110,7 +110,7 @@ def _stable_prefix(sent: Sequence[Message], before: Sequence[Message]) -> int:
 
 
 class _Writer:
-    """Collects blocks."""
+    """A builder that collects blocks."""
 
     def __init__(self, *, only_changes: bool) -> None:
         self.blocks: list[Block] = []

@@ -1,4 +1,4 @@
-"""Looking through a run for a text, a slice at a time."""
+"""Search a run for a text, a slice at a time."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,10 +19,10 @@ class SearchHits:
     """Words of the search."""
 
     rows: tuple[int, ...] = ()
-    """Rows of the cards, in order."""
+    """Rows of the matching cards, in order."""
 
     is_whole: bool = True
-    """Whether every card has been looked at."""
+    """Whether every card has been searched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +30,10 @@ class SearchOrder:
     """The words and the range of a search."""
 
     state: RunState | None
-    """The run."""
+    """The run; None before the first."""
 
     cards: Sequence[StepCard]
-    """Its cards."""
+    """The cards of the run."""
 
     words: str
     """Search words in lowercase, separated by single spaces; empty for none."""
@@ -44,16 +44,16 @@ class SearchPiece:
     """The matches in some consecutive cards."""
 
     rows: tuple[int, ...]
-    """Rows of those that say the words."""
+    """Rows of the cards that contain the words."""
 
     end: int
-    """Row of the first card that was not looked at."""
+    """Row of the first card that was not searched."""
 
 
 def look_through(question: SearchOrder, begin: int, seconds: float) -> SearchPiece:
     """Search cards from row `begin` on, at least one, until the time is over.
 
-    A prompt repeats what was said before; only what is new in it counts.
+    A prompt repeats the earlier conversation; only its new part is searched.
     """
     if question.state is None or not question.words:
         return SearchPiece((), len(question.cards))
@@ -69,7 +69,7 @@ def look_through(question: SearchOrder, begin: int, seconds: float) -> SearchPie
 
 
 class _Reader:
-    """Gives each card's whole text."""
+    """A reader of each card's whole text."""
 
     def __init__(self, state: RunState) -> None:
         self._state = state

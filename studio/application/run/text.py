@@ -1,4 +1,4 @@
-"""Styled text as a value: what an inspector tab shows, decided without a widget."""
+"""Styled text as a value: the contents of an inspector tab, computed without a widget."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,9 +39,10 @@ BlockKind: TypeAlias = Literal[
     "note",
     "rule",
 ]
-"""Kind of a paragraph: `role` and `title` are headings, `added`/`removed` are lines of a
-difference in one text, `gone` lines of the first of two texts side by side, `same` a folded run
-of lines, `rule` a thin remark between parts."""
+"""Kind of a paragraph: `role` and `title` are headings, `added`/`removed` are lines of a difference
+in one text, `gone` lines of the first of two texts side by side, `same` a folded run of lines,
+`rule` a muted remark between parts.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One or more lines that look alike."""
+    """One or more lines with the same look."""
 
     kind: BlockKind
     """Kind of the paragraph."""
@@ -66,14 +67,14 @@ class Block:
     """Its text; a newline inside starts another line of the same kind."""
 
     role: str = ""
-    """For a `role` heading: whose color it has."""
+    """For a `role` heading: role whose color it has."""
 
     whole: Callable[[], str | None] | None = field(default=None, compare=False, repr=False)
-    """Gives the text that copying takes, where it differs from the pieces; None for none."""
+    """Returns the text for copying, if it differs from the pieces; None for none."""
 
     @property
     def text(self) -> str:
-        """The characters alone."""
+        """The text without styles."""
         return "".join(piece.text for piece in self.pieces)
 
 
@@ -87,7 +88,7 @@ def body(text: str, style: Style = "plain") -> Block:
 
 
 def title(text: str, note: str = "") -> Block:
-    """Return the heading of a part, with a quiet remark beside it."""
+    """Return the heading of a part, with a muted remark beside it."""
     pieces = (Piece(text, "strong"),)
     return Block("title", (*pieces, Piece(f"   {note}", "muted")) if note else pieces)
 
@@ -98,7 +99,7 @@ def json_block(value: Json) -> Block:
 
 
 def json_text(value: Json) -> str:
-    """Return a value as indented JSON text, as people edit it."""
+    """Return a value as indented JSON text for editing."""
     return json.dumps(value, ensure_ascii=False, indent=2)
 
 
@@ -108,7 +109,7 @@ def plain_text(blocks: Blocks) -> str:
 
 
 def whole_text(blocks: Blocks) -> str:
-    """Return all text of a tab with what is left out on the screen, for copying."""
+    """Return all text of a tab for copying, including the parts omitted on the screen."""
     texts = (block.whole() if block.whole else block.text for block in blocks)
     return "\n".join(text for text in texts if text is not None)
 

@@ -31,18 +31,18 @@ HELP = """\
 
 
 class CommandError(ValueError):
-    """A line that is not a command; the text says how to write it."""
+    """Raised when a line is not a command; the message gives the correct form."""
 
 
 def breakpoint_of(text: str, number: int) -> Breakpoint:
     """Return the breakpoint of `PLACE|TOOL[:CONDITION]`.
 
     Args:
-        text: as it was written.
-        number: which one it is, for its id.
+        text: the text of the breakpoint.
+        number: its number, for its id.
 
     Raises:
-        CommandError: it can never be met.
+        CommandError: the run can never reach it.
     """
     where, _, condition = text.partition(":")
     name = where.strip()
@@ -81,7 +81,7 @@ def command_of(line: str, state: RunState, tree: RunTree) -> Command | str:
     """Return the command of a line, or a text to show.
 
     Raises:
-        CommandError: it is none.
+        CommandError: the line is not a command.
     """
     word, _, rest = line.partition(" ")
     rest = rest.strip()
@@ -118,7 +118,7 @@ def _messages(state: RunState) -> str:
 
 
 def _said(word: str, rest: str, state: RunState) -> Command:
-    """Return the commands that take a text."""
+    """Return the command of a word that takes text."""
     row = state.call or 0
     texts: Mapping[str, Callable[[], Command]] = {
         "reply": lambda: commands.EditReply(Reply(rest, finish_reason="stop")),

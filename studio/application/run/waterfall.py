@@ -1,4 +1,4 @@
-"""One turn of a run on a time axis: the reply and each call, what waits and what fails."""
+"""One turn of a run on a time axis: the reply and each call, with waits and failures."""
 
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -12,18 +12,18 @@ from studio.core.agent.values.step import Call, Step
 from studio.core.text.amounts import duration
 
 BarTone: TypeAlias = Literal["wait", "model", "tool", "failed", "held"]
-"""`wait`: before the first word of a reply, and between tries; `held`: waits for the user."""
+"""`wait`: before the first token of a reply, and between attempts; `held`: waits for the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class WaterfallBar:
-    """A piece of time."""
+    """A span of time."""
 
     begin: float
-    """Seconds after the beginning of the turn."""
+    """Seconds from the beginning of the turn to its start."""
 
     end: float | None
-    """The same for its end; None while it goes on."""
+    """Seconds from the beginning of the turn to its end; None while it continues."""
 
     tone: BarTone
     """Kind of work that takes the time."""
@@ -37,50 +37,50 @@ class WaterfallRow:
     """Kind of the card that the row leads to."""
 
     call: int | None
-    """Row of the step, for a call."""
+    """Row in the step, for a call."""
 
     title: str
-    """Model, or the tool's name."""
+    """Name of the model or the tool."""
 
     detail: str = ""
-    """Description of the work, in one line."""
+    """Description of the work, on one line."""
 
     bars: tuple[WaterfallBar, ...] = ()
-    """In order."""
+    """Bars of the row, in order."""
 
     tail: str = ""
-    """Words behind the last bar."""
+    """Text after the last bar."""
 
     total: str = ""
-    """Duration of the work; empty while it goes on."""
+    """Duration of the work; empty while it continues."""
 
 
 @dataclass(frozen=True, slots=True)
 class Waterfall:
-    """A turn."""
+    """The time axis of a turn."""
 
     step: int = 0
-    """Its number; 0 where nothing can be shown."""
+    """Number of the step; 0 if nothing can be shown."""
 
     began: float = 0.0
-    """When it began, in seconds since 1970."""
+    """Time when it began, in seconds since 1970."""
 
     rows: tuple[WaterfallRow, ...] = field(default=())
     """The reply first, then the calls."""
 
     words: str = ""
-    """Summary in one line: `4 calls at once: 1 done, 2 running, 1 failed`."""
+    """Summary on one line: `4 calls at once: 1 done, 2 running, 1 failed`."""
 
     @property
     def is_moving(self) -> bool:
-        """Whether something goes on, so that the picture grows with the time."""
+        """Whether work continues, so that the picture grows with time."""
         return any(bar.end is None for row in self.rows for bar in row.bars)
 
     def span(self, now: float) -> float:
-        """Return the seconds that the axis must show.
+        """Return the length of the axis in seconds.
 
         Args:
-            now: the time, in seconds since 1970, for what goes on.
+            now: the time, in seconds since 1970, up to which running work is drawn.
         """
         ends = [bar.end for row in self.rows for bar in row.bars if bar.end is not None]
         if self.is_moving:

@@ -1,4 +1,4 @@
-"""A run's state in plain words: the sentence in the pane's bar, small labels, and its limits."""
+"""Texts for a run's state: the sentence in the pane's bar, short labels, and its limits."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -44,11 +44,11 @@ _ENDS = {
 
 
 _WORTH_TELLING = 1.0
-"""Time of pauses, in seconds, from which it is shown beside the run's own time."""
+"""Minimum time of pauses, in seconds, that is shown beside the run's own time."""
 
 
 def sentence_of(state: RunState | None) -> str:
-    """Describe the state of the run and its reason, as one sentence without a full stop."""
+    """Describe the state of the run and its reason, as one sentence without a period."""
     if state is None:
         return tr("No run yet")
     if state.is_over:
@@ -80,7 +80,7 @@ def _pause(state: RunState) -> str:
         return ""
     why = tr(_WHY["step" if HERE in pause.breakpoints else pause.reason])
     if pause.place == PausePoint.ERROR:
-        # The action bar tells all of it; here it is only named, if its card does not.
+        # The action bar shows the details; the sentence only names the error, if its card does not.
         error = state.error
         return why if error is None or is_only_title(error) else f"{why}: {error_title(error)}"
     where = tr(_AT_PLACE[pause.place])
@@ -116,7 +116,7 @@ def call_at(state: RunState) -> Call | None:
 
 
 def place_in_group(state: RunState) -> tuple[int, int]:
-    """Return which of the calls that will run at the same time is asked about, and their number.
+    """Return the position of the current call among those that will run together, and their number.
 
     (1, 1) for a call that runs alone.
     """
@@ -138,7 +138,7 @@ _FLAWS = {
 def is_only_title(error: StepError) -> bool:
     """Return whether a problem's message only repeats its heading."""
     if error.kind == "limit":
-        return True  # the bar of actions says which one
+        return True  # the action bar names the call
     return error.code in _FLAWS and error.message == remark(error.code).message
 
 
@@ -166,12 +166,12 @@ def error_title(error: StepError) -> str:
 
 
 def arguments_line(arguments: JsonObject | None, raw: str = "") -> str:
-    """Return the arguments in one line, as in a call: `city="Rome", days=3`."""
+    """Return the arguments on one line, as in a call: `city="Rome", days=3`."""
     return one_line(raw if arguments is None else arguments_text(arguments))
 
 
 def bare(text: str) -> str:
-    """Return a sentence without its full stop, to be put into another one."""
+    """Return a sentence without its period, to be inserted into another one."""
     return text.strip().removesuffix(".")
 
 
@@ -184,13 +184,13 @@ _COUNTED: dict[str, tuple[str, str]] = {
 
 
 def plural(count: int, word: Literal["call", "iteration", "line", "message"]) -> str:
-    """Return a count in words: `1 line`, `2 lines`."""
+    """Return a count as text: `1 line`, `2 lines`."""
     one, many = _COUNTED[word]
     return by_count(count, tr(one), tr(many))
 
 
 def work_time(state: RunState) -> str:
-    """Return how long a run worked; of an exact replay also how long the recorded run did."""
+    """Return how long a run worked; for an exact replay, also how long the recorded run did."""
     recorded = state.setup.recorded_seconds
     own = duration(state.seconds)
     if recorded is None:
@@ -199,41 +199,41 @@ def work_time(state: RunState) -> str:
 
 
 def tokens(count: int) -> str:
-    """Return a number of tokens."""
+    """Return a number of tokens as text."""
     return f"{count:,} tok"
 
 
 def rate_of(step: Step) -> str:
-    """Return how many tokens a second a reply had; empty where that is not known."""
+    """Return the tokens per second of a reply; empty if unknown."""
     rate = step.tokens_per_second
     return tr("{rate:,.0f} tok/s").format(rate=rate) if rate else ""
 
 
 @dataclass(frozen=True, slots=True)
 class LimitLine:
-    """One limit."""
+    """One limit of a run."""
 
     name: LimitName
-    """Which."""
+    """Name of the limit."""
 
     allowed: float | None
-    """The limit; None for none."""
+    """Maximum value; None for no limit."""
 
     words: str
-    """Both, for people."""
+    """Current value and maximum, as text."""
 
     more: float
-    """The limit that "more" allows."""
+    """Maximum after the user allows more."""
 
     more_words: str
     """Label for raising the limit."""
 
     question: str
-    """Question for another limit."""
+    """Question to the user about raising it."""
 
 
 def limit_lines(state: RunState) -> tuple[LimitLine, ...]:
-    """Return the limits of a run's sums; that of one reply is no sum."""
+    """Return the limits of a run's sums; the limit of a single reply is not one of them."""
     limits = state.limits
     cost = state.usage.cost or 0.0
     return (

@@ -1,4 +1,4 @@
-"""Servers that the user pastes: the JSON of a README, a command line, an address, an `mcp add`."""
+"""Servers that the user pastes: the JSON of a README, a command line, a URL, an `mcp add`."""
 
 import json
 import os
@@ -20,7 +20,7 @@ from studio.core.tools.secrets import ToolSecrets
 from studio.core.tools.source import DEFAULT_LIMITS, ToolSourceError
 from studio.core.tools.sources.opening import open_source, source_key
 
-# MCP servers of other programs, or that the user writes down, put into the user's own file.
+# MCP servers of other programs, or written by the user, added to the user's own file.
 
 _COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])')
@@ -28,35 +28,35 @@ _FOREIGN = re.compile(r"\$\{(workspaceFolder|userHome|input:[^}]*|env:\w+)\}")
 
 
 class ServerFileError(Exception):
-    """A file of servers cannot be read or written; the text is meant for the user."""
+    """Raised when a file of servers cannot be read or written; the message is for the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class PastedServer:
-    """A server as another program has it, or as the user pasted it."""
+    """A server from another program's file, or pasted by the user."""
 
     name: str
-    """Its name, as written or made of its package or host."""
+    """Its name, as written or derived from its package or host."""
 
     entry: JsonObject
-    """Its settings in the form of a `.mcp.json`; references of another program are ours."""
+    """Its settings in the form of a `.mcp.json`, with another program's references converted."""
 
     shown: str
-    """Its command line or address, keys masked."""
+    """Its command line or URL, keys masked."""
 
     program: str = ""
-    """Program that has it, for people; empty for one that the user pasted."""
+    """Display name of its program; empty for one that the user pasted."""
 
 
 def server_files(
     home: Path, environment: Mapping[str, str], platform: str, folder: Path | None = None
 ) -> dict[str, Path]:
-    """Return the files in which other programs keep their servers, existing or not.
+    """Return the server files of other programs, whether or not they exist.
 
     Args:
         home: the user's home.
         environment: the variables of the process.
-        platform: as `sys.platform` has it.
+        platform: as in `sys.platform`.
         folder: the prompt's folder, for the files of a workspace.
     """
     if platform == "win32":
@@ -85,15 +85,15 @@ def server_files(
 
 
 def servers_of(program: str, path: Path, home: Path) -> tuple[PastedServer, ...]:
-    """Return the servers of another program's file; none where there is no such file.
+    """Return the servers of another program's file; none if there is no such file.
 
     Args:
-        program: which program it is.
+        program: name of the program.
         path: its file.
         home: the user's home.
 
     Raises:
-        ServerFileError: the file is there, and cannot be read.
+        ServerFileError: the file exists and cannot be read.
     """
     try:
         text = read_text(path, encoding="utf-8-sig")
@@ -117,13 +117,13 @@ def servers_of(program: str, path: Path, home: Path) -> tuple[PastedServer, ...]
 
 
 def without_comments(text: str) -> str:
-    """Return JSON with comments and commas at the end, as VS Code writes it, without either."""
+    """Remove comments and trailing commas from JSON, which VS Code allows."""
     bare = _COMMENT.sub(lambda match: match[1] or " ", text)
     return _LAST_COMMA.sub(lambda match: match[1] or "", bare)
 
 
 def shown_address(entry: Json) -> str:
-    """Return an entry's command line or address, keys masked; empty where it has neither."""
+    """Return an entry's command line or URL, keys masked; empty if it has neither."""
     match server_config.server_address(entry, Path()) if isinstance(entry, Mapping) else None:
         case server_config.StdioServer(command, arguments):
             return server_config.shown_command(command, arguments)
@@ -136,18 +136,18 @@ def shown_address(entry: Json) -> str:
 def add_servers(
     path: Path, servers: Iterable[tuple[str, JsonObject]], instead_of: str = ""
 ) -> tuple[str, ...]:
-    """Write servers into a file of servers, beside those that it has.
+    """Add servers to a file of servers.
 
     Args:
-        path: the file; made where it is not there.
+        path: the file; created if it does not exist.
         servers: (name, settings); a name that is taken gets a number.
         instead_of: the server of the file that they replace; without servers it is removed.
 
     Returns:
-        The names that they have there.
+        Their names in the file.
 
     Raises:
-        ServerFileError: the file cannot be read or written; it is as it was.
+        ServerFileError: the file cannot be read or written; it is unchanged.
     """
     data, key, known = _servers_in(path)
     known.pop(instead_of, None)
@@ -165,7 +165,7 @@ def add_servers(
 
 
 def server_in(path: Path, name: str) -> JsonObject | None:
-    """Return the settings of a server as its file has them; None where it has none of that name.
+    """Return the settings of a server in a file; None if the file has no server of that name.
 
     Raises:
         ServerFileError: the file cannot be read.
@@ -175,7 +175,7 @@ def server_in(path: Path, name: str) -> JsonObject | None:
 
 
 def _servers_in(path: Path) -> tuple[JsonObject, str, JsonDict]:
-    """Return what a file holds, the key of its servers, and these by name."""
+    """Return the content of a file, the key of its servers, and the servers by name."""
     try:
         data = parse_json(read_text(path)) if path.exists() else {}
     except (OSError, ValueError) as error:
@@ -188,7 +188,7 @@ def _servers_in(path: Path) -> tuple[JsonObject, str, JsonDict]:
 
 
 def translated(value: Json, workspace: Path, home: Path) -> Json:
-    """Return settings with another program's references as ours: `${input:key}` is a variable."""
+    """Convert another program's references to the studio's: `${input:key}` is a variable."""
     if isinstance(value, Mapping):
         return {name: translated(each, workspace, home) for name, each in value.items()}
     if isinstance(value, list):
@@ -226,7 +226,7 @@ _WITH_VALUE = frozenset(
         *("--directory", "--project", "--from", "--with", "--python", "--user", "-w", "--workdir"),
     }
 )
-"""Options of launchers that a word follows."""
+"""Options of launchers that are followed by a value."""
 
 _NO_NAME = re.compile(r"[^A-Za-z0-9_-]+")
 _AROUND = re.compile(
@@ -236,16 +236,16 @@ _AROUND = re.compile(
 
 
 def read_pasted(text: str, settings: str = "", name: str = "") -> tuple[PastedServer, ...]:
-    """Recognize what was pasted.
+    """Recognize the pasted text.
 
     Args:
-        text: JSON of servers, a command line, an address, or a command of another program that adds
-            a server (`claude mcp add …`).
-        settings: variables of the program (`NAME=value`) or headers (`Name: value`), one a line.
+        text: JSON of servers, a command line, a URL, or a command of another program that adds a
+            server (`claude mcp add …`).
+        settings: variables of the program (`NAME=value`) or headers (`Name: value`), one per line.
         name: the name of a single server; empty for its own.
 
     Raises:
-        ServerFileError: it is none of these; the text says what is wrong.
+        ServerFileError: it is none of these; the message says what is wrong.
     """
     fenced = _FENCE.search(text)
     text = (fenced[1] if fenced else text).strip().removeprefix("$ ").strip()
@@ -272,12 +272,12 @@ def read_pasted(text: str, settings: str = "", name: str = "") -> tuple[PastedSe
 async def list_pasted(
     server: PastedServer, folder: Path, ask: AskForInput | None = None
 ) -> tuple[ToolSpec, ...]:
-    """Start or reach a server once, and return its tools: the user named it.
+    """Start or connect to a server once, and return its tools: the user named it.
 
     Args:
-        server: what was pasted.
-        folder: where it is started.
-        ask: asks the user for what the server wants to know.
+        server: the pasted server.
+        folder: its working folder.
+        ask: asks the user for the information that the server requests.
 
     Raises:
         ToolSourceError: it does not start, cannot be reached, or is no MCP server.
@@ -302,14 +302,14 @@ async def list_pasted(
 
 
 def settings_text(entry: JsonObject) -> str:
-    """Return the variables or headers of a server as the form writes them, one a line."""
+    """Return the variables or headers of a server in the form of the dialog, one per line."""
     lines = [f"{name}={value}" for name, value in object_of(entry.get("env")).items()]
     lines += [f"{name}: {value}" for name, value in object_of(entry.get("headers")).items()]
     return "\n".join(lines)
 
 
 def address_text(entry: JsonObject) -> str:
-    """Return the command line or address of a server as the form writes it."""
+    """Return the command line or URL of a server in the form of the dialog."""
     address = entry.get("url")
     if isinstance(address, str) and address:
         return address
@@ -347,7 +347,7 @@ def _of_json(text: str) -> dict[str, JsonObject]:
 
 
 def _in_our_words(entry: JsonObject) -> JsonObject:
-    """Return an entry whose address is called `url`, as Windsurf and Gemini do not."""
+    """Return an entry whose URL is named `url`, which Windsurf and Gemini name differently."""
     address = entry.get("url") or entry.get("serverUrl") or entry.get("httpUrl")
     kept = {
         key: value for key, value in entry.items() if key not in ("serverUrl", "httpUrl", "name")
@@ -382,7 +382,7 @@ def _of_words(words: Sequence[str]) -> dict[str, JsonObject]:
 
 
 def _of_add(rest: list[str]) -> dict[str, JsonObject]:
-    """Read `claude mcp add [options] NAME [--] COMMAND… | URL`, and those of Codex and Gemini."""
+    """Parse `claude mcp add [options] NAME [--] COMMAND… | URL`, and those of Codex and Gemini."""
     plain: list[str] = []
     settings: dict[str, list[str]] = {"env": [], "header": [], "transport": []}
     short = {"-e": "env", "-H": "header", "-t": "transport"}
@@ -424,7 +424,7 @@ def _command(words: Sequence[str], given: JsonObject) -> JsonObject:
 
 
 def _with_settings(entry: JsonObject, settings: str) -> JsonObject:
-    """Return the settings of a server with further variables or headers."""
+    """Return the settings of a server with additional variables or headers."""
     is_web = "command" not in entry
     pairs: JsonDict = {}
     for line in filter(None, (each.strip() for each in settings.splitlines())):
@@ -438,7 +438,7 @@ def _with_settings(entry: JsonObject, settings: str) -> JsonObject:
 
 
 def _name_of(entry: JsonObject) -> str:
-    """Return a name for a server: of its package, or of its host."""
+    """Return a name for a server, from its package or its host."""
     address = entry.get("url")
     if isinstance(address, str) and address:
         place = address.partition("://")[2].partition("/")[0].rpartition("@")[2]

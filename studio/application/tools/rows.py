@@ -1,4 +1,4 @@
-"""Rows of the tools table as values: what it says of each tool."""
+"""Rows of the tools table as values: the cells of each tool."""
 
 import time
 
@@ -25,7 +25,7 @@ STATE_WORDS = {
     "bound": marked("ready"),
     "mocked": marked("mocked"),
 }
-"""States for people: what happens when the tool is called."""
+"""Display names of the states: the effect of calling the tool."""
 
 
 APPROVAL_WORDS = {
@@ -33,7 +33,7 @@ APPROVAL_WORDS = {
     "once": marked("ask once"),
     "allow": marked("allowed"),
 }
-"""Approvals for people."""
+"""Display names of the approvals."""
 
 
 def column_head(column: int) -> str:
@@ -70,7 +70,7 @@ def cell_text(entry: ToolEntry, column: int) -> str:
 
 
 def sort_key(entry: ToolEntry, column: int) -> tuple[float, str]:
-    """Return the sort key of a column: the newest use first, texts by letters."""
+    """Return the sort key of a column: the newest use first, texts alphabetically."""
     if column == len(COLUMNS) - 1:
         return (-(entry.last_used or 0.0), "")
     return (0.0, cell_text(entry, column).casefold())

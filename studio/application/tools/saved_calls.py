@@ -1,6 +1,6 @@
 """Named calls of tools, to repeat, test and mock them, and results in earlier runs.
 
-They stand in a file beside the prompt, one a line, as `prompt-studio tools record` writes them.
+They are stored in a file beside the prompt, one per line, as `prompt-studio tools record` writes.
 """
 
 import json
@@ -30,26 +30,27 @@ from studio.core.tools.source import ToolOutcome
 CALLS_SUFFIX = ".calls.jsonl"
 
 Comparison: TypeAlias = Literal["answer", "shape", "status"]
-"""Part of a new answer that must be equal: all of it; names and kinds of values, if it is JSON;
-or only the outcome of the call."""
+"""Part of a new answer that must be equal: all of it; the names and types of its values, if it is
+JSON; or only the outcome of the call.
+"""
 
 _OWN_KEYS = ("name", "tool", "source", "arguments", "status", "text", "compare")
 _LONGEST_SHOWN = 60
 
 
 class SavedCallsError(Exception):
-    """A file of calls that cannot be used; the text says which line, and what to do."""
+    """Raised when a file of calls cannot be used; the message names the line and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
 class SavedCall:
-    """A call with the answer that it is to have."""
+    """A call with its expected answer."""
 
     name: str
-    """The user's name for it; no other call of the file has it."""
+    """The user's name for it, unique in the file."""
 
     tool: ToolId
-    """The tool; without a source, that of the name, as older studios kept it."""
+    """The tool; without a source, any tool of that name, as older studios stored it."""
 
     arguments: JsonObject
     """Its arguments."""
@@ -58,13 +59,13 @@ class SavedCall:
     """Outcome (`ToolOutcome.status`)."""
 
     text: str = ""
-    """The answer."""
+    """The expected answer."""
 
     compare: Comparison = "answer"
     """Part of a new answer that must be equal."""
 
     more: JsonObject = field(default_factory=dict)
-    """Other keys of its line, kept unchanged."""
+    """Other keys of its line, stored unchanged."""
 
 
 def calls_file(document: Path) -> Path:
@@ -73,7 +74,7 @@ def calls_file(document: Path) -> Path:
 
 
 def read_calls(path: Path) -> tuple[SavedCall, ...]:
-    """Read the calls of a file; none where there is no such file.
+    """Read the calls of a file; none if there is no such file.
 
     Raises:
         SavedCallsError: it cannot be read, or a line of it is no call.
@@ -93,7 +94,7 @@ def calls_of_text(text: str, name: str, folder: Path) -> tuple[SavedCall, ...]:
     Args:
         text: the text.
         name: the file's name, for the error.
-        folder: the file's folder, from which it names files of tools.
+        folder: the file's folder, to which the paths of its tools are relative.
 
     Raises:
         SavedCallsError: a line of it is no call.
@@ -106,10 +107,10 @@ def calls_of_text(text: str, name: str, folder: Path) -> tuple[SavedCall, ...]:
 
 
 def write_calls(path: Path, calls: Iterable[SavedCall]) -> None:
-    """Write a file of calls anew.
+    """Write a new file of calls.
 
     Raises:
-        SavedCallsError: it cannot be written; the old file is as it was.
+        SavedCallsError: it cannot be written; the old file is unchanged.
     """
     lines = (call_line(call, path.parent) for call in calls)
     text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
@@ -125,21 +126,22 @@ CallChange: TypeAlias = tuple[SavedCall | None, SavedCall | None]
 
 @dataclass(frozen=True, slots=True)
 class CallsWritten:
-    """A file of calls after it was changed."""
+    """A file of calls after a change."""
 
     calls: tuple[SavedCall, ...]
-    """All calls that it holds now."""
+    """All calls in the file now."""
 
     met: tuple[str, ...] = ()
-    """Names of calls that another program had changed meanwhile: its version stays, and a change
-    of such a call is added to the file as a further call."""
+    """Names of calls that another program has changed meanwhile: its version is kept, and a change
+    of such a call is added to the file as another call.
+    """
 
 
 def change_calls(path: Path, changes: Iterable[CallChange]) -> CallsWritten:
     """Change calls of a file; edits made by others since it was read are kept.
 
     Raises:
-        SavedCallsError: it cannot be read or written; the old file is as it was.
+        SavedCallsError: it cannot be read or written; the old file is unchanged.
     """
     held = [*read_calls(path)]
     met: list[str] = []
@@ -158,7 +160,7 @@ def change_calls(path: Path, changes: Iterable[CallChange]) -> CallsWritten:
 
 
 def call_line(call: SavedCall, folder: Path) -> JsonDict:
-    """Return a call as its line has it, in a file of a folder."""
+    """Return the line of a call in a file of `folder`."""
     kind, _, place = call.tool.source.partition(":")
     if kind == "python" and Path(place).is_relative_to(folder):
         place = Path(place).relative_to(folder).as_posix()
@@ -187,7 +189,7 @@ def with_own_names(calls: Iterable[SavedCall]) -> tuple[SavedCall, ...]:
 
 
 def saved(call: SavedCall, outcome: ToolOutcome) -> SavedCall:
-    """Return a call with the answer that it has now."""
+    """Return a call with its current answer."""
     more = {key: value for key, value in call.more.items() if key not in ("value", "seconds")}
     return replace(call, status=outcome.status, text=outcome.whole or outcome.text, more=more)
 
@@ -200,13 +202,13 @@ def calls_of(
 
 
 def called_tool(call: SavedCall, registry: ToolRegistry) -> ToolId:
-    """Return the registry's tool for a saved call; the saved one where there is none."""
+    """Return the registry's tool for a saved call; the saved one if there is none."""
     entry = registry.find(call.tool.name, call.tool.source)
     return entry.id if entry is not None else call.tool
 
 
 def answers_of(calls: Iterable[SavedCall]) -> tuple[RecordedAnswer, ...]:
-    """Return the answers of a mock: those of the tool's saved calls."""
+    """Return the answers for a mock: those of the tool's saved calls."""
     return tuple(RecordedAnswer(call.arguments, call.text, call.status != "ok") for call in calls)
 
 
@@ -270,16 +272,16 @@ def _read_line(line: str, where: str, folder: Path) -> SavedCall:
     )
 
 
-# The rows of a file as calls of one tool: each column is the argument of its name.
+# The rows of a file as calls of one tool: each column is the argument of the same name.
 
 
 def calls_of_rows(path: Path, tool: ToolId, schema: JsonObject) -> tuple[SavedCall, ...]:
-    """Return the calls that the rows of a CSV, JSONL, JSON or YAML file ask for.
+    """Return the calls that the rows of a CSV, JSONL, JSON or YAML file describe.
 
     Args:
         path: the file.
         tool: the tool.
-        schema: of its arguments; a text of a CSV file becomes what the schema wants there.
+        schema: schema of its arguments; text of a CSV file is converted to the schema's types.
 
     Raises:
         SavedCallsError: the file cannot be read, or no column of it is an argument.
@@ -302,7 +304,7 @@ def calls_of_rows(path: Path, tool: ToolId, schema: JsonObject) -> tuple[SavedCa
 
 
 def _arguments(case: ExperimentCase, properties: JsonObject) -> JsonDict:
-    """Return the cells of a row by column, also those that mean something else in an experiment."""
+    """Return the cells of a row by column, including special columns of experiments."""
     own: JsonDict = {"id": case.id, "expected": case.expected, "tags": list(case.tags)}
     cells = {**{name: value for name, value in own.items() if value}, **case.variables}
     return {
@@ -313,7 +315,7 @@ def _arguments(case: ExperimentCase, properties: JsonObject) -> JsonDict:
 
 
 def _typed(value: Json, schema: Json) -> Json:
-    """Return a text's JSON value if the schema wants another type than text."""
+    """Return a text's JSON value if the schema has another type than string."""
     if not isinstance(value, str) or not isinstance(schema, Mapping):
         return value
     kinds = schema.get("type")
@@ -327,10 +329,10 @@ def _typed(value: Json, schema: Json) -> Json:
 
 
 _RUNS_READ = 40
-"""Runs that are looked at, the newest."""
+"""Maximum runs that are searched, the newest first."""
 
 _RUNS_FOUND = 12
-"""Runs that are offered."""
+"""Maximum runs that are offered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,22 +343,22 @@ class ToolRecording:
     """The run's id."""
 
     started: float
-    """When it began, in seconds since the epoch."""
+    """Time when it began, in seconds since the epoch."""
 
     question: str
     """Question of the run."""
 
     answers: tuple[RecordedAnswer, ...]
-    """In the order they were given."""
+    """The answers, in order."""
 
 
 def find_recordings(
     history: Path, tool: ToolSpec, prompt: Path | None
 ) -> tuple[ToolRecording, ...]:
-    """Find the newest runs in which a tool really answered, those of the prompt first.
+    """Find the newest runs in which a tool was really called, those of the prompt first.
 
     Args:
-        history: the file of runs.
+        history: the database of runs.
         tool: the tool.
         prompt: the prompt file that the tool belongs to now.
     """
@@ -395,14 +397,14 @@ def _answers(state: RunState | None, wanted: ToolSpec) -> tuple[RecordedAnswer, 
 
 
 def _is_same(past: ToolSpec, tool: ToolSpec) -> bool:
-    """Return whether a run's tool is this one; older runs kept the tool's and source's names."""
+    """Return whether a run's tool is this one; older runs stored the tool's and source's names."""
     if past.id.name:
         return past.id == tool.id
     return past.name in (tool.name, tool.id.name) and past.source == tool.source
 
 
 def _steps_with(steps: PersistentList[Step], tool: str) -> Iterator[Step]:
-    """Yield the steps that called a tool; of a long run only these are read."""
+    """Yield the steps that called a tool; in a long run only these are read."""
     root, kept = steps.root, steps.rooted
     for index in range(len(steps)):
         is_kept = isinstance(root, StoredSteps) and index < kept

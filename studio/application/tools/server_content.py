@@ -1,4 +1,4 @@
-"""Contents of an MCP server as text of a prompt."""
+"""Content of an MCP server as text of a prompt."""
 
 import re
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from studio.core.tools.source import OfferContent
 from studio.core.tools.trust.store import TrustStore
 
 _NO_NAMES = frozenset("and else false if in is n no none not null off on or true y yes".split())
-"""Words that are values in YAML, or no names in a template."""
+"""Words that are values in YAML, or not valid as names in a template."""
 
 _NO_NAME = re.compile(r"\W+")
 _LONGEST_NAME = 40
@@ -27,20 +27,20 @@ _LONGEST_NAME = 40
 
 @dataclass(frozen=True, slots=True)
 class KeptContent:
-    """Content of a server, kept as a file beside the prompt for `${file:…}`."""
+    """Content of a server, saved as a file beside the prompt for `${file:…}`."""
 
     file: str
-    """Name of the file; no other has it."""
+    """Name of the file; no other file has it."""
 
     text: str
     """Text of the file."""
 
     edits: tuple[TextEdit, ...]
-    """Declare the input and put it in."""
+    """Edits that declare the input and insert it."""
 
 
 def can_be_kept(content: OfferContent) -> bool:
-    """Return whether it can be kept in a file: texts without roles can."""
+    """Return whether it can be saved in a file: texts without roles can."""
     return bool(content.parts) and not any(role for role, _ in content.parts)
 
 
@@ -51,14 +51,14 @@ def kept_content(
     caret: int,
     is_taken: Callable[[str], bool],
 ) -> KeptContent:
-    """Turn a resource into a file; a run or preview then reads it without asking the server.
+    """Convert a resource to a file; a run or preview then reads it without calling the server.
 
     Args:
         document: the prompt.
-        content: what was opened, without roles.
+        content: the opened content, without roles.
         name: the resource's name or address.
-        caret: where it is put in; at the end of the body where that is not in the body.
-        is_taken: whether a file of that name stands beside the prompt.
+        caret: offset at which to insert it; outside the body, the end of the body.
+        is_taken: returns whether a file of that name exists beside the prompt.
     """
     last = name.rstrip("/").rpartition("/")[2].partition(".")[0] or name
     plain = _NO_NAME.sub("_", last)[:_LONGEST_NAME].strip("_") or "resource"
@@ -80,7 +80,7 @@ def kept_content(
     place = caret if caret >= body else len(document.source.text)
     reads = placeholder(wanted, document.template.format)
     if place == body and document.source.text[:body][-1:] not in ("", "\n"):
-        reads = f"\n{reads}"  # the last line of the front matter has no end yet
+        reads = f"\n{reads}"  # the last line of the front matter has no line end yet
     used = TextEdit(Span(place, place), reads)
     declared = insert_below(document, ("inputs",), lines, flow)
     text = "\n\n".join(text for _, text in content.parts)
@@ -88,11 +88,11 @@ def kept_content(
 
 
 def offered_text(content: OfferContent, form: TemplateFormat) -> str:
-    """Return a prompt or resource as body text that holds no template or role marker.
+    """Return a prompt or resource as body text in which template code and role markers are escaped.
 
     Args:
-        content: what was opened; the messages of a prompt get role markers.
-        form: how the body is written.
+        content: the opened content; the messages of a prompt get role markers.
+        form: template format of the body.
     """
     parts = []
     for role, text in content.parts:
@@ -102,18 +102,18 @@ def offered_text(content: OfferContent, form: TemplateFormat) -> str:
     return "".join(parts) if any(role for role, _ in content.parts) else "\n".join(parts)
 
 
-# What the sources of a prompt's tools offer, asked once and let go of again.
+# The tools of a prompt's sources, listed once and then closed.
 
 
 def asks_sources(document: PromptDocument, trust: TrustStore) -> bool:
-    """Return whether a prompt names sources of tools that may be asked."""
+    """Return whether a prompt names sources of tools that may be listed."""
     return bool(named_sources(document)) and is_trusted(document.source.path, trust)
 
 
 async def registry_of(
     document: PromptDocument, trust: TrustStore, connections: Connections, secrets: SecretStore
 ) -> ToolRegistry:
-    """Return the tools that a prompt has, each source asked."""
+    """Return the tools of a prompt, after listing each source."""
     session = tool_session(trust, connections, secrets)
     try:
         return await session.load(document)

@@ -250,9 +250,7 @@ class IndexEntry:
     """The index entry of an event."""
 
     mark: str
-    """``TOOL_CALL` 12 0` for a pause point, `F 7 `BEFORE_REQUEST` 3` for a fork at event 7; empty
-    for other events.
-    """
+    """`P3 12 0` for a pause point, `F 7 P1 3` for a fork at event 7; empty for other events."""
 
     row: StepRow | None
     """The step that the event ended."""

@@ -129,7 +129,7 @@ class BatchCarrier:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def promise(self, name: str) -> asyncio.Future[BatchReply | None]:
-        """Wait for the outcome of a request; None if it turns out that it was never sent."""
+        """Return a future of a request's reply; it gives None if the request was never sent."""
         future: asyncio.Future[BatchReply | None] = asyncio.get_running_loop().create_future()
         self._promises[name] = future
         return future

@@ -20,7 +20,7 @@ CardKind: TypeAlias = Literal[
 """Subject of a card; `prompt` is the first card and the heading of each step."""
 
 CardPhase: TypeAlias = Literal["past", "live", "paused", "error", "done"]
-"""State of a card for painting; kind and words say the same without color."""
+"""State of a card for painting; kind and text show the same without color."""
 
 Tab: TypeAlias = Literal["messages", "request", "reply", "tool", "usage", "watch"]
 """A tab of the inspector."""
@@ -76,10 +76,10 @@ class StepCard:
     """Subject of the card."""
 
     title: str
-    """A word or two."""
+    """One or two words."""
 
     summary: str = ""
-    """The content in one line."""
+    """The content on one line."""
 
     facts: str = ""
     """Tokens and time, shown at the right."""
@@ -91,10 +91,10 @@ class StepCard:
     """State of the card."""
 
     call: int | None = None
-    """Row of the step, for calls and their results."""
+    """Row in the step, for calls and their results."""
 
     seconds: float = 0.0
-    """Duration in seconds; 0 for what has no duration of its own."""
+    """Duration in seconds; 0 if it has none of its own."""
 
     touched: str = ""
     """Last edit of the user, with its time: `edited by you, 14:02:11`."""
@@ -106,7 +106,7 @@ class StepCard:
 
     @property
     def spoken(self) -> str:
-        """The row for a screen reader."""
+        """Text of the row for a screen reader."""
         badges = ", ".join(map(badge_word, self.badges))
         parts = (self.title, self.summary, self.facts, badges, self.touched)
         words = ". ".join(part for part in parts if part)
@@ -117,16 +117,16 @@ class StepCard:
         )
 
 
-# The cards of steps that are not read yet: how many there are is known, each is made when seen.
+# The cards of steps that are not read yet: their number is known, each is built when shown.
 
 CardMaker: TypeAlias = Callable[[Step], list[StepCard]]
-"""Makes the cards of a finished step."""
+"""Function that builds the cards of a finished step."""
 
 _STEPS_KEPT = 256
 
 
 def cards_in(shape: str) -> int:
-    """Return the number of cards of a step of that shape (`run_index.shape_of`)."""
+    """Return the number of cards of a step with that shape (`run_index.shape_of`)."""
     return 1 + len(shape) + shape.count("+")
 
 
@@ -134,12 +134,12 @@ class StoredCards(LazySequence[StepCard]):
     """The cards of the first steps of an opened run."""
 
     def __init__(self, steps: PersistentList[Step], root: StoredSteps, cards_of: CardMaker) -> None:
-        """Make it; no step is looked at.
+        """Create the list without reading any step.
 
         Args:
             steps: the steps.
-            root: where they come from; knows what there is to show of each.
-            cards_of: makes the cards of one.
+            root: the stored steps, which know the shape of each step.
+            cards_of: builds the cards of one step.
         """
         self._steps = steps
         self._root = root
@@ -152,7 +152,7 @@ class StoredCards(LazySequence[StepCard]):
 
     @property
     def steps(self) -> int:
-        """Return the number of steps."""
+        """Number of steps."""
         return len(self._ends)
 
     def before(self, step: int) -> int:
@@ -176,7 +176,7 @@ class StoredCards(LazySequence[StepCard]):
 def stored_cards(
     steps: PersistentList[Step], cards_of: CardMaker
 ) -> tuple[PersistentList[StepCard], int]:
-    """Return the cards of those first steps that are not read yet, and how many steps they are."""
+    """Return the cards of the first steps that are not read yet, and the number of these steps."""
     root = steps.root
     if not isinstance(root, StoredSteps):
         return PersistentList(), 0
@@ -185,13 +185,13 @@ def stored_cards(
 
 
 class CardList(Sequence[StepCard]):
-    """The cards of a run: those of finished steps, which are shared, and those of the last one."""
+    """The cards of a run: the shared ones of finished steps, and those of the last step."""
 
     def __init__(
         self, head: PersistentList[StepCard] | None = None, tail: tuple[StepCard, ...] = ()
     ) -> None:
         self.head: PersistentList[StepCard] = head if head is not None else PersistentList()
-        """The cards of the steps that are done."""
+        """The cards of the finished steps."""
         self.tail = tail
         """The cards of the current step."""
 
@@ -225,7 +225,7 @@ class CardList(Sequence[StepCard]):
         return hash((self.head, self.tail))
 
     def upto(self, length: int) -> CardList:
-        """Return its first cards."""
+        """Return the first `length` cards."""
         return CardList(self.head.upto(length), self.tail[: max(0, length - len(self.head))])
 
     def before(self, step: int) -> int:

@@ -1,4 +1,4 @@
-"""The timeline as values: one card for each thing that happened in a run, step by step."""
+"""The timeline as values: one card for each event of a run, step by step."""
 
 import re
 from collections.abc import Sequence
@@ -59,17 +59,17 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Timeline:
-    """All cards of a run, and what is needed to make the next one cheaply."""
+    """All cards of a run, and the data to build the next timeline cheaply."""
 
     cards: CardList = field(default_factory=CardList)
-    """In order."""
+    """The cards, in order."""
 
     steps: PersistentList[Step] = field(default_factory=PersistentList)
-    """The finished steps that the first cards were made from."""
+    """The finished steps whose cards come first."""
 
     @property
     def settled(self) -> int:
-        """Count the cards of finished steps, which do not change any more."""
+        """Number of cards of finished steps, which do not change any more."""
         return len(self.cards.head)
 
 
@@ -80,9 +80,9 @@ def timeline_of(
 
     Args:
         state: the run; None before the first.
-        before: the timeline of an earlier moment; the cards of steps that are the same are taken
-            over, so that a long run costs only its newest step.
-        streaming: what has come of the reply that runs now.
+        before: an earlier timeline; the cards of unchanged steps are reused, so that a long run
+            costs only its newest step.
+        streaming: the part of the current reply that has arrived.
     """
     if state is None:
         return Timeline()
@@ -97,7 +97,7 @@ def timeline_of(
     if state.step.number > len(state.steps):
         tail = cards_of_step(state.step, state, streaming)
     elif state.error is not None and (state.is_over or state.pause is not None):
-        # A limit stands between two steps: the last one is finished, the next not begun.
+        # A limit is checked between two steps: the last one is finished, the next not begun.
         tail = _mark_live([], state)
     return Timeline(CardList(head, tuple(tail)), state.steps)
 
@@ -105,7 +105,7 @@ def timeline_of(
 def cards_of_step(
     step: Step, state: RunState | None = None, streaming: Reply | None = None
 ) -> list[StepCard]:
-    """Return the cards of a step; `state` makes it the current one, with its live card marked."""
+    """Return the cards of a step; with `state`, it is the current step and a card is live."""
     cards = _cards_of_step(step, state, streaming)
     if not step.touches:
         return cards
@@ -113,15 +113,15 @@ def cards_of_step(
 
 
 _CHARACTERS_A_TOKEN = 4
+"""Assumed for a streaming reply until its server reports the number of tokens."""
 _BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
-"""Markdown that a line of a card leaves out."""
-"""Of a reply that is being written, until its server says how many tokens it has."""
+"""Matches Markdown that a line of a card omits."""
 
 _OF_MODEL: dict[TouchKind, str] = {"switched": "model changed", "kept": "model kept"}
 
 
 def _with_touches(card: StepCard, touches: list[Touch]) -> StepCard:
-    """Add the user's edits to a card; an edit of the model is a badge, too."""
+    """Add the user's edits to a card; an edit of the model also gets a badge."""
     of_model = dict.fromkeys(_OF_MODEL[each.kind] for each in touches if each.kind in _OF_MODEL)
     return replace(card, touched=_touched(touches), badges=(*card.badges, *of_model))
 
@@ -178,7 +178,7 @@ def _cards_of_step(step: Step, state: RunState | None, streaming: Reply | None) 
 
 
 def _lacks(step: Step) -> str:
-    """Name the options that the answer was asked without, because the server refuses them."""
+    """Name the options that were left out because the server rejects them."""
     left_out = step.reply.left_out if step.reply is not None else ()
     names = ", ".join(option.name for option in left_out)
     return tr("without {names}").format(names=names) if names else ""
@@ -261,7 +261,7 @@ def _reply_summary(step: Step, raw: str, reply: Reply) -> tuple[str, str, CardKi
 
 
 def _streaming_card(step: Step, streaming: Reply | None) -> StepCard:
-    """Return the reply that is being written; its newest words, not its first."""
+    """Return the card of the streaming reply, which shows the newest words instead of the first."""
     summary, facts = tr("Waiting for the model…"), ""
     if streaming is not None:
         written = len(streaming.text) + len(streaming.reasoning)
@@ -285,7 +285,7 @@ _ORDER = ("edited", "repaired", "replayed", "mocked", "retried", "cut", "forked"
 
 
 def _badges(step: Step, place: PausePoint, call: int | None = None) -> tuple[str, ...]:
-    """Return the marks of a step that belong to one of its cards: what was touched there."""
+    """Return the badges of a step that belong to one of its cards."""
     marks: set[str] = set()
     if place == PausePoint.REPLY:
         marks |= step.marks & _OF_REPLY
@@ -303,7 +303,7 @@ def _badges(step: Step, place: PausePoint, call: int | None = None) -> tuple[str
 
 
 def _is_of_older_studio(step: Step) -> bool:
-    """Return whether edits are known only by step, as in older journals; the reply showed them."""
+    """Return whether edits are recorded only by step, as in older journals (shown at the reply)."""
     return (
         not step.edited_at and not any(call.edited for call in step.calls) and (step.answer is None)
     )
@@ -340,7 +340,7 @@ def _call_cards(step: Step, row: int, call: Call) -> list[StepCard]:
     if call.outcome is not None and call.origin == "live":
         spent = call.outcome.duration
         facts = duration(spent)
-    failed = call.is_error and call.status != "rejected"  # the user's own word is no failure
+    failed = call.is_error and call.status != "rejected"  # a rejection by the user is not a failure
     phase: CardPhase = "error" if failed else "past"
     name = tr("Error") if failed else tr("Observation")
     text = one_line(call.observation) or tr("(empty)")
@@ -349,7 +349,7 @@ def _call_cards(step: Step, row: int, call: Call) -> list[StepCard]:
 
 
 def _is_approved(step: Step, row: int) -> bool:
-    """Return whether the user let a call run."""
+    """Return whether the user approved a call."""
     return any(each.kind == "approved" and each.call == row for each in step.touches)
 
 
@@ -359,7 +359,7 @@ def _error_card(step: int, error: StepError) -> StepCard:
 
 
 def _mark_live(cards: list[StepCard], state: RunState) -> list[StepCard]:
-    """Mark the current card of the run, and add one for an error that has none."""
+    """Mark the current card of the run, and add one for an error without a card."""
     if state.status == "done":
         return [_with_phase(card, "done") if card.kind == "final" else card for card in cards]
     if state.error is not None and (state.is_over or state.pause is not None):
@@ -412,14 +412,14 @@ PLACE_OF_CARD: dict[CardKind, PausePoint] = {
     "note": PausePoint.STEP_END,
     "message": PausePoint.BEFORE_REQUEST,
 }
-"""Place of a run by the kind of its current card."""
+"""Pause point of a run by the kind of its current card."""
 
 
 def checkpoint_of_card(tree: RunTree, cursor: int | None, card: StepCard) -> Checkpoint | None:
     """Return the checkpoint at a card; None if the run never paused there.
 
-    Looked for on the way that is shown, from its end: another branch may have stood at a place of
-    the same sort later.
+    Searches the shown branch from its end: another branch may have reached the same pause point
+    later.
     """
     wanted = PLACE_OF_CARD[card.kind]
     at = cursor
@@ -438,7 +438,7 @@ def checkpoint_of_card(tree: RunTree, cursor: int | None, card: StepCard) -> Che
 
 
 def step_at(state: RunState, number: int) -> Step:
-    """Return the step of that number; the current one for 0 and for numbers that are not there."""
+    """Return the step with that number; the current one for 0 and for unknown numbers."""
     if 0 < number <= len(state.steps):
         return state.steps[number - 1]
     if state.step.number == 0 and state.steps:
@@ -447,12 +447,12 @@ def step_at(state: RunState, number: int) -> Step:
 
 
 def sent_in(state: RunState, step: Step) -> Sequence[Message]:
-    """Return the messages that a step sent; the conversation's where a finished step keeps none."""
+    """Return the messages that a step sent; the conversation's if a finished step stores none."""
     return step.messages or state.conversation[: step.sent]
 
 
 def first_sent(state: RunState | None) -> Sequence[Message]:
-    """Return the messages that a run began with; none without a run."""
+    """Return the first messages of a run; none without a run."""
     return () if state is None else sent_in(state, step_at(state, 1))
 
 

@@ -1,4 +1,4 @@
-"""The console of a run line by line, and a file's breakpoints, filters and watches."""
+"""The console lines of a run, and a file's breakpoints, exception filters and watches."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from studio.core.text.values import JsonObject, list_of, parse_json
 from studio.core.tools.source import ToolOutcome
 
 _MOST_FILES = 200
-"""Files that are remembered; the one that was changed longest ago goes first."""
+"""Maximum number of remembered files; the least recently changed one is removed first."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileDebugging:
-    """All of it for one file."""
+    """The debugging setup of one file."""
 
     breakpoints: BreakpointSet = field(default_factory=BreakpointSet)
     """Breakpoints and exception filters."""
@@ -45,10 +45,10 @@ class FileDebugging:
 
 
 class DebugStore:
-    """A small JSON file; one that cannot be read or written costs no more than the memory."""
+    """A small JSON file of debugging setups; if unreadable, only they are lost."""
 
     def __init__(self, path: Path) -> None:
-        """Read what is there.
+        """Read the file.
 
         Args:
             path: the file; need not exist.
@@ -62,7 +62,7 @@ class DebugStore:
         return _from_data(held) if isinstance(held, Mapping) else FileDebugging()
 
     def keep(self, file: str, value: FileDebugging) -> str:
-        """Keep it; gives why it could not be written, empty where it was."""
+        """Store a setup; return why it could not be written, empty if it was."""
         self._files.pop(file, None)
         if value != FileDebugging():
             self._files[file] = {
@@ -104,7 +104,7 @@ def _breakpoint(data: object) -> Breakpoint | None:
         return None
 
 
-# Watch expressions: what the user wants to keep an eye on while a run goes.
+# Watch expressions: values that the user follows during a run.
 
 HINT = "Names: " + ", ".join(NAMES)
 """Names that expressions can use."""
@@ -114,16 +114,16 @@ _LONGEST_WATCH = 500
 
 @dataclass(frozen=True, slots=True)
 class WatchRow:
-    """One expression with its value now."""
+    """One expression with its current value."""
 
     expression: str
-    """As it was written."""
+    """The expression as written."""
 
     value: str
-    """Its value as JSON, or why it has none."""
+    """Its value as JSON, or the reason why it has none."""
 
     is_wrong: bool = False
-    """Whether the expression cannot be read."""
+    """Whether the expression is invalid."""
 
 
 def watch_rows(state: RunState | None, expressions: Iterable[str]) -> tuple[WatchRow, ...]:
@@ -146,14 +146,14 @@ def watch_rows(state: RunState | None, expressions: Iterable[str]) -> tuple[Watc
 
 
 ConsoleLineKind: TypeAlias = Literal["log", "output", "warning", "error", "asked", "value", "wrong"]
-"""`log`: a log point. `output`: what a tool printed. `asked` and `value`: the user's expression."""
+"""`log`: a log point. `output`: a tool's output. `asked`, `value`: an expression and its value."""
 
 _LONGEST = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class ConsoleLine:
-    """One line."""
+    """One line of the console."""
 
     kind: ConsoleLineKind
     """Kind of the line."""
@@ -162,19 +162,19 @@ class ConsoleLine:
     """Text of the line."""
 
     step: int = 0
-    """The iteration that it is of; 0 for none."""
+    """Number of its iteration; 0 for none."""
 
     call: int | None = None
-    """The row of the call that it is of."""
+    """Row of its call in the step; None for none."""
 
 
 def lines_of(event: events.Event, step: int, tool: str = "") -> Iterator[ConsoleLine]:
     """Return the console lines of a journal event; most events have none.
 
     Args:
-        event: the fact.
-        step: the iteration that it happened in.
-        tool: name of the tool whose call it is about.
+        event: the event.
+        step: its iteration.
+        tool: name of the tool whose call the event is about.
     """
     match event:
         case events.Logged(text=text):
@@ -213,7 +213,7 @@ def event_lines(event: events.Event, state: RunState) -> tuple[ConsoleLine, ...]
 
 
 def _of_tool(outcome: ToolOutcome, line: ConsoleLine, tool: str) -> Iterator[ConsoleLine]:
-    """Return what a tool printed, and how it failed."""
+    """Return the output of a tool, and how it failed."""
     for text in outcome.stderr.splitlines():
         if text.strip():
             yield replace(line, text=f"{tool}: {text}")
@@ -229,8 +229,8 @@ def evaluated(
 
     Args:
         source: the expression.
-        state: the run; at its end where it is too long to be folded to the moment.
-        moment: iteration and row of the call; None for where the state is.
+        state: the run; evaluated at its end if it is too long to fold to the moment.
+        moment: iteration and row of the call; None for the current moment of the state.
     """
     asked = ConsoleLine("asked", source)
     if state is None:
@@ -257,13 +257,13 @@ def names_for(state: RunState | None) -> tuple[str, ...]:
     return tuple(sorted((*values, *keys)))
 
 
-# What tool calls say while they run, line by line with the time of each.
+# Output of tool calls while they run, line by line with the time of each.
 
 _MOST_LINES = 400
-"""Lines that are kept of one call; the first ones go."""
+"""Maximum lines stored per call; the oldest are dropped."""
 
 _OVERLAP = 400
-"""Characters by which the newest part of a text is joined to what was heard of it before."""
+"""Characters of overlap used to join the newest output to the earlier output."""
 
 CallKey: TypeAlias = tuple[int, int]
 """Number of the step, and row of the call."""
@@ -271,13 +271,13 @@ CallKey: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class OutputLine:
-    """One line."""
+    """One line of output."""
 
     seconds: float
-    """Since the call began."""
+    """Seconds since the call began."""
 
     text: str
-    """The line, without its end; the last one may go on."""
+    """The line, without its line end; the last one may be incomplete."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,16 +285,16 @@ class CallOutput:
     """The output of one call so far."""
 
     lines: tuple[OutputLine, ...] = ()
-    """In order."""
+    """The lines, in order."""
 
     is_open: bool = False
-    """Whether the last line goes on."""
+    """Whether the last line is incomplete."""
 
     text: str = ""
-    """All of it, or its newest part."""
+    """The whole output, or its newest part."""
 
     def plus(self, text: str, seconds: float) -> CallOutput:
-        """Return the output with another piece, received so many seconds after the call began."""
+        """Return the output with a piece appended that arrived `seconds` after the call began."""
         pieces = text.replace("\r\n", "\n").split("\n")
         lines = [*self.lines]
         if self.is_open:
@@ -303,15 +303,15 @@ class CallOutput:
         lines += [OutputLine(seconds, piece) for piece in pieces]
         is_open = bool(lines and lines[-1].text)
         if not is_open and text.endswith("\n"):
-            lines.pop()  # behind the end of the last line nothing has come yet
+            lines.pop()  # nothing follows the end of the last line yet
         return CallOutput(tuple(lines[-_MOST_LINES:]), is_open, self.text + text)
 
     def heard(self, text: str, seconds: float) -> CallOutput:
-        """Return the output with what is new in a text that overlaps the output so far."""
+        """Return the output with the new part of a text that overlaps the output so far."""
         if text.startswith(self.text):
             new = text[len(self.text) :]
             return self.plus(new, seconds) if new else self
-        # Only the newest part of a talkative call is told: what is new stands behind the overlap.
+        # Only the newest part of long output is reported: the new text follows the overlap.
         tail = self.text[-_OVERLAP:]
         at = text.rfind(tail)
         new = text[at + len(tail) :] if at >= 0 else text
@@ -323,7 +323,7 @@ class LiveOutput:
     """The output of a run's calls while this process runs them."""
 
     calls: Mapping[CallKey, CallOutput] = field(default_factory=dict)
-    """By step and row."""
+    """Output by step and row."""
 
     def of(self, step: int, row: int) -> tuple[OutputLine, ...]:
         """Return the lines of a call."""

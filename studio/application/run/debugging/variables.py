@@ -30,19 +30,19 @@ class RunVariable:
     """One name with its value."""
 
     name: str
-    """As expressions write it (`args.city`)."""
+    """The name as expressions use it (`args.city`)."""
 
     value: str
-    """As JSON; of a text with its quotes."""
+    """The value as JSON; strings with quotes."""
 
     edit: VariableEdit = ""
-    """Whether it can be written over here."""
+    """Kind of edit that is possible here."""
 
     whole: Json = None
     """The value itself."""
 
     is_changed: bool = False
-    """Whether it is another than at the moment that was shown before."""
+    """Whether it differs from the previously shown moment."""
 
 
 def variables_at(state: RunState, moment: RunCursor | None) -> tuple[RunVariable, ...]:
@@ -50,7 +50,7 @@ def variables_at(state: RunState, moment: RunCursor | None) -> tuple[RunVariable
 
     Args:
         state: the run.
-        moment: what is looked at; None for where the run stands.
+        moment: the selected moment; None for the run's current one.
     """
     is_here = moment is None and state.pause is not None
     place = state.place if is_here else None
@@ -86,7 +86,7 @@ def variables_at(state: RunState, moment: RunCursor | None) -> tuple[RunVariable
 def with_changes(
     rows: tuple[RunVariable, ...], before: tuple[RunVariable, ...]
 ) -> tuple[RunVariable, ...]:
-    """Return the rows, marked where they differ from those of the moment before."""
+    """Return the rows, marked if they differ from those of the previous moment."""
     known = {row.name: row.value for row in before}
     return tuple(
         replace(row, is_changed=bool(before) and known.get(row.name) != row.value) for row in rows
@@ -98,11 +98,11 @@ def command_for(row: RunVariable, text: str, state: RunState) -> Command:
 
     Args:
         row: the variable.
-        text: JSON; what is not JSON is a text where the value was one.
-        state: the run, which stands where the value can be changed.
+        text: JSON; other text is a string if the value was one.
+        state: the run, paused where the value can be changed.
 
     Raises:
-        ValueError: it is neither; the text says so.
+        ValueError: the text is neither; the message says so.
     """
     value = _read(text, row.whole)
     index = state.call or 0

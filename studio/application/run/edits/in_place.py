@@ -1,4 +1,4 @@
-"""Editing in place at a pause, as values: what is edited, and the command that an edit becomes."""
+"""Editing at a pause, as values: the edited item, and the command that an edit becomes."""
 
 import json
 import re
@@ -65,16 +65,16 @@ COMMAND_OF_EDIT: dict[EditKind, type] = {
     "send_back": commands.SendBack,
     "outcome": events.OutcomeTold,
 }
-"""The kind of command that each becomes; whether it is possible is for the machine to say."""
+"""Type of the command for each kind of edit; the state machine checks whether it is possible."""
 
 
 class EditError(ValueError):
-    """An edit that cannot become a command yet; the text is meant for the user."""
+    """Raised when an edit cannot become a command yet; the message is for the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class EditSpec:
-    """One thing that can be written at a pause."""
+    """An item that can be edited at a pause."""
 
     kind: EditKind
     """Subject of the edit."""
@@ -86,31 +86,31 @@ class EditSpec:
     """Initial text of the editor."""
 
     hint: str = ""
-    """One sentence on what it will do."""
+    """One sentence on the effect of the edit."""
 
     apply: str = ""
-    """The button that takes it; empty for "Apply"."""
+    """Label of the button that applies it; empty for "Apply"."""
 
     is_json: bool = False
-    """Whether it is a JSON object."""
+    """Whether the text must be a JSON object."""
 
     call: int = 0
-    """Row of the step, where it is about a call."""
+    """Row in the step, if it is about a call."""
 
     tool: str = ""
-    """For arguments: the tool that is called."""
+    """For arguments: name of the called tool."""
 
     tools: tuple[str, ...] = ()
     """For arguments: tools that may be called instead."""
 
     is_error: bool = False
-    """Whether an observation is a failure."""
+    """For observations: whether the call failed."""
 
     messages: Sequence[Message] = ()
-    """For messages: what will be sent."""
+    """For messages: the messages that will be sent."""
 
     reply: Reply = field(default_factory=Reply)
-    """For a reply: what came; calls and figures are kept when only its text changes."""
+    """For a reply: the received reply; its calls and usage are kept if only its text changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,20 +121,20 @@ class EditResult:
     """The text."""
 
     tool: str = ""
-    """For arguments: the tool chosen."""
+    """For arguments: the selected tool."""
 
     is_error: bool = False
-    """Whether an observation is a failure."""
+    """For observations: whether the call failed."""
 
     messages: tuple[Message, ...] = ()
-    """For messages: all of them."""
+    """For messages: all messages."""
 
 
 def command_of(spec: EditSpec, result: EditResult) -> commands.Command:  # noqa: C901 - one flat match
     """Return the command that an edit becomes.
 
     Raises:
-        EditError: the text is not what is asked for; says what to fix.
+        EditError: the text is invalid; the message says what to fix.
     """
     text = result.text
     match spec.kind:
@@ -182,7 +182,7 @@ def read_object(text: str) -> JsonObject:
     """Read a JSON object written by a user.
 
     Raises:
-        EditError: it is none; says where it goes wrong.
+        EditError: the text is not a JSON object; the message gives the position.
     """
     try:
         value = parse_json(text, parse_constant=_refuse_constant)
@@ -209,14 +209,14 @@ def _needed(text: str, what: str) -> str:
 
 
 def arguments_text(arguments: JsonObject | None, raw: str) -> str:
-    """Return arguments as text to edit: indented where they could be read, else as they came."""
+    """Return arguments as text to edit: indented if they are valid JSON, else unchanged."""
     if arguments is not None:
         return json_text(arguments)
     return raw or "{}"
 
 
 def with_text(message: Message, text: str) -> Message:
-    """Return a message with another text; its calls and media stay."""
+    """Return a message with another text; its calls and media are kept."""
     others: list[Part] = []
     is_result = False
     for part in message.parts:
@@ -238,22 +238,22 @@ def with_role(message: Message, role: Role) -> Message:
 
 
 def new_message() -> Message:
-    """Return an empty message of the user's own."""
+    """Return an empty message of the user."""
     return Message("user", (TextPart(""),), origin=MessageOrigin("run"))
 
 
 def without(messages: Sequence[Message], index: int) -> tuple[Message, ...]:
-    """Return all messages but one."""
+    """Return all messages except one."""
     return (*messages[:index], *messages[index + 1 :])
 
 
-# An edit of what a run sends, carried over to the prompt file it was made from.
+# Carry an edit of the sent messages over to the prompt file that produced them.
 
 _TEMPLATE_MARK = re.compile(r"\{\{|\{%|\{#")
 
 
 class NotInFileError(ValueError):
-    """An edit that the file cannot take; the text says why, for the user."""
+    """Raised when the file cannot take an edit; the message gives the user the reason."""
 
 
 def edits_to_keep(
@@ -263,14 +263,14 @@ def edits_to_keep(
 
     Args:
         document: the prompt of the editor, as it was read last.
-        text: what stands in the editor now.
-        spec: what was edited: messages, which change in the file too, or a reply, which is kept
-            there as an example.
-        result: what the user wrote.
+        text: the current text of the editor.
+        spec: the edited item: messages, which also change in the file, or a reply, which is added
+            to the file as an example.
+        result: the text that the user wrote.
         state: the run at the pause.
 
     Raises:
-        NotInFileError: it is not the run's file, or cannot take it; nothing is changed then.
+        NotInFileError: it is not the run's file, or cannot take the edit; nothing is changed then.
     """
     if str(document.source.path or "") != state.setup.path:
         raise NotInFileError(tr("another prompt is open."))
@@ -282,7 +282,7 @@ def edits_to_keep(
 
 
 def _question(state: RunState) -> str:
-    """Return the user's message as the first request had it."""
+    """Return the user's message as it was in the first request."""
     first = state.steps[0] if state.steps else state.step
     sent = first.messages or state.conversation[: first.sent]
     asked = [message.text for message in sent if message.role == "user"]
@@ -295,9 +295,9 @@ def file_edits(
     """Return the edits of the file that make the changed messages permanent.
 
     Args:
-        document: the prompt, as it stands in the editor.
-        before: the messages as the run made them.
-        after: the messages as the user left them.
+        document: the prompt in the editor.
+        before: the messages as the run built them.
+        after: the messages as the user edited them.
 
     Raises:
         NotInFileError: a change cannot be carried over; then none is.
@@ -322,7 +322,7 @@ def _edit(document: PromptDocument, before: str, after: str) -> TextEdit:
     old, new = before.split("\n"), after.split("\n")
     shortest = min(len(old), len(new))
     first, last = common_ends(old, new)
-    if first + last == shortest:  # lines only came or went: a neighbour goes with their line end
+    if first + last == shortest:  # only whole lines changed: a neighbor keeps the line end
         first, last = (first - 1, last) if first else (first, last - 1)
     gone = "\n".join(old[first : len(old) - last])
     come = "\n".join(new[first : len(new) - last])
@@ -337,10 +337,10 @@ def has_template_code(text: str) -> bool:
 
 
 def _only_place(document: PromptDocument, lines: str) -> Span:
-    """Find the only place of whole lines in the body.
+    """Find the only occurrence of whole lines in the body.
 
     Raises:
-        NotInFileError: nowhere, or more than once.
+        NotInFileError: there is none, or more than one.
     """
     body = document.body
     text = document.source.text[body.start : body.end]
@@ -365,12 +365,12 @@ def example_edit(document: PromptDocument, question: str, reply: str) -> TextEdi
     """Return the edit that inserts a question and its reply before the prompt's last question.
 
     Args:
-        document: the prompt, as it stands in the editor.
-        question: what the user asked.
-        reply: what the model should have said.
+        document: the prompt in the editor.
+        question: the user's question.
+        reply: the reply that the model should have given.
 
     Raises:
-        NotInFileError: the file cannot take it; says why.
+        NotInFileError: the file cannot take the edit; the message gives the reason.
     """
     if not question.strip() or not reply.strip():
         raise NotInFileError("an example needs a question and a reply.")

@@ -1,4 +1,4 @@
-"""The inspector's Reply tab as a value: the raw reply, colored by what was read as what."""
+"""The inspector's Reply tab as a value: the raw reply, colored by how each part was read."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -53,11 +53,11 @@ def reply_blocks(step: Step, error: StepError | None = None) -> Blocks:
 
     Args:
         step: the step.
-        error: what the run stands at, where it stands in this step.
+        error: the error at which the run is paused, if it is in this step.
     """
     blocks: list[Block] = []
     if error is not None and error.kind == "limit":
-        error = None  # it is no fault of this reply
+        error = None  # the error is not about this reply
     if error is not None and not isinstance(step.reading, FormatError):
         blocks.append(Block("error", (Piece(f"{error.message} {error.hint}".strip()),)))
     reply = step.reply or step.partial
@@ -73,11 +73,11 @@ def reply_blocks(step: Step, error: StepError | None = None) -> Blocks:
 
 
 def streaming_blocks(reply: Reply, reading: Reading | None = None) -> Blocks:
-    """Return a reply that still runs, as far as it has come.
+    """Return a streaming reply, as far as it has arrived.
 
     Args:
         reply: the text so far.
-        reading: what it reads as so far, where it was read for display.
+        reading: how the text was read for display, if it was.
     """
     blocks = list(_streams(reply, reading))
     blocks += [_note(text) for text in reply.notices[-3:]]
@@ -112,7 +112,7 @@ def _streams(reply: Reply, reading: Reading | None) -> list[Block]:
 
 
 def read_pieces(text: str, spans: tuple[ReadSpan, ...]) -> tuple[Piece, ...]:
-    """Read a raw reply, cut at its spans; of overlapping ones the earlier wins."""
+    """Split a raw reply at its spans; of overlapping ones the earlier wins."""
     pieces: list[Piece] = []
     done = 0
     for item in sorted(spans, key=lambda item: (item.span.start, item.span.end)):
@@ -125,7 +125,7 @@ def read_pieces(text: str, spans: tuple[ReadSpan, ...]) -> tuple[Piece, ...]:
         done = end
     rest = text[done:]
     if pieces and rest and not rest.strip():
-        # Blanks have no color; left apart, they would keep a text that grows from being appended.
+        # Blanks have no color; as separate pieces they would prevent appending to a growing text.
         pieces[-1] = Piece(pieces[-1].text + rest, pieces[-1].style)
     elif rest:
         pieces.append(Piece(rest, "muted" if spans else "plain"))
@@ -133,7 +133,7 @@ def read_pieces(text: str, spans: tuple[ReadSpan, ...]) -> tuple[Piece, ...]:
 
 
 def legend_of(step: Step) -> tuple[tuple[str, Style], ...]:
-    """Return the kinds of spans in a step's reply, with their names, in order of first place."""
+    """Return the kinds of spans in a step's reply, with their names, by first occurrence."""
     if step.reading is None:
         return ()
     names: dict[ReadAs, str] = {
@@ -208,10 +208,10 @@ def _read_as(reading: Reading) -> str:
             return tr("an error ({replace})").format(replace=reading.code.replace("_", " "))
 
 
-# The answer of a run: the questions and answers before it, and a long one in parts.
+# The answer of a run: the earlier questions and answers, and a long answer in parts.
 
 _MOST_STEPS = 500
-"""A run with more steps is not a conversation with a user; looking for one would read all of it."""
+"""Maximum steps of a run that is read as a conversation; reading a longer one takes too long."""
 
 _MARKS = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~])")
 
@@ -265,14 +265,14 @@ def thread_markdown(state: RunState) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return the user's words as a quotation; they are text and no Markdown."""
+    """Return the user's text as a Markdown quotation; it is not read as Markdown itself."""
     lines = text.strip().splitlines() or ["…"]
     words = [_MARKS.sub(lambda found: "\\" + found[0], line.strip()) for line in lines]
     return "\n".join(f"> **{line}**" if line else ">" for line in words)
 
 
 PART_CHARACTERS = 1_500
-"""About how long a part is, a screenful; Qt takes some five milliseconds to make its paragraphs."""
+"""Approximate characters of a part, a screenful; Qt lays it out in about 5 ms."""
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _SPACE = re.compile(r"\s")
@@ -280,7 +280,7 @@ _SPACE = re.compile(r"\s")
 
 @dataclass(frozen=True, slots=True)
 class _Fence:
-    """A fence of code that is open."""
+    """An open fence of code."""
 
     opening: str
     """Its first line."""
@@ -290,14 +290,14 @@ class _Fence:
 
 
 def markdown_parts(text: str, most: int = PART_CHARACTERS) -> Iterator[str]:
-    """Cut Markdown where a paragraph ends, outside of fenced code.
+    """Split Markdown at the ends of paragraphs, outside of fenced code.
 
-    What grows to twice that length without such a place is cut all the same: fenced code between
-    two lines, with a fence of its own in each part; a paragraph at a line or a space.
+    A part that reaches twice the length without such an end is split anyway: fenced code between
+    two lines, with a fence of its own in each part; a paragraph at a line end or a space.
 
     Args:
         text: Markdown.
-        most: length from which on a part ends at the next good place, characters.
+        most: length in characters after which a part ends at the next paragraph.
     """
     part: list[str] = []
     length = 0
@@ -318,7 +318,7 @@ def markdown_parts(text: str, most: int = PART_CHARACTERS) -> Iterator[str]:
 
 
 def _fence_after(line: str, fence: _Fence | None) -> _Fence | None:
-    """Return the fence that is open behind a line."""
+    """Return the fence that is open after a line."""
     match = _FENCE.match(line)
     if match is None:
         return fence
@@ -329,7 +329,7 @@ def _fence_after(line: str, fence: _Fence | None) -> _Fence | None:
 
 
 def _pieces(line: str, most: int) -> Iterator[str]:
-    """Yield a line, cut at spaces where it is very long."""
+    """Yield a line, split at spaces if it is very long."""
     while len(line) > most:
         space = _SPACE.search(line, most)
         at = space.end() if space is not None and space.end() < 2 * most else most

@@ -1,4 +1,4 @@
-"""The inspector as a value: what one tab shows of one step."""
+"""The inspector as a value: the contents of one tab for one step."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from studio.core.wire.reply import RefusedOption, Reply, Usage
 from studio.core.wire.wire_call import WireCall
 
 _BODY_MESSAGES = 400
-"""Messages up to which a request's body is shown whole."""
+"""Maximum messages of a request body that is shown whole."""
 
 _BODY_END = 40
 """Messages that are shown at each end of a longer one."""
@@ -45,7 +45,7 @@ def opening(messages: Sequence[Message]) -> Sequence[Message]:
 
 
 _USAGE_ROWS = 500
-"""Steps whose figures are listed; all of a longer run would have to be read first."""
+"""Maximum steps in the Usage tab; listing all of a longer run would have to read it first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +56,19 @@ class Inspection:
     """Number of the step; 0 for the current one."""
 
     tab: Tab = "messages"
-    """Which side of it."""
+    """Selected tab."""
 
     call: int | None = None
     """Row of one call, in the Tool tab; None for all."""
 
     only_changes: bool = False
-    """In the Messages tab: fold what is the same as in the step before."""
+    """For the Messages tab: whether to fold messages that are the same as in the previous step."""
 
     watches: tuple[str, ...] = ()
-    """In the Watch tab: the expressions."""
+    """For the Watch tab: the expressions."""
 
     moment: StepCard | None = None
-    """In the Watch tab: the card whose moment they are worked out for; None for the run's own."""
+    """For the Watch tab: the card at whose moment they are evaluated; None for the run's own."""
 
     @classmethod
     def of_card(cls, card: StepCard, tab: Tab, *, only_changes: bool) -> Inspection:
@@ -78,14 +78,15 @@ class Inspection:
 
 @dataclass(frozen=True, slots=True)
 class UsageRow:
-    """One step's figures."""
+    """Usage of one step."""
 
     label: str
     """`Iteration 2`, or `Total`."""
 
     cells: tuple[str, ...]
-    """Tokens in, out, from and to the cache, of reasoning; cost; time to the first word, model
-    time, tokens a second, tool time."""
+    """Tokens in, out, read from and written to the cache, of reasoning; cost; time to the first
+    token, model time, tokens per second, tool time.
+    """
 
     step: int = 0
     """Number of its step; 0 for a sum."""
@@ -122,7 +123,7 @@ class InspectorView:
     """The text of the tab."""
 
     summary: str = ""
-    """One quiet line above the text."""
+    """One muted line above the text."""
 
     legend: tuple[tuple[str, Style], ...] = ()
     """Names of the colors in a reply."""
@@ -134,7 +135,7 @@ class InspectorView:
     """Rows of the Usage tab, the total last."""
 
     is_streaming: bool = False
-    """Whether the reply shown is still running."""
+    """Whether the shown reply is still streaming."""
 
     watches: tuple[WatchRow, ...] = ()
     """Rows of the Watch tab: values at the current place."""
@@ -153,10 +154,10 @@ def inspector_view(
     Args:
         state: the run.
         wanted: step and tab.
-        sources: for requests and answers.
-        streaming: the reply that still runs, where the current step is shown.
-        reading: what that reads as so far.
-        output: what calls have said while they ran.
+        sources: sources of requests and answers.
+        streaming: the reply that is still streaming, if the current step is shown.
+        reading: how the streaming reply is read so far.
+        output: output of the calls while they ran.
     """
     if state is None:
         return InspectorView(wanted, watches=watch_rows(None, wanted.watches))
@@ -182,7 +183,7 @@ def inspector_view(
             return replace(view, blocks=blocks, legend=legend_of(shown))
         case "tool":
             blocks = tool_blocks(step, state.setup, wanted.call, output)
-            # The tools go along with whatever is said.
+            # The tools are sent with every request.
             first, request = opening(step.messages), sources.request(state, step)
             truth = truth_blocks(step, state.setup, first, request)
             return replace(view, blocks=blocks + truth)
@@ -217,7 +218,7 @@ def _request(
     shown = text_body(value) if isinstance(value, str) else json_block(_without_middle(value))
     words = tr("{size:,} characters of JSON").format(size=len(whole))
     blocks: Blocks = (replace(shown, whole=lambda: whole),)
-    # What follows is beside the body, and no part of it.
+    # The rest is not part of the body.
     if marks:
         blocks = (Block("note", (Piece(marks, "muted"),), whole=lambda: None), *blocks)
     asked = [Block("warning", (Piece(each.sentence),), whole=lambda: None) for each in refused]
@@ -226,10 +227,10 @@ def _request(
 
 
 def _without_middle(body: Json) -> Json:
-    """Return a body to look at: of a long conversation the ends, with a line for what is left out.
+    """Return a body for display: of a long conversation both ends, and a line for the rest.
 
-    A body of 20,000 messages is nothing that anyone reads; it would keep the window still for ten
-    seconds. Copying takes the whole body.
+    Nobody reads a body of 20,000 messages, and showing it would block the window for ten seconds.
+    Copying takes the whole body.
     """
     if not isinstance(body, Mapping):
         return body
@@ -257,7 +258,7 @@ def _identity(call: WireCall | None) -> Blocks:
 
 
 def _answer_blocks(state: RunState) -> Blocks:
-    """Return what the reply does not say of the answer: an edit, flaws, its value."""
+    """Return the parts of an answer that the reply does not show: an edit, flaws, its value."""
     said, answer = state.step.reply, state.answer or ""
     is_said = said is not None and answer in said.text
     blocks = [] if is_said else [text_body(answer)]
@@ -272,7 +273,7 @@ def _answer_blocks(state: RunState) -> Blocks:
 
 
 def usage_rows(state: RunState) -> tuple[UsageRow, ...]:
-    """Return the figures of each step, of a long run of its newest ones, and their sum."""
+    """Return the usage of each step, for a long run of its newest ones, and the sums."""
     first = max(0, len(state.steps) - _USAGE_ROWS)
     steps = list(state.steps[first:])
     if state.step.number > len(state.steps):

@@ -30,29 +30,31 @@ from studio.core.text.values import Json, JsonObject, parse_json
 from studio.core.wire.reply import RefusedOption, Reply
 from studio.core.wire.wire_call import CallLookup, WireCall, no_call
 
-# What a step sent and received, as it is kept; for the step that waits, what it will send.
+# The stored request and response of a step; for the waiting step, the request to be sent.
 
 _READ_WHILE_STREAMING = 8_000
-"""Characters up to which a growing reply is read again for its colors. Beyond, all of it is drawn
-once more without them: 20,000 characters at once took 45 ms (bench_stream)."""
+"""Maximum characters of a streaming reply that is read again for its colors. A longer one is
+redrawn once without them: 20,000 characters at once took 45 ms (bench_stream).
+"""
 
 StepRequest: TypeAlias = WireCall | JsonObject | Block | None
-"""The request of a step: as it was sent, as it will be sent, or a sentence in its place; None
-where there is nothing to send yet."""
+"""The request of a step: as it was sent, as it will be sent, or a sentence in its place; None if
+there is nothing to send yet.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class InspectionSources:
-    """The sources of what a `RunState` does not hold."""
+    """The sources of data that a `RunState` does not hold."""
 
     call_of: CallLookup = no_call
-    """Returns what a model call sent and received."""
+    """Returns the request and response of a model call."""
 
     model: ChatModel | None = None
-    """Model that is called next; None for a run of the past."""
+    """Model that is called next; None for a past run."""
 
     def call(self, step: Step) -> WireCall | None:
-        """Return what the step's model call sent and received; None where it is not kept."""
+        """Return the request and response of the step's model call; None if they are not stored."""
         return self.call_of(step.called) if step.called else None
 
     def request(self, state: RunState, step: Step) -> StepRequest:
@@ -66,14 +68,14 @@ class InspectionSources:
         return Block("note", (Piece(not_kept(state, step), "muted"),)) if step.called else None
 
     def refused(self, state: RunState, step: Step) -> tuple[RefusedOption, ...]:
-        """Return the options that the server did not take, or is known not to take."""
+        """Return the options that the server rejected, or is known to reject."""
         reply, model = step.reply or step.partial, answering_model(self.model)
         if reply is not None or step is not state.step or not step.messages:
             return reply.refused_options if reply is not None else ()
         return model.sent_body(request_of(state))[1] if isinstance(model, RemoteModel) else ()
 
     def _next(self, state: RunState) -> JsonObject | Block:
-        """Return the body that the model would be sent now."""
+        """Return the body that the model would receive now."""
         assert self.model is not None
         if isinstance(self.model, RecordedModel):
             return Block("note", (Piece(tr(_OF_A_REPLAY), "muted"),))
@@ -87,7 +89,7 @@ _OF_A_REPLAY = marked("A replay sends nothing: the reply comes from the recorded
 
 
 def not_kept(state: RunState, step: Step) -> str:
-    """Return the sentence in place of a request or reply of which nothing is kept."""
+    """Return the sentence in place of a request or reply that is not stored."""
     if state.setup.recorded_seconds is not None:
         return tr(_OF_A_REPLAY)
     if not step.called:
@@ -96,7 +98,7 @@ def not_kept(state: RunState, step: Step) -> str:
 
 
 def body_of(request: StepRequest) -> Json:
-    """Return a request's body as JSON; None where there is none."""
+    """Return a request's body as JSON; None if there is none."""
     if not isinstance(request, WireCall):
         return None if isinstance(request, Block) else request
     try:
@@ -129,7 +131,7 @@ def tools_in(body: Json) -> frozenset[str]:
 def reading_for_display(state: RunState, reply: Reply | None) -> Reading | None:
     """Read a partial reply for its colors only; the run reads it again when it is complete.
 
-    The result does not depend on how the text was chunked, so nothing is lost by reading anew.
+    The result does not depend on how the text was split into chunks, so reading it again is safe.
     """
     if reply is None or len(reply.text) > _READ_WHILE_STREAMING:
         return None
@@ -158,7 +160,7 @@ _OUTCOMES = {
 }
 
 _LONGEST = 200_000
-"""Characters of an observation or error stream that are shown."""
+"""Maximum characters of a shown observation or error stream."""
 
 
 def tool_blocks(
@@ -170,7 +172,7 @@ def tool_blocks(
         step: the step.
         setup: the run's setup, for the tools' declarations.
         only: row of the one call to show; None shows all.
-        output: what calls have said while they ran.
+        output: output of the calls while they ran.
     """
     blocks: list[Block] = []
     for row, call in enumerate(step.calls):
@@ -210,7 +212,7 @@ def _call_blocks(
         )
         blocks.append(observation_block(call.observation))
     blocks += _cut_blocks(call)
-    # Of a call that has ended the kept stream is whole; what was heard of it may lack the end.
+    # The stored stream of a finished call is complete; the live output may lack its end.
     kept = call.outcome.stderr if call.outcome is not None else ""
     if said and not kept:
         live = tr("live") if call.outcome is None else ""
@@ -223,7 +225,7 @@ def _call_blocks(
 
 
 def _cut_blocks(call: Call) -> list[Block]:
-    """Return a note that the answer was cut, by which rule, and the whole answer."""
+    """Return a note on the shortened answer and its limit, and the whole answer."""
     outcome = call.outcome
     if outcome is None or not outcome.truncated:
         return []
@@ -241,7 +243,7 @@ def _cut_blocks(call: Call) -> list[Block]:
 
 
 def observation_block(text: str) -> Block:
-    """Return an observation: as colored JSON where it is JSON, else as the text it is."""
+    """Return an observation: as colored JSON if it is JSON, else as plain text."""
     if len(text) < _LONGEST and text.lstrip()[:1] in ("{", "["):
         try:
             return json_block(parse_json(text))
@@ -253,7 +255,7 @@ def observation_block(text: str) -> Block:
 
 
 def _bounded(text: str, style: Style = "plain", *, at_end: bool = False) -> Block:
-    """Return a text to look at; copying takes all of it."""
+    """Return a text shortened for display; copying takes all of it."""
     left = len(text) - _LONGEST
     if left <= 0:
         return body(text, style)
@@ -275,7 +277,7 @@ def _check(call: Call, spec: ToolSpec | None) -> list[Block]:
 
 
 def _source(name: str) -> str:
-    """Return where a tool is from; `document` is the prompt, which declares it without its code."""
+    """Return a tool's source; `document` is a prompt that declares the tool without its code."""
     return tr("the prompt's declaration") if name == "document" else name
 
 
@@ -302,8 +304,8 @@ def truth_blocks(
     Args:
         step: the step.
         setup: the run's setup, for the tools' declarations.
-        messages: what the step sent.
-        request: whether a tool really went along is looked up in its body.
+        messages: the messages that the step sent.
+        request: the request, whose body shows whether a tool was really sent.
     """
     names = [spec.name for spec in setup.tools]
     names += [call.tool for call in step.calls if call.tool not in names]
@@ -335,7 +337,7 @@ def _sent(
 ) -> frozenset[str] | None:
     """Return the tools of the request: beside its messages, or written into them.
 
-    None where nobody knows: its body is not kept.
+    None if unknown because its body is not stored.
     """
     if setup.protocol == "native":
         body = body_of(request)

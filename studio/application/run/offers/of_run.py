@@ -1,4 +1,4 @@
-"""Actions for a run: while it goes on, at a pause, or once it is over."""
+"""Actions for a run: while it is active, at a pause, or after its end."""
 
 from dataclasses import replace
 
@@ -41,7 +41,7 @@ def offers_of(state: RunState | None, *, can_reply: bool = True) -> Offers:
 
     Args:
         state: the run.
-        can_reply: whether a run that is over can be gone on with (not one opened to be read).
+        can_reply: whether a finished run can be continued (not one opened read-only).
     """
     if state is None:
         return Offers()
@@ -72,13 +72,13 @@ def offers_of(state: RunState | None, *, can_reply: bool = True) -> Offers:
 
 
 def _fits(offer: Offer, possible: frozenset[type]) -> bool:
-    """Return whether the machine accepts a button's input; a request for input leads to it."""
+    """Return whether the state machine accepts an offer's command, or that of its request."""
     if offer.ask:
         return True
     if offer.edit is not None:
         return COMMAND_OF_EDIT[offer.edit.kind] in possible
     if any(isinstance(command, LimitRaised) for command in offer.commands):
-        return LimitRaised in possible  # what keeps the run from going on is gone then
+        return LimitRaised in possible  # raising the limit removes the reason for the pause
     return all(type(command) in possible for command in offer.commands)
 
 
@@ -124,7 +124,7 @@ def _after_end(state: RunState) -> Offers:
 
 
 def _after_refusal() -> tuple[Offer, ...]:
-    """Return the offers after a refusal: another try, other words, another model."""
+    """Return the offers after a refusal: another attempt, another wording, another model."""
     return (
         Offer(
             tr("Ask again"),
@@ -280,7 +280,7 @@ def _result_title(call: Call) -> str:
 
 
 def _after_result(state: RunState) -> Offer:
-    """Return the offer to go on after a result: to the next call or result, or to the model."""
+    """Return the offer to continue after a result: to the next call or result, or to the model."""
     calls, row = state.step.calls, state.call or 0
     waiting = next((call for call in calls if call.status == "asked"), None)
     if waiting is not None:
@@ -356,9 +356,9 @@ def offers_for(
     Args:
         state: the run.
         is_record: whether it was opened from history.
-        is_pausing: whether it was told to stand still, and what is under way is waited for.
-        asked: the model that must be chosen or turned down first.
-        can_keep: whether the model that it has is to be had here.
+        is_pausing: whether a pause was requested and running work is awaited.
+        asked: the model that the user must accept or reject first.
+        can_keep: whether the run's model is available here.
     """
     if is_pausing:
         return _while_pausing(state)
@@ -371,7 +371,7 @@ def offers_for(
 
 
 _OF_A_PROMPT = frozenset(("resume", "rerun", "replay", "switch", "steer", "send_back"))
-"""Requests and edits that the run of a program has no use for: it brings its own messages."""
+"""Requests and edits that do not apply to the run of a program: it brings its own messages."""
 
 
 def _of_program(state: RunState, made: Offers) -> Offers:
@@ -424,8 +424,9 @@ def model_to_ask_about(
 
     Args:
         state: the run.
-        now: the model that a run of the prompt would begin with now; None where nobody knows.
-        can_keep: whether the run's own is to be had here; else an earlier no is no answer.
+        now: the model that a new run of the prompt would use; None if unknown.
+        can_keep: whether the run's model is available here; if not, an earlier rejection is
+            ignored.
     """
     if state is None or now is None or now.is_same(state.answered_by):
         return None
@@ -436,10 +437,10 @@ def _with_model_asked(offers: Offers, state: RunState, now: RunModel, *, can_kee
     """Return the offers when a model must be chosen first.
 
     Args:
-        offers: what could be done without that question.
+        offers: the offers without that question.
         state: the run.
-        now: the model that its prompt asks for.
-        can_keep: whether the model that it has is to be had here.
+        now: the model that its prompt requests.
+        can_keep: whether the run's model is available here.
     """
     has, other = state.answered_by, now.name
     same_name = has.name == other

@@ -1,4 +1,4 @@
-"""Buttons of the action bar, as values; those at a problem, and those of several places."""
+"""Buttons of the action bar, as values: those for a problem, and those used at several places."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -30,19 +30,19 @@ class Offer:
     """Label of the button; with an ellipsis if it opens an editor."""
 
     tip: str
-    """One sentence on what it does."""
+    """One sentence on its effect."""
 
     commands: tuple[Command, ...] = ()
-    """Commands that are sent at once, in order; with `ask`, after it is done."""
+    """Commands that are sent together, in order; with `ask`, once the request is fulfilled."""
 
     edit: EditSpec | None = None
     """Editor that is opened before anything is sent."""
 
     key: str = ""
-    """The key that takes it, as it is unless the user chose another."""
+    """Key that triggers it, unless the user chose another."""
 
     is_primary: bool = False
-    """Whether it is the one that goes on."""
+    """Whether it continues the run and is the default."""
 
     ask: Literal[
         "",
@@ -59,8 +59,9 @@ class Offer:
     """Request to the window if it is no command of the run: continue a past run, run the prompt
     again with a run's results, replay the run, ask for the values of missing secrets, repeat the
     effect of this place (a request, a call) as a new branch, edit its messages as a new branch,
-    open the connections, choose another model, or continue with the model that the prompt asks
-    for now."""
+    open the connections, choose another model, or continue with the model that the prompt now
+    requests.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ class Offers:
     """Question to the user; empty hides the bar."""
 
     detail: str = ""
-    """More on it: the hint of an error."""
+    """Details: the hint of an error."""
 
     is_error: bool = False
     """Whether it is about a problem."""
@@ -81,12 +82,12 @@ class Offers:
 
 
 def go_on(label: str, tip: str) -> Offer:
-    """Return the offer to go on to the next stop."""
+    """Return the offer to continue to the next stop."""
     return Offer(label, tip, (StepOn("over"),), is_primary=True)
 
 
 def steer(hint: str) -> Offer:
-    """Return a message of the user, for a request; `hint` says for which."""
+    """Return the offer to add a user message to the next request; `hint` names that request."""
     spec = EditSpec("steer", tr("Put in a message"), hint=hint, apply=tr("Put in"))
     return Offer(tr("Put in a message…"), tr("Steer the run with a message of yours."), edit=spec)
 
@@ -130,7 +131,7 @@ def edit_answer(state: RunState) -> Offer:
 
 
 def send_back_offer() -> Offer:
-    """Return the offer to send the answer back with a word to the model."""
+    """Return the offer to send the answer back to the model with a comment."""
     spec = EditSpec(
         "send_back",
         tr("Send it back"),
@@ -140,13 +141,13 @@ def send_back_offer() -> Offer:
     return Offer(tr("Send back…"), tr("Tell the model what is missing, and go on."), edit=spec)
 
 
-# Actions for the problem at which a run has paused, as values.
+# Actions for the problem at which a run is paused, as values.
 
 _MORE_ITERATIONS = 5
 
 
 def offers_at_problem(state: RunState) -> Offers:
-    """Return the actions for the problem at which a run has paused."""
+    """Return the actions for the problem at which a run is paused."""
     error = state.error
     if error is None:
         return Offers(
@@ -176,7 +177,7 @@ def offers_at_problem(state: RunState) -> Offers:
 
 
 def detail_of(error: StepError) -> str:
-    """Return what happened and what to do, as one text."""
+    """Return the error and its remedy as one text."""
     return " ".join(part for part in (error.message.strip(), error.hint.strip()) if part)
 
 
@@ -236,7 +237,7 @@ def was_cut(state: RunState) -> bool:
 
 
 def _longer_reply(state: RunState) -> Offer:
-    """Return the offer to send the request once more, with room for twice as much."""
+    """Return the offer to repeat the request with twice the token limit."""
     usage = state.step.reply.usage if state.step.reply is not None else None
     lines = (
         state.limits.reply,
@@ -285,14 +286,14 @@ _OF_CONNECTION = frozenset(
     unauthorised no-key forbidden not-found bad-address refused dns tls no-quota bad-reply moved
 """.split()
 )
-"""Faults that are fixed in the connection."""
+"""Errors that are fixed in the connection."""
 
 _OF_MODEL = frozenset(("unknown-model", "too-long", "no-model"))
-"""Faults that another model does not have."""
+"""Errors that another model does not have."""
 
 
 def is_of_model(state: RunState) -> bool:
-    """Return whether a run is paused at a fault that another model does not have."""
+    """Return whether a run is paused at an error that another model does not have."""
     return state.pause is not None and state.error is not None and state.error.code in _OF_MODEL
 
 
@@ -313,7 +314,7 @@ def choose_model() -> Offer:
 
 
 def _give_values() -> Offer:
-    """Return the offer to type in the secrets that a run of the past sent."""
+    """Return the offer to enter the secrets that a past run sent."""
     return Offer(
         tr("Give the value…"),
         tr("Type the secret that is not set here; it is kept until the studio ends."),

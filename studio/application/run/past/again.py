@@ -1,4 +1,4 @@
-"""A run of the past: taken up again, repeated, or run again with what it recorded."""
+"""A past run: continued, repeated, or run again with its recorded results."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -26,36 +26,36 @@ from studio.core.text.values import JsonObject
 
 @dataclass(frozen=True)
 class PastRun:
-    """A run that is shown, as something to go on from."""
+    """A shown run as a start for a new one."""
 
     events: Sequence[Event]
-    """Its whole journal."""
+    """The events of its whole journal."""
 
     state: RunState
-    """The run at the place that is shown."""
+    """The run at the shown place."""
 
     checkpoint: int | None
-    """Id of that place; None where the run reached none."""
+    """Id of the checkpoint at that place; None if the run reached none."""
 
     last: int
-    """Sequence number of the last event of the branch that is shown."""
+    """Sequence number of the last event of the shown branch."""
 
     whole: replay.Past | None = None
-    """The run as it was opened; None of a live one, whose journal is walked where it is needed."""
+    """The run as it was opened; None for a live one, whose journal is read when needed."""
 
     @property
     def to_take_up(self) -> replay.Past:
-        """Return the state from which a run continues."""
+        """The state from which a run continues."""
         return self.whole if self.whole is not None else replay.walk(self.events)
 
     @property
     def setup(self) -> RunSetup:
-        """Return the setup with which it was started."""
+        """The setup with which it was started."""
         return self.state.setup
 
     @property
     def document(self) -> PromptDocument:
-        """The prompt as it was at the start of the run."""
+        """The prompt at the start of the run."""
         path = Path(self.setup.path) if self.setup.path else None
         return parse(self.setup.source, path)
 
@@ -74,7 +74,7 @@ def past_run(whole: replay.Past, checkpoint: int | None = None) -> PastRun | Non
 
 
 def at_request(past: PastRun, number: int) -> PastRun | None:
-    """Return the run before the request of an iteration of its way; None without one."""
+    """Return the run before the request of an iteration of its branch; None if there is none."""
     whole = past.to_take_up
     at = whole.tree.get(past.checkpoint or 0)
     while at is not None and (at.place, at.iteration) != (PausePoint.BEFORE_REQUEST, number):
@@ -83,7 +83,7 @@ def at_request(past: PastRun, number: int) -> PastRun | None:
 
 
 def with_results_of(plan: RunPlan, past: PastRun) -> RunPlan:
-    """Return the plan with tools that answer as in the past run where the calls are the same."""
+    """Return the plan with tools that return the past run's results for identical calls."""
     recording = replay.Reenactment(replay.branch_path(past.events, past.last)).recording
 
     async def open_toolbox() -> RunToolbox:
@@ -93,14 +93,14 @@ def with_results_of(plan: RunPlan, past: PastRun) -> RunPlan:
 
 
 def from_here(past: PastRun, plan: RunPlan) -> tuple[ForkFrom, *tuple[Command, ...]]:
-    """Return the commands that go on from a place, a request with the prompt as it is now.
+    """Return the commands that continue from a place with the current prompt.
 
-    A loop that renders the prompt for each request renders this one again; else the messages that
-    the run began with are replaced. What the run did since stays.
+    A loop that renders the prompt for each request renders this one; otherwise the first messages
+    of the run are replaced. The later steps of the run are kept.
 
     Args:
         past: the run at one of its places.
-        plan: what it goes on with.
+        plan: the plan to continue with.
 
     Raises:
         ModelError: the prompt cannot be rendered, or the run began with other messages.
@@ -134,15 +134,15 @@ def exactly(
 
     Args:
         past: the run.
-        references: where the prompt's `${…}` references find their values.
-        options: where it stops, and what it does otherwise than the run did.
+        references: context that resolves the prompt's `${…}` references.
+        options: breakpoints and options that differ from those of the run.
     """
     path = replay.branch_path(past.events, past.last)
     if path and isinstance(path[-1], Stopped):
-        path.pop()  # that it was stopped is not part of the way
+        path.pop()  # the stop of the run is not part of the path
     setup, wanted = past.setup, options or RunOptions()
     reenactment = replay.Reenactment(path)
-    # Nothing happens outside, so that no call has to be asked about.
+    # Nothing outside is called, so no call needs approval.
     specs = tuple(replace(spec, has_effects=False) for spec in setup.tools)
     return RunPlan(
         past.document,
@@ -172,8 +172,8 @@ def values_of(
 
     Args:
         past: the run.
-        now: the values as they are now.
-        references: where the secrets among its own are looked up.
+        now: the current values.
+        references: context that resolves the secrets among its own values.
 
     Raises:
         ModelError: one of them has no value here.

@@ -1,4 +1,4 @@
-"""Branches of a run by name, and as the tree that they are."""
+"""The branches of a run by name, and as a tree."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,32 +10,32 @@ from studio.core.agent.past.replay import RunTree
 from studio.core.agent.values.state import Checkpoint
 from studio.core.agent.values.step import PausePoint
 
-# Where the ways through a run part, for a switch on the very card: `2/3`.
+# The forks between the branches of a run, for a pager on the card: `2/3`.
 
 ForkKey: TypeAlias = tuple[int, PausePoint, int | None]
-"""Step, place, and row of the call."""
+"""Step, pause point, and row of the call."""
 
 _MOST = 100_000
-"""Places times ways up to which the tree is walked for each view."""
+"""Maximum product of places and branches up to which the tree is walked for each view."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForkView:
-    """The ways that go on from one place."""
+    """The branches that continue from one place."""
 
     at: int
-    """Which of them is shown, from 0."""
+    """Index of the shown branch, from 0."""
 
     ends: tuple[int, ...]
-    """The last checkpoint of each, in the order that they were begun."""
+    """The last checkpoint of each branch, in order of creation."""
 
     @property
     def words(self) -> str:
-        """`2/3`."""
+        """Label of the pager: `2/3`."""
         return f"{self.at + 1}/{len(self.ends)}"
 
     def beside(self, by: int) -> int | None:
-        """Return the last checkpoint of the branch before or after the one that is shown."""
+        """Return the last checkpoint of the branch `by` positions after the shown one."""
         wanted = self.at + by
         return self.ends[wanted] if 0 <= wanted < len(self.ends) else None
 
@@ -45,7 +45,7 @@ def forks_of(tree: RunTree, current: int | None) -> Mapping[ForkKey, ForkView]:
 
     Args:
         tree: the places that the run reached.
-        current: id of the place where it stands.
+        current: id of the run's current place.
     """
     if current is None or len(tree.ends) * len(tree.checkpoints) > _MOST:
         return {}
@@ -64,10 +64,10 @@ def forks_of(tree: RunTree, current: int | None) -> Mapping[ForkKey, ForkView]:
 
 
 def ways_of(tree: RunTree, current: int | None) -> tuple[Mapping[int, Checkpoint], int]:
-    """Return the ends of the branches by number, and the number of the one shown.
+    """Return the ends of the branches by number, and the number of the shown branch.
 
-    Standing at the end of a way again begins a branch that has nothing of its own yet: it is that
-    way still.
+    Returning to the end of a branch begins a branch without events of its own: it still counts as
+    that branch.
     """
     numbers = {end.id: number for number, end in tree.ends.items()}
     forked = set(tree.forks)
@@ -83,7 +83,7 @@ def ways_of(tree: RunTree, current: int | None) -> tuple[Mapping[int, Checkpoint
 
 
 def origins_of(tree: RunTree, current: int | None) -> Mapping[int, Checkpoint]:
-    """Return where each branch leaves another one, by its number; the first one has no origin."""
+    """Return the fork at which each branch begins, by its number; the first one has none."""
     if len(tree.ends) < 2 or len(tree.ends) * len(tree.checkpoints) > _MOST:
         return {}
     ends, _ = ways_of(tree, current)
@@ -96,7 +96,7 @@ def origins_of(tree: RunTree, current: int | None) -> Mapping[int, Checkpoint]:
 
 
 def _way(tree: RunTree, end: Checkpoint) -> list[Checkpoint]:
-    """Return the places that lead to one, the newest first."""
+    """Return the places that lead to a checkpoint, the newest first."""
     way: list[Checkpoint] = []
     at: Checkpoint | None = end
     while at is not None:
@@ -112,7 +112,7 @@ def _fork(ways: Mapping[int, int], branch: int) -> ForkView:
 
 @dataclass(frozen=True, slots=True)
 class BranchView:
-    """One way through a run."""
+    """One branch of a run."""
 
     title: str
     """Its name: the user's own, or "Branch 2"."""
@@ -124,7 +124,7 @@ class BranchView:
     """Id of its last checkpoint."""
 
     number: int = 0
-    """Which branch it is, from 0."""
+    """Number of the branch, from 0."""
 
     is_current: bool = False
     """Whether the run is on this branch."""
@@ -133,7 +133,7 @@ class BranchView:
     """Number of forks between this branch and the first; 0 for the first."""
 
     parent: int | None = None
-    """Number of the way that it parted from."""
+    """Number of the branch from which it forked; None for the first."""
 
     parted: str = ""
     """Place of the fork: `from iteration 2, before the tool runs`."""
@@ -142,11 +142,11 @@ class BranchView:
 def branches_of(
     tree: RunTree, current: int | None, names: Mapping[int, str] | None = None
 ) -> tuple[BranchView, ...]:
-    """Return the branches of a run that reached any place, in the order in which they began.
+    """Return the branches of a run that reached any place, in order of creation.
 
     Args:
         tree: the places that it reached.
-        current: id of the place where the run stands.
+        current: id of the run's current place.
         names: the user's names, by number.
     """
     ends, standing = ways_of(tree, current)
@@ -185,7 +185,7 @@ def _parted(origin: Checkpoint | None) -> str:
 
 
 def as_tree(branches: Sequence[BranchView]) -> tuple[BranchView, ...]:
-    """Return the branches in the order of a tree: each behind the one it parted from."""
+    """Return the branches in tree order: each after the one from which it forked."""
     below: dict[int | None, list[BranchView]] = {}
     known = {one.number for one in branches}
     for one in branches:
@@ -202,5 +202,5 @@ def as_tree(branches: Sequence[BranchView]) -> tuple[BranchView, ...]:
 
 
 def usual_name(number: int) -> str:
-    """Return the name of a branch that the user has not named: its place in the pager."""
+    """Return the name of a branch that the user has not named: its position in the pager."""
     return tr("Branch {number}").format(number=number + 1)

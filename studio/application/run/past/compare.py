@@ -1,4 +1,4 @@
-"""Two ways through a run, or two runs, side by side with the first divergence."""
+"""Two branches of a run, or two runs, side by side with their first difference."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from studio.core.text.amounts import duration, money, one_line
 from studio.core.wire.wire_call import CallLookup, no_call
 
 RowMatch: TypeAlias = Literal["same", "differs", "left", "right"]
-"""Whether two cards say the same, or only one side has one."""
+"""Whether two cards are equal, or only one side has one."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunSide:
-    """One of two ways that are compared."""
+    """One of two compared branches."""
 
     title: str
     """Its name."""
@@ -41,39 +41,39 @@ class RunSide:
     """The run at its end."""
 
     call_of: CallLookup = no_call
-    """Returns what its model calls sent and received."""
+    """Returns the request and response of its model calls."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompareRow:
-    """One card of each side, as far as they have one."""
+    """One card of each side, if that side has one."""
 
     match: RowMatch
     """Result of comparing the two."""
 
     left: StepCard | None
-    """The card of the first way."""
+    """The card of the first branch; None if it has none."""
 
     right: StepCard | None
-    """The card of the second way."""
+    """The card of the second branch; None if it has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunComparison:
-    """Two ways through, side by side."""
+    """Two branches side by side."""
 
     left: RunSide
-    """The first."""
+    """The first branch."""
 
     right: RunSide
-    """The second."""
+    """The second branch."""
 
     rows: tuple[CompareRow, ...]
     """Cards in order, step by step."""
 
     @property
     def first_difference(self) -> int | None:
-        """The row where they part; None where they say the same."""
+        """The first row that differs; None if all are equal."""
         return next((at for at, row in enumerate(self.rows) if row.match != "same"), None)
 
     @property
@@ -83,7 +83,7 @@ class RunComparison:
 
     @property
     def summary(self) -> str:
-        """The comparison in one sentence."""
+        """The comparison as one sentence."""
         at = self.first_difference
         if at is None:
             return tr("Both say the same, from the first message to the last.")
@@ -99,7 +99,7 @@ class RunComparison:
         return words.format(where=where, count=len(self.differences), count2=len(self.rows))
 
     def texts(self, row: int) -> Sides:
-        """Return the whole texts of a row, with what differs marked."""
+        """Return the whole texts of a row, with their differences marked."""
         one = self.rows[row]
         return sides_of(
             _without_ids(card_text(self.left.state, one.left)) if one.left is not None else "",
@@ -114,26 +114,26 @@ class RunComparison:
 
 @dataclass(frozen=True, slots=True)
 class ComparedFigure:
-    """One figure of both ways."""
+    """One measure of both branches."""
 
     name: str
-    """Name of the figure."""
+    """Name of the measure."""
 
     left: str
-    """Of the first way."""
+    """Value of the first branch."""
 
     right: str
-    """Of the second way."""
+    """Value of the second branch."""
 
     difference: str
-    """Difference of the second to the first; empty if equal or not a number."""
+    """Difference of the second from the first; empty if equal or not a number."""
 
     is_less: bool = False
-    """Whether the second has less of it."""
+    """Whether the second value is lower."""
 
 
 def figures_of(comparison: RunComparison) -> tuple[ComparedFigure, ...]:
-    """Return the figures of both branches: outcome, time, tokens, cost, iterations and errors."""
+    """Return the measures of both branches: outcome, time, tokens, cost, iterations and errors."""
     one, two = comparison.left.state, comparison.right.state
     pairs: tuple[tuple[str, float, float, Callable[[float], str]], ...] = (
         (tr("Time"), one.seconds, two.seconds, duration),
@@ -162,7 +162,7 @@ def _price(cost: float | None) -> str:
 
 
 def _errors(state: RunState) -> int:
-    """Return the calls that failed; of a very long run those of its newest steps."""
+    """Return the number of failed calls; for a very long run, those of its newest steps."""
     steps = steps_of(state)
     first = max(0, len(steps) - _MOST_COUNTED)
     calls = (call for step in steps[first:] for call in step.calls)
@@ -174,7 +174,7 @@ def _ending(state: RunState) -> str:
 
 
 def compare(left: RunSide, right: RunSide) -> RunComparison:
-    """Put two ways side by side, step by step; their whole texts count, not what cards can show.
+    """Compare two branches step by step, by their whole texts instead of those on the cards.
 
     The steps before two branches part are known to be the same: of a long run they are not read.
     """
@@ -216,7 +216,7 @@ def _body(side: RunSide, card: StepCard | None) -> str:
 
 
 _ID = re.compile(r"(?m)(?<=\))   \[[^\]\s]+\]$")
-"""The id of a call where a message is written out: the server's own, another in each run."""
+"""Matches the id of a call in a message as text: it is the server's own and differs in each run."""
 
 
 def _without_ids(text: str) -> str:
@@ -230,17 +230,17 @@ _MOST_LINES = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """Both columns."""
+    """Both columns of a comparison."""
 
     left: Blocks = ()
-    """The first text; what the other has not is marked as gone."""
+    """The first text; lines that the second does not have are marked as removed."""
 
     right: Blocks = ()
-    """The second text; what the first has not is marked as new."""
+    """The second text; lines that the first does not have are marked as added."""
 
 
 def sides_of(left: str, right: str) -> Sides:
-    """Return two texts with the lines marked that differ, and the words in them."""
+    """Return two texts with their different lines marked, and the different words in them."""
     if left == right or left.count("\n") + right.count("\n") > _MOST_LINES:
         return Sides(_whole(left), _whole(right))
     rows = compare_texts(left, right, 2 * _MOST_LINES, whole=True)
@@ -252,7 +252,7 @@ def _whole(text: str) -> Blocks:
 
 
 def _column(rows: Sequence[TextRow], own: LineKind, kind: BlockKind) -> Blocks:
-    """Return one side's lines; those that look alike are one block."""
+    """Return one side's lines; neighbors with the same look form one block."""
     shown = (row for row in rows if row.kind in ("same", own))
     return tuple(
         Block("body" if each == "same" else kind, tuple(_pieces(tuple(group))))
@@ -275,36 +275,36 @@ def _pieces(rows: Sequence[TextRow]) -> Iterator[Piece]:
     yield Piece(plain)
 
 
-# More than two ways or runs side by side: what each came to, and where it parts from the first.
+# Several branches or runs side by side: the outcome of each, and its difference from the first.
 
 
 @dataclass(frozen=True, slots=True)
 class OverviewRow:
-    """One figure of all sides."""
+    """One measure of all sides."""
 
     name: str
     """Name of the row."""
 
     cells: tuple[str, ...]
-    """Of each side."""
+    """Value of each side."""
 
     differs: tuple[bool, ...]
-    """Which of them is another than that of the first side."""
+    """Whether each value differs from that of the first side."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunOverview:
-    """All sides; two of them are compared step by step from here."""
+    """Several branches or runs side by side; two of them can be compared step by step."""
 
     sides: tuple[RunSide, ...]
-    """In the order in which they are shown; the others are held against the first."""
+    """The sides in display order; the others are compared with the first."""
 
     rows: tuple[OverviewRow, ...]
-    """The figures."""
+    """The measures."""
 
 
 def overview(sides: Sequence[RunSide]) -> RunOverview:
-    """Put several ways or runs side by side.
+    """Compare several branches or runs.
 
     Args:
         sides: two or more.

@@ -1,4 +1,4 @@
-"""A run of the past, opened to be read: its journal, and the place that is looked at."""
+"""A past run, opened for reading: its journal and the shown place."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from studio.core.wire.wire_call import CallLookup, KeptCall, WireCall
 
 @dataclass(frozen=True)
 class RunRecord:
-    """A journal with a cursor; moving it runs nothing, the same fold makes the state again."""
+    """A journal with a cursor. Moving it runs nothing: the state is folded from the events."""
 
     title: str
     """Title for the pane's bar: "From history, 21 Nov 11:05"."""
 
     events: Sequence[Event]
-    """The whole journal, in order."""
+    """The events of the whole journal, in order."""
 
     at: int | None = None
-    """Index of the checkpoint looked at; None for the end."""
+    """Index of the shown checkpoint; None for the end."""
 
     names: Mapping[int, str] = field(default_factory=dict)
     """The user's names of its branches, by number."""
 
     seen: Past | None = field(default=None, compare=False, repr=False)
-    """State read from the journal, if it was read already."""
+    """State of the journal, if it was read already."""
 
     @cached_property
     def whole(self) -> Past:
-        """Read the whole journal."""
+        """The whole journal with its state."""
         return self.seen if self.seen is not None else walk(self.events)
 
     @property
@@ -49,17 +49,17 @@ class RunRecord:
 
     @cached_property
     def timeline(self) -> Timeline:
-        """The cards of the place looked at."""
+        """The cards of the shown place."""
         return timeline_of(self.state)
 
     @property
     def checkpoints(self) -> list[Checkpoint]:
-        """The places, in the order of the journal."""
+        """The checkpoints, in the order of the journal."""
         return self.tree.checkpoints
 
     @cached_property
     def state(self) -> RunState | None:
-        """The run at the place looked at; None for an empty journal."""
+        """The run at the shown place; None for an empty journal."""
         if not self.events:
             return None
         if self.at is None:
@@ -68,18 +68,18 @@ class RunRecord:
 
     @property
     def cursor(self) -> int | None:
-        """Id of the place looked at."""
+        """Id of the shown place."""
         return self.tree.cursor if self.at is None else self.checkpoints[self.at].id
 
     def at_checkpoint(self, identifier: int) -> RunRecord:
-        """Return the record, at the place of that id; unchanged where there is none."""
+        """Return the record at the place with that id; unchanged if there is none."""
         for index, checkpoint in enumerate(self.checkpoints):
             if checkpoint.id == identifier:
                 return replace(self, at=index, seen=self.whole)
         return self
 
     def moved(self, by: int) -> RunRecord:
-        """Return the record, some places on or back; stays within its ends."""
+        """Return the record moved by some places, within its ends."""
         count = len(self.checkpoints)
         if not count:
             return self
@@ -89,7 +89,7 @@ class RunRecord:
 
 
 def kept_calls(path: Path, run: str) -> CallLookup:
-    """Return what looks up the model calls of a run in the history at `path`."""
+    """Return a lookup of the model calls of a run in the history at `path`."""
 
     def call_of(seq: int) -> WireCall | None:
         with closing(RunStore(path)) as store:
@@ -99,11 +99,11 @@ def kept_calls(path: Path, run: str) -> CallLookup:
 
 
 _MOST = 2
-"""The run that goes, and the one before it, which may still say that it was stopped."""
+"""Number of open writers: the active run, and the previous one, which may still record its stop."""
 
 
 class StoreJournal:
-    """The journal of `RunController`; writes in the loop's thread only."""
+    """The journal of `RunController`; writes in the thread of the loop only."""
 
     def __init__(self, store: RunStore) -> None:
         self._store = store
@@ -111,23 +111,23 @@ class StoreJournal:
         """Writers of the latest runs, which hold all their events."""
 
     def begin(self, setup: RunSetup) -> None:
-        """Make room for a run's facts."""
+        """Prepare for a run's events."""
         self._open(setup.run)
 
     def write(self, run: str, event: Event) -> None:
-        """Keep one fact; it is on disk when this returns."""
+        """Store one event; it is on disk when this returns."""
         (self._writers.get(run) or self._open(run)).write(event)
 
     def keep_reply(self, run: str, reply: Reply) -> None:
-        """Keep how far a reply has come."""
+        """Store the part of a reply that has arrived."""
         (self._writers.get(run) or self._open(run)).keep_reply(reply)
 
     def keep_call(self, run: str, seq: int, call: WireCall | KeptCall) -> None:
-        """Keep what a model call sent and received."""
+        """Store the request and response of a model call."""
         (self._writers.get(run) or self._open(run)).keep_call(seq, call)
 
     def call(self, run: str, seq: int) -> WireCall | None:
-        """Return what a model call sent and received; can be called from any thread."""
+        """Return the request and response of a model call; can be called from any thread."""
         return self._store.call(run, seq)
 
     def _open(self, run: str) -> RunWriter:

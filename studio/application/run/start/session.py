@@ -1,4 +1,4 @@
-"""Whether a prompt can run, and a run from its plan to its end in the thread of the loop."""
+"""Check whether a prompt can run, and drive a run from its plan to its end in the loop's thread."""
 
 from __future__ import annotations
 
@@ -46,30 +46,31 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The reason why a prompt is not run."""
+    """The reason why a prompt cannot run."""
 
     problems: tuple[Problem, ...]
-    """Problems, each with its place."""
+    """The problems, each with its span."""
 
     text: str
-    """The same in one plain sentence."""
+    """The reason as one plain sentence."""
 
     hint: str
     """Advice to the user."""
 
     missing: tuple[str, ...] = ()
-    """Names of the inputs and parameters that want a value, in the order of the document."""
+    """Names of the inputs and parameters without a value, in the order of the document."""
 
     samples: JsonObject = field(default_factory=dict)
-    """Samples that the preview shows, by name, where a run could begin with them. A run takes them
-    only when the user says so."""
+    """Samples of the preview by name, if a run could start with them. A run uses them only when the
+    user agrees.
+    """
 
     wants_trust: bool = False
-    """Whether trust in the prompt's folder is all that is missing."""
+    """Whether only trust in the prompt's folder is missing."""
 
     @property
     def span(self) -> Span:
-        """Return the place in the document to look at first."""
+        """The span in the document to look at first."""
         return self.problems[0].span
 
 
@@ -78,14 +79,14 @@ def refusal_of(
 ) -> Refusal | None:
     """Return what prevents a run; None if it can start.
 
-    A run takes the values that are given and the declared defaults. A sample is for looking at the
-    prompt: no run takes it by itself (docs/format.md, "Inputs"). A user message that would be
-    empty without its sample is not sent.
+    A run uses the given values and the declared defaults. A sample is for previewing the prompt: no
+    run uses it by itself (docs/format.md, "Inputs"). A user message that would be empty without its
+    sample is not sent.
 
     Args:
         document: the prompt.
         values: the values given for its inputs and parameters, by name.
-        references: where its files are read; None where its references are resolved already.
+        references: context that reads its files; None if its references are resolved already.
     """
     broken = tuple(item for item in document.problems if item.severity is Severity.ERROR)
     if broken:
@@ -137,7 +138,7 @@ def _sample_alone(document: PromptDocument, resolution: InputResolution) -> str:
 def _kept_back(
     document: PromptDocument, values: JsonObject, references: ReferenceContext
 ) -> tuple[Problem, ...]:
-    """Return the files and variables of the messages that an untrusted folder keeps from a run."""
+    """Return the problems of files and variables that a run cannot read in an untrusted folder."""
     prepared = prepare(document, values, references=references)
     return tuple(
         problem
@@ -159,7 +160,7 @@ def _samples(document: PromptDocument, values: JsonObject, names: Sequence[str])
 
 
 def _no_question(document: PromptDocument, name: str) -> Problem:
-    """Report a prompt with a place for the user's question, which is empty."""
+    """Report a prompt whose part for the user's question is empty."""
     uses = {item.name: item.span for item in reversed(document.variables)}
     place = uses.get(name) or uses.get("chat_history")
     message = f"The prompt asks for the user's {name!r}, and it is empty."
@@ -193,15 +194,15 @@ async def open_tools(
     *,
     is_safe: bool = False,
 ) -> Toolbox:
-    """Return the tools of a run, their servers started where the folder is trusted.
+    """Return the tools of a run; their servers are started if the folder is trusted.
 
     Args:
-        session: keeps the tools.
-        document: the prompt, as the run takes it.
+        session: owns the tools.
+        document: the prompt of the run.
         values: the run's values; a tool may be bound to one.
-        references: where the prompt's references find their values.
-        ask: asks the user for the answer of a tool that is mocked by hand.
-        is_safe: start nothing.
+        references: context that resolves the prompt's references.
+        ask: asks the user for the answer of a tool that is mocked manually.
+        is_safe: whether to start nothing.
     """
     prepared = prepare(document, values, references=references)
     if is_safe:
@@ -212,9 +213,9 @@ async def open_tools(
 async def tool_scores_of(plan: RunPlan) -> ToolScores:
     """Score how well the tools fit the question, if not all of them are sent.
 
-    By vectors if the prompt names a model for them: that model is asked at the run's own
-    connection, which gets the question and the tools anyway. If it returns none, words decide,
-    and the run says why.
+    Uses embeddings if the prompt names a model for them: that model is called at the run's own
+    connection, which receives the question and the tools anyway. If it returns none, words are
+    compared, and the run reports the reason.
     """
     values = resolve_inputs(plan.document, plan.inputs).sent
     wish = embedding_wish(plan.document, question_of(plan.document, values), plan.toolbox.specs)
@@ -234,16 +235,16 @@ async def tool_scores_of(plan: RunPlan) -> ToolScores:
 def begin_run(
     plan: RunPlan, *, scores: ToolScores = BY_WORDS, setup: RunSetup | None = None
 ) -> Run:
-    """Start a new run, or continue one of the past, ready for `await run.go(…)`.
+    """Start a new run, or continue a past one, ready for `await run.go(…)`.
 
     Args:
-        plan: what is run, with its tools made ready.
-        scores: which of them fit the question (`tool_scores_of`).
-        setup: of a new run, where it was made already of the same plan.
+        plan: the plan of the run, with its tools ready.
+        scores: how well the tools fit the question (`tool_scores_of`).
+        setup: setup of a new run, if it was already built from the same plan.
 
     Raises:
-        ValueError: the journal of the past does not begin with `Started`.
-        ModelError: it has a limit of cost, and nobody knows what its model costs.
+        ValueError: the past journal does not begin with `Started`.
+        ModelError: it has a cost limit, and the price of its model is unknown.
     """
     if plan.past is None:
         if setup is None:
@@ -269,42 +270,42 @@ def begin_run(
     return Run(plan, first.setup)
 
 
-# Where a run is written, and what the loop's thread hands back while it goes.
+# The destination of a run's journal, and the values that the loop's thread returns meanwhile.
 
 
 class Journal(Protocol):
     """The journal to which events of runs are written before they are shown."""
 
     def begin(self, setup: RunSetup) -> None:
-        """Note that a run is about to begin."""
+        """Record that a run is about to begin."""
         ...
 
     def write(self, run: str, event: Event) -> None:
-        """Keep one fact; when this returns it is safe."""
+        """Store one event; it is saved when this returns."""
         ...
 
     def keep_reply(self, run: str, reply: Reply) -> None:
-        """Keep how far a reply has come, until the next fact."""
+        """Store the part of a reply that has arrived, until the next event."""
         ...
 
     def keep_call(self, run: str, seq: int, call: WireCall | KeptCall) -> None:
-        """Keep what a model call sent and received."""
+        """Store the request and response of a model call."""
         ...
 
     def call(self, run: str, seq: int) -> WireCall | None:
-        """Return what a model call sent and received; None if it is not kept."""
+        """Return the request and response of a model call; None if they are not stored."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """One fact, with the state that it led to."""
+    """One event, with the state after it."""
 
     event: Event
-    """The fact."""
+    """The event."""
 
     state: RunState
-    """The run after it."""
+    """The run after the event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,40 +313,40 @@ class Streamed:
     """The part of the reply that has arrived."""
 
     reply: Reply
-    """All of it so far."""
+    """The reply so far."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """Driving has stopped: the run is over, or it could not go on."""
+    """The end of driving: the run is over, or it could not continue."""
 
     fault: str = ""
-    """For the user: what went wrong outside of the run; empty where nothing did."""
+    """Message for the user on an error outside of the run; empty if there was none."""
 
 
 Arrival: TypeAlias = Arrived | Streamed | Ended
-"""Closed: consumers `match` and `assert_never`."""
+"""All arrivals, a closed union: consumers use `match` and `assert_never`."""
 
 
 class RunSession:
     """One run. `drive` and `send` run in the loop; `take` is called from the GUI thread."""
 
     is_program = False
-    """Whether it is a conversation of a recorded program, for which every breakpoint counts."""
+    """Whether it is a conversation of a recorded program, in which every breakpoint counts."""
 
     def __init__(self, plan: RunPlan, journal: Journal | None = None) -> None:
         self.plan = plan
         self._journal = journal
         self._run: Run | None = None
         self._waiting: list[Command] = []
-        # Whether the run takes commands: not before it begins, nor while its models are closed.
+        # Whether the run accepts commands: not before it begins, nor while its models are closed.
         self._is_open = False
         self._notices: tuple[str, ...] = ()
-        # Appending and taking from the left are atomic: no lock between the two threads.
+        # Appending and popping from the left are atomic: no lock between the two threads.
         self._arrivals: deque[Arrival] = deque()
 
     def take(self) -> list[Arrival]:
-        """Return the news since the last call; of several stages of a reply only the last."""
+        """Return the arrivals since the last call; of several parts of a reply only the last."""
         taken: list[Arrival] = []
         while self._arrivals:
             arrival = self._arrivals.popleft()
@@ -356,14 +357,14 @@ class RunSession:
 
     @property
     def has_waiting_commands(self) -> bool:
-        """Return whether commands are waiting that `drive` will take."""
+        """Whether commands are waiting that `drive` will process."""
         return bool(self._waiting)
 
     async def drive(self, *first: Command) -> None:
         """Begin the run, or continue one that ended; returns when it ends.
 
-        That it has ended is told once its models are closed, so that what goes on from there does
-        not ask one of them. A command that comes meanwhile waits.
+        The end is reported once its models are closed, so that a continued run does not call one of
+        them. A command that arrives meanwhile waits.
         """
         fault = ""
         try:
@@ -372,7 +373,7 @@ class RunSession:
             self._arrivals.append(Ended(fault))
 
     async def _go(self, first: tuple[Command, ...]) -> str:
-        """Drive it; gives what broke it off, a sentence, or nothing."""
+        """Drive the run; return a sentence on what interrupted it, empty if nothing did."""
         try:
             run = self._run if self._run is not None else await self._begin()
             early, self._waiting = self._waiting, []
@@ -384,7 +385,7 @@ class RunSession:
             return str(error)
         except ModelError as error:
             return f"{error.message} {error.hint}".rstrip()
-        except StoreError as error:  # of its first entry; a later one is a pause of the run
+        except StoreError as error:  # of its first event; a later one pauses the run
             return tr("The run has not begun, nothing was sent: {error}.").format(error=error)
         except asyncio.CancelledError:
             raise
@@ -402,10 +403,10 @@ class RunSession:
         return ""
 
     async def send(self, *commands: Command) -> str:
-        """Send a command to the run; returns what is wrong with it, empty if it was accepted.
+        """Send a command to the run; return what is wrong with it, empty if it was accepted.
 
-        Of several commands each waits until the run stands again: an edit makes the run check
-        its calls, and what is wrong with them then comes before going on.
+        Each of several commands waits until the run is paused again: after an edit, the run checks
+        its calls, and reports their errors before it continues.
         """
         if self._run is None or not self._is_open:
             self._waiting += commands
@@ -420,7 +421,7 @@ class RunSession:
         return ""
 
     async def _settles_well(self, run: Run) -> bool:
-        """Wait until the run settles; return whether nothing went wrong on the way."""
+        """Wait until the run settles; return whether no error occurred meanwhile."""
         before = run.state.error
         await run.settled()
         return not run.state.is_over and (run.state.error is None or run.state.error is before)
@@ -434,7 +435,7 @@ class RunSession:
         return {row: run.live_output(row) for row, call in calls if call.status == "running"}
 
     async def set_options(self, plan: RunPlan) -> None:
-        """Set the breakpoints and filters, changed while the run goes."""
+        """Set the breakpoints and filters, changed during the run."""
         if self._run is not None:
             self._run.gate.options = plan.options
 
@@ -472,7 +473,7 @@ class RunSession:
 
     def _stream(self, delta: ReplyDelta, reply: Reply) -> None:
         if isinstance(delta, ReplyNotice) and delta.text not in reply.notices:
-            # A remark of the runner's own ("next try in 2 s") is in no reply.
+            # A notice of the runner itself ("next try in 2 s") is in no reply.
             self._notices = (*self._notices, delta.text)
             reply = Reply(notices=self._notices)
         self._arrivals.append(Streamed(reply))

@@ -447,7 +447,7 @@ class LedgerScans:
         )
 
     def answers(self, experiment: int) -> dict[int, dict[int, int]]:
-        """Return a number for the first answer of each cell, by row and variant: equal if equal."""
+        """Return a number for each cell's first answer, by row and variant: equal if texts are."""
         found = self._scan(
             "SELECT row, variant, output FROM cell WHERE experiment = ? AND repeat = 1"
             " AND state = 2",
