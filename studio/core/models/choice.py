@@ -36,6 +36,7 @@ _PROVIDERS: Mapping[str, ConnectionKind] = {
     "azure": "azure",
     "azure_openai": "azure",
     "azure-openai": "azure",
+    "foundry": "azure",
     "anthropic": "anthropic",
     "gemini": "gemini",
     "google": "gemini",
@@ -113,7 +114,7 @@ class ModelChoice:
 def provider_connection(provider: str) -> Connection | None:
     """Return a provider's default connection; None for an unknown name."""
     name = provider.lower()
-    kind = _PROVIDERS.get("azure" if name == "foundry" else name)
+    kind = _PROVIDERS.get(name)
     if kind is not None:
         return next(each.connection for each in PRESETS if each.connection.kind == kind)
     if name not in _VENDORS:
@@ -153,7 +154,7 @@ def choose_connection(
     folder = "" if picked is not None else connections.folder_of(file)
     taken = picked or connections.named(connections.folders.get(folder, ""))
     if taken is None:
-        choice = named or _default(declaration, connections)
+        choice = _with_api(named) if named else _default(declaration, connections)
     else:
         reason = f"you chose it for the folder {folder}" if folder else "you chose it"
         is_own = named is not None and named.connection == taken
@@ -191,6 +192,18 @@ def _named(
         sentence = f"The prompt asks for {declaration.written!r}, which is not set up here."
         return _missing(Connection(declaration.provider, "compatible"), declaration, sentence)
     return None
+
+
+def _with_api(choice: ModelChoice) -> ModelChoice:
+    """Return the choice with the API that the document asks for, where its server has two.
+
+    A connection of the user's that the document names speaks the API that the user chose.
+    """
+    asks = choice.declaration.api_type == "responses"
+    is_named = choice.declaration.connection.get("kind") == "reference"
+    if not asks or is_named or choice.connection.kind not in ("openai", "azure", "compatible"):
+        return choice
+    return replace(choice, connection=replace(choice.connection, api="responses"))
 
 
 def _missing(connection: Connection, declaration: ModelDeclaration, sentence: str) -> ModelChoice:

@@ -98,10 +98,10 @@ _KINDS = {"text": "a text", "call": "a tool call", "result": "a tool's result"}
 
 def _around(before: object, after: object) -> tuple[str, str]:
     """Return both parts, cut to their first difference."""
-    one, other = (
-        str(part[1] if isinstance(part, tuple) and len(part) > 1 else part)
-        for part in (before, after)
-    )
+    one, other = str(before), str(after)
+    if isinstance(before, tuple) and isinstance(after, tuple):
+        pairs = zip(before[1:], after[1:], strict=False)
+        one, other = next(((str(a), str(b)) for a, b in pairs if a != b), ("", ""))
     at = next(
         (at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]),
         min(len(one), len(other)),

@@ -395,11 +395,14 @@ def test_langchain_renders_the_prompt(kind: str, make: Make, tmp_path: Path) -> 
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_langchain_gets_calls_results_pictures_and_tools(make: Make, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["mustache", "jinja2"])  # the latter becomes format strings
+def test_langchain_gets_calls_results_pictures_and_tools(
+    kind: str, make: Make, tmp_path: Path
+) -> None:
     text = (
         HEAD + "tools:\n  - name: find\n    kind: function\n    parameters:\n"
         "      - {name: q, kind: string}\n"
-        "template:\n  format: {kind: mustache}\n  parser: {kind: section}\n---\n"
+        f"template:\n  format: {{kind: {kind}}}\n  parser: {{kind: section}}\n---\n"
         "user:\nWhat is {{it}}?\n![image](http://h/{{pic}}.png)\n\n"
         'assistant[type="tool_call"]:\n- id: c1\n  type: function\n  function:\n'
         "    name: find\n    arguments:\n      q: tea\n\n"

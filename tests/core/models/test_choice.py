@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 
 from studio.core.models.choice import choose_connection, needs_address
-from studio.core.models.connections import EMBEDDED, Connection, Connections
+from studio.core.models.connections import (
+    EMBEDDED,
+    Connection,
+    Connections,
+    address_of,
+    provider_at,
+)
 from studio.core.prompty.document import ModelDeclaration
 
 OFFICE = Connection("office", "compatible", model="m-1", base_url="http://10.0.0.7/v1")
@@ -37,6 +43,25 @@ def test_a_picked_connection_gets_the_model_that_the_document_has_for_it() -> No
 
 
 PAID = Connections((EMBEDDED, OFFICE), default="office")
+
+
+@pytest.mark.parametrize("provider", ["foundry", "azure", "azure_openai"])
+def test_an_endpoint_of_azure_is_asked_as_azure(provider: str) -> None:
+    block = {"kind": "key", "endpoint": "https://x.openai.azure.com"}
+    wish = ModelDeclaration(id="dep", provider=provider, connection=block)
+    made = choose_connection(wish, Connections(), environment={}).connection
+    assert address_of(made) == "https://x.openai.azure.com/openai/v1/"
+
+
+def test_the_responses_api_is_asked_where_the_prompt_says_so() -> None:
+    wish = ModelDeclaration(id="m", provider="openai", api_type="responses")
+    own = replace(wish, connection={"kind": "key", "endpoint": "http://127.0.0.1:9/v1"})
+    for each in (wish, own):
+        made = choose_connection(each, Connections(), environment={"OPENAI_API_KEY": "k"})
+        assert provider_at(made.connection) == "openai-responses"
+    office = replace(wish, connection={"kind": "reference", "name": "office"})
+    assert choose_connection(office, PAID, environment={}).connection == OFFICE
+    assert choose_connection(wish, PAID, chosen="office", environment={}).connection == OFFICE
 
 
 @pytest.mark.parametrize(

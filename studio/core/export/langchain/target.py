@@ -18,6 +18,7 @@ from studio.core.export.chat_template import (
     chat_messages,
     chat_template,
     fill_items,
+    filled_items,
     used_inputs,
 )
 from studio.core.export.format_strings import as_format_strings
@@ -373,9 +374,10 @@ class _LangChain:
     def _message(self, role: str, item: JsonObject) -> str:
         """Return a message object, which LangChain does not render."""
         name = CLASSES.get(role, "HumanMessage")
-        if not self.is_plain and any(
-            find_variables(text, self.format)[0] for text in texts_in([item])
-        ):
+        texts = [] if self.is_plain else [*texts_in([item])]
+        if texts and not any(find_variables(text, self.format)[0] for text in texts):
+            item = object_of(filled_items([item], langchain_renderer(self.format), {})[0])
+        elif texts:
             self.losses.append(
                 f"A {role} message with attributes, calls or results is no LangChain template: "
                 "its expressions stay as text."
