@@ -257,7 +257,7 @@ def trials() -> Trial:
 
 def serve_trials() -> None:
     """Check the texts that the window sends over stdin, each in a child process."""
-    # A child is as warm as its parent: what a check imports late was half of its time.
+    # A child inherits its parent's imports: the late imports of a check took half of its time.
     _failure_of(
         ("---\nname: x\ninputs: {a: string}\n---\nuser:\n{{ a }}{% if a %}b{% endif %}\n", None)
     )

@@ -17,7 +17,7 @@ _ORDER = (Severity.ERROR, Severity.WARNING, Severity.HINT)
 
 @dataclass(frozen=True, slots=True)
 class CheckSettings:
-    """Which problems are reported, and which files are checked."""
+    """Settings of the problems to report and the files to check."""
 
     select: tuple[str, ...] = ()
     """Codes or patterns such as `unused-*` to report; empty for all."""

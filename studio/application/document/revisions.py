@@ -153,7 +153,7 @@ def line_changes(before: str, after: str) -> dict[int, LineChange]:
 
 
 class EarlierTexts:
-    """Stores the texts of files at each save, the newest thirty of each."""
+    """The stored texts of files at each save, the newest thirty of each."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

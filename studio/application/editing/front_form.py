@@ -226,7 +226,7 @@ class FrontField:
 
 @dataclass(frozen=True, slots=True)
 class FrontGroup:
-    """Fields with a common heading."""
+    """A group of fields with a common heading."""
 
     title: str
     """Heading."""

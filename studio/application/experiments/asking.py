@@ -98,7 +98,7 @@ _PROGRESS_SECONDS = 1 / 30
 
 
 class Asker:
-    """Runs the cells of an experiment in this process, with models and tools opened once."""
+    """A runner of an experiment's cells in this process, with models and tools opened once."""
 
     price_share = 1.0
     """Cost of a request, as a share of its normal price."""

@@ -59,7 +59,7 @@ _LEAST_SIMILAR = 0.75
 
 
 class PromptJudge:
-    """Grades answers with prompts; each assertion names its model."""
+    """A judge that grades answers with prompts; each assertion names its model."""
 
     def __init__(
         self, plan: ExperimentPlan, services: ExperimentServices, turns: Turns, limiters: Limiters

@@ -150,7 +150,7 @@ def _read(
 
 
 class ValueFiles:
-    """Reads the files that values name, each once."""
+    """A reader of the files that values name, each read once."""
 
     def __init__(self, file: ExperimentFile, folder: Folder) -> None:
         """Store the experiment.

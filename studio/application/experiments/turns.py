@@ -175,7 +175,7 @@ class _Asker:
 
 
 class BatchedEmbeddings:
-    """Collects texts while a request is running, and sends them together."""
+    """A model that collects texts while a request is running, and embeds them together."""
 
     def __init__(self, model: LimitedModel, name: str) -> None:
         """Store the settings.
@@ -336,7 +336,7 @@ class ConnectionLimiter:
             self._wake.notify(2)
 
 
-# Decides whose turn it is: stands between a cell and its variant's shared model.
+# Order the requests of cells: a layer between a cell and its variant's shared model.
 
 Limiters = Callable[..., ConnectionLimiter]
 """Function that returns the limiter of a connection: `(name, is_local=…)`."""
@@ -366,7 +366,7 @@ class WaitingModel(ChatModel, Protocol):
 
 
 class Turns(Protocol):
-    """Decides when a cell's requests are sent."""
+    """A policy for when a cell's requests are sent."""
 
     @property
     def is_timed(self) -> bool:
@@ -388,7 +388,7 @@ class Turns(Protocol):
 
 
 class LimitedTurns:
-    """Sends each request as soon as the limiter of its connection allows it."""
+    """A policy that sends each request as soon as the limiter of its connection allows it."""
 
     is_timed = True
 

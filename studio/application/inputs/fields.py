@@ -418,7 +418,7 @@ def schema_fields(schema: JsonObject) -> tuple[FieldSpec, ...]:
 
 @dataclass(slots=True)
 class _SchemaReader:
-    """Converts one schema to fields; unsupported parts get a JSON editor."""
+    """A converter of one schema to fields; unsupported parts get a JSON editor."""
 
     root: JsonObject
     open_references: list[str] = field(default_factory=list)

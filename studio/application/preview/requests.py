@@ -147,7 +147,7 @@ def provider_for(preview: Preview) -> Provider:
 
 
 def request_of(preview: Preview, provider: Provider) -> RequestPreview:
-    """Return what a run that starts now sends. Reads file sizes, so call it in a worker."""
+    """Return the request of a run that starts now. Reads file sizes, so call it in a worker."""
     job, (prepared, tools) = preview.job, sent_now(preview)
     found = resolve_inputs(preview.shown, job.inputs)
     samples = (name for name in preview.samples if found.origins.get(name) == "sample")

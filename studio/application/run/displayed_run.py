@@ -321,7 +321,7 @@ class DisplayedRun:
 
     @property
     def past(self) -> PastRun | None:
-        """The run as a start for continuing, comparing or exporting it."""
+        """The past run to continue, compare or export; None without events."""
         if self.state is None or not self.events:
             return None
         cursor = self.cursor

@@ -210,7 +210,7 @@ class ExperimentCase:
     """The expected answer, for `{{ expected }}` in assertions."""
 
     stated: JsonObject = field(default_factory=dict)
-    """Texts of a table's `__expected…` columns; `assertions` contains what they mean."""
+    """Texts of a table's `__expected…` columns; `assertions` contains them as assertions."""
 
     options: JsonObject = field(default_factory=dict)
     """`disableDefaultAsserts`, `disableVarExpansion`, `prefix`, `suffix`."""

@@ -67,7 +67,7 @@ _PROVIDERS = {"openai": "OpenAI", "azure": "AzureOpenAI", "anthropic": "Anthropi
 
 
 def _of_agent_framework(document: PromptDocument) -> Iterator[str]:
-    """Yield what the runtime of such files does with the instructions."""
+    """Yield notes on what the runtime of such files does with the instructions."""
     if not _plain_instructions(document):
         yield (
             "No runtime renders these instructions: Agent Framework knows no template and no "

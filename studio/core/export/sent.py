@@ -148,7 +148,7 @@ class SentRequest:
     """One HTTP request: the studio's for a prompt, or another program's for an export."""
 
     address: str
-    """Full address, including the path."""
+    """Full URL, including the path."""
 
     body: JsonObject
     """JSON body."""

@@ -119,7 +119,7 @@ def values_at_start(
 
 
 TargetGroup: TypeAlias = Literal["Give to a colleague", "Use in code", "Other prompt formats"]
-"""Heading of a group of targets in a list: what they are for."""
+"""Heading of a group of targets in a list: their purpose."""
 
 
 @dataclass(frozen=True)

@@ -38,14 +38,14 @@ from studio.core.text.values import (
 )
 
 _REQUEST = "request"
-"""Input that stands for what the user asks an agent."""
+"""Name of the input for the user's request to an agent."""
 
 # Arguments in the body of a command.
 
 
 @dataclass(frozen=True, slots=True)
 class ArgumentSyntax:
-    """Notation of a program for the places that it fills in."""
+    """Notation of a program for the placeholders that it fills."""
 
     pattern: re.Pattern[str]
     """One mark. Its groups say what is filled in: `all` arguments, a `place` from `first` on, a
@@ -161,7 +161,7 @@ def _input_of(
 def import_agent_file(
     text: str, path: Path, kind: AgentFileKind, read_beside: Callable[[str], str]
 ) -> Imported:
-    """Return the prompt that an agent file becomes; what has no place in one is in the notes.
+    """Convert an agent file to a prompt; parts that a prompt cannot express are in the notes.
 
     Args:
         text: the file's text.

@@ -282,7 +282,7 @@ class _Work:
 
 
 def _has_key(following: Iterable[str]) -> bool:
-    """Return whether a loop asks for the keys of what it goes through."""
+    """Return whether a loop uses the keys of the object that it iterates over."""
     depth = 0
     for inside in following:
         depth += inside.startswith("#each") - inside.startswith("/each")

@@ -480,7 +480,7 @@ class Masker:
 
 
 class MaskedStream:
-    """Masks a text that arrives in pieces, even if a secret is split between them.
+    """A masker of a text that arrives in pieces, even if a secret is split between them.
 
     Text that may begin a secret is held back until that is decided.
     """

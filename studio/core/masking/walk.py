@@ -53,7 +53,7 @@ def changed(value: T, change: Callable[[str], str]) -> T:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Walk:
-    """Applies a change to one value."""
+    """A walk through one value that applies a change to it."""
 
     text: Callable[[str], str]
     name: Callable[[str], str]

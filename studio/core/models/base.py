@@ -72,7 +72,7 @@ Reveal: TypeAlias = Callable[[str, Spell | None], str]
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """Everything that one model call is built from; immutable, so that a retry sends the same."""
+    """The parameters of one model call; immutable, so that a retry sends the same."""
 
     messages: Sequence[Message]
     """The conversation as it will be sent."""
@@ -178,7 +178,7 @@ class ChatModel(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ModelPlace:
-    """Which model answers and on which server, as named by other programs."""
+    """A model and its server, as named by other programs."""
 
     model: str = ""
     """Model id on the server."""

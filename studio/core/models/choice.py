@@ -84,7 +84,7 @@ class ModelChoice:
     """Name of the connection that the document names; empty if there is none."""
 
     missing: str = ""
-    """Sentence about what the document names and is not set up; empty if everything is."""
+    """Sentence on names in the document that are not set up; empty if all are."""
 
     folder: str = ""
     """Folder for which the user chose this connection; empty if something else decided."""

@@ -156,7 +156,7 @@ _ADDRESSES: Mapping[ConnectionKind, str] = {
 
 
 def address_of(connection: Connection) -> str:
-    """Return the base address for requests; empty if there is none (yet).
+    """Return the base URL for requests; empty if there is none (yet).
 
     Anthropic's addresses may omit the version at their end, and Azure's the path of the API; the
     compatible path of Ollama is accepted too.

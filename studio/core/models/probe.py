@@ -294,7 +294,7 @@ _REFUSALS = frozenset(("unsupported-parameter", "bad-request", "server-error"))
 
 
 def _red_picture() -> str:
-    """Return a red square of 32 × 32 pixels as a data address."""
+    """Return a red square of 32 × 32 pixels as a data URL."""
     rows = (b"\0" + b"\xff\0\0" * 32) * 32
 
     def piece(kind: bytes, data: bytes) -> bytes:

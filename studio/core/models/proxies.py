@@ -34,7 +34,7 @@ class Proxy:
     """A proxy for requests to a server."""
 
     url: Secret
-    """Complete address; may contain a user name and a password."""
+    """Complete URL; may contain a user name and a password."""
 
     shown: str
     """Address for the user, without them."""

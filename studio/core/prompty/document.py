@@ -444,7 +444,7 @@ class PromptDocument:
 
     @property
     def failure(self) -> Problem | None:
-        """The finding of a text of which nothing is read; None where it is read."""
+        """The problem of a text that is not read at all; None if it is read."""
         codes = (*FAILURES, "being-tried")
         return next((each for each in self.problems if each.code in codes), None)
 

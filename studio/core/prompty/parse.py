@@ -42,7 +42,7 @@ def parse(text: str, path: Path | None = None) -> PromptDocument:
     if len(text) > MAX_TEXT:
         return PromptDocument(source, body=Span(0, len(text)), problems=(_too_large(source),))
     if (foreign := foreign_problem(text, path)) is not None:
-        return PromptDocument(source, problems=(foreign,))  # without a body: nothing of it is sent
+        return PromptDocument(source, problems=(foreign,))  # without a body, so nothing is sent
     if path is not None and path.suffix == ".py":
         # No prompt: a file of tools, whose functions the tool registry reads.
         return PromptDocument(

@@ -47,7 +47,7 @@ _LONGEST_PATH = 1000
 
 
 def is_local(part: MediaPart) -> bool:
-    """Return whether a part names a file beside the prompt instead of an address or data."""
+    """Return whether a part names a file beside the prompt instead of a URL or data."""
     if "mediaType" in part.attributes or len(part.source) > _LONGEST_PATH:
         return False
     return bool(part.source) and _SCHEME.match(part.source) is None
@@ -181,7 +181,7 @@ def prepare(
         problems = list(dict.fromkeys(problems))  # a tool's expression is rendered twice
         problems.sort(key=lambda problem: (problem.span.start, problem.span.end))
         return Prepared(document, values, rendering, messages, tuple(problems), shown)
-    except Exception as error:  # noqa: BLE001 - the border to what others wrote: one file fails alone
+    except Exception as error:  # noqa: BLE001 - foreign content: only this file fails
         nothing = Rendering(()), PromptMessages(())
         return Prepared(document, inputs, *nothing, problems=(failure(error),))
 

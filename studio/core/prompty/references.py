@@ -101,7 +101,7 @@ def resolve_rendering(
 
 @dataclass(slots=True)
 class _Resolver:
-    """Walks through the front matter's values."""
+    """A walk through the front matter's values."""
 
     document: PromptDocument
     look_up: reference_values.LookUp

@@ -401,7 +401,7 @@ class SqliteFile:
         """Run the block in a transaction, or as part of the one that this thread has open.
 
         Raises:
-            FAULT: the file cannot be written; nothing of the block is.
+            FAULT: the file cannot be written; the whole block is undone.
         """
         with self._lock:
             if self.connection.in_transaction:

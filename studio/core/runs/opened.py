@@ -197,7 +197,7 @@ class _Way:
 
 
 def _unbroken(rows: Sequence[StepRecord]) -> list[int]:
-    """Return for each step the first one since which the conversation only grew."""
+    """Return, for each step, the first step since which the conversation has only grown."""
     since: list[int] = []
     for at, row in enumerate(rows):
         grew = at > 0 and row.kept == rows[at - 1].messages

@@ -172,7 +172,7 @@ def _where(model: RunModel) -> _Attributes:
     }
     if model.server:
         found["server.address"] = model.server
-        with contextlib.suppress(ValueError):  # a journal may contain an invalid address
+        with contextlib.suppress(ValueError):  # a journal may contain an invalid URL
             address = urlsplit(model.server)
             port = address.port or {"https": 443, "http": 80}.get(address.scheme)
             found["server.address"] = address.hostname or model.server
@@ -366,7 +366,7 @@ def _message(message: Message) -> JsonDict:
 
 
 def _short(source: str) -> str:
-    """Return the address of a medium, without embedded data, which would enlarge the trace."""
+    """Return the URL of a medium, without embedded data, which would enlarge the trace."""
     return source if not source.startswith("data:") else source[: source.find(",") + 1] + "…"
 
 

@@ -195,7 +195,7 @@ class RunFilter:
     """Words that must all occur in prompt, question, answer, model, tags or note."""
 
     status: str = ""
-    """A status; `waiting` for runs under way that wait for the user."""
+    """A status; `waiting` for unfinished runs that wait for the user."""
 
     path: str = ""
     """Path of the prompt file."""
@@ -331,7 +331,7 @@ class _Body(NamedTuple):
 
 
 class CallWriter:
-    """Writes the wire calls of one run."""
+    """A writer of the wire calls of one run."""
 
     def __init__(self, database: Database, number: int) -> None:
         self._database = database
@@ -421,7 +421,7 @@ _NAME = re.compile(r'"\$":"([0-9a-f]{32})"')
 
 
 class RunWriter:
-    """Writes the events of one run; each is on disk when `write` returns."""
+    """A writer of the events of one run; each is on disk when `write` returns."""
 
     def __init__(
         self, database: Database, number: int, session: str, line: RunSummary, follower: RunIndexer

@@ -260,7 +260,7 @@ class IndexEntry:
 
 
 class RunIndexer:
-    """Computes index entries while a run is written. An inconsistent run gets no entries."""
+    """A builder of index entries while a run is written. An inconsistent run gets none."""
 
     def __init__(self, past: Past | None = None) -> None:
         """Begin with the run's past.

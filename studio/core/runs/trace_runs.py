@@ -288,7 +288,7 @@ def _last_words(messages: Sequence[Message]) -> str:
 
 
 class _Journal:
-    """Writes a run's events; the loop's state machine computes the states."""
+    """A writer of a run's events; the loop's state machine computes the states."""
 
     def __init__(self, run: TraceRun, setup: RunSetup, began: float) -> None:
         self.run = run

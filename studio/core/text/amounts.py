@@ -42,7 +42,7 @@ def size(count: int) -> str:
 
 
 def by_count(count: int, one: str, many: str, **values: object) -> str:
-    """Return the text for one or for several things, with the count and other values inserted.
+    """Return the singular or plural text for a count, with the count and other values inserted.
 
     Args:
         count: the number; `{count}` in the text.

@@ -202,7 +202,7 @@ class Mistake:
     """An explained syntax error, from which the caller makes a problem."""
 
     message: str
-    """Description of the error, without a full stop."""
+    """Description of the error, without a period."""
 
     span: Span
     """Span in the text that was read."""
@@ -220,7 +220,7 @@ def fixable(message: str, span: Span, title: str, text: str, *place: int) -> Mis
     """Return a mistake with a fix of one edit.
 
     Args:
-        message: Description of the error, without a full stop.
+        message: Description of the error, without a period.
         span: Span of the error.
         title: Title of the fix, for a button.
         text: New text.

@@ -70,7 +70,7 @@ class ConversationTokens:
     """Whether the messages' counts are exact."""
 
     why_estimated: str = ""
-    """Reason why the model's own tokenizer is missing; empty if it is there or does not exist."""
+    """Reason why the model's own tokenizer is missing; empty if it is there or there is none."""
 
     doubts: tuple[str, ...] = ()
     """Parts that are estimated in spite of an exact tokenizer, for the user."""
@@ -155,7 +155,7 @@ _MOST_CHARACTERS = 8_000_000
 
 
 class RememberingCounter:
-    """Counts each text once: while a user types, all messages but one stay the same."""
+    """A counter that counts each text once: typing changes only one of the messages."""
 
     def __init__(self, counter: TokenCounter) -> None:
         self._counter = counter

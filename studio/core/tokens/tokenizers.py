@@ -435,7 +435,7 @@ def load_encoding(name: EncodingName, folder: Path) -> OpenAITokens:
 
 
 def ranks_path(name: EncodingName, folder: Path) -> Path:
-    """Return the path of tiktoken's download: its name is the SHA-1 of the address."""
+    """Return the path of tiktoken's download: its name is the SHA-1 of the URL."""
     address = _ADDRESS.format(name).encode()
     return folder / hashlib.sha1(address, usedforsecurity=False).hexdigest()
 

@@ -93,7 +93,7 @@ _PLACE = re.compile(r"\{\{\s*(\w+)\s*\}\}|\{(\w+)\}")
 
 
 class MockAnswers:
-    """Answers calls by mocks and counts them, so that sequences continue in order."""
+    """The answers of mocks, with a count of calls so that sequences continue in order."""
 
     def __init__(self) -> None:
         self._earlier: Counter[str] = Counter()

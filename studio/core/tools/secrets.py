@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class ToolSecrets:
-    """Masks and reveals the secrets in the tools of one document."""
+    """A masker of the secrets in the tools of one document; also reveals them."""
 
     def __init__(
         self, masker: Masker | None = None, environment: Mapping[str, str] | None = None

@@ -120,7 +120,7 @@ async def timed(
 
 @dataclass(frozen=True, slots=True)
 class OfferArgument:
-    """An argument of a server's prompt or of an address template."""
+    """An argument of a server's prompt or of a URI template."""
 
     name: str
     """Name of the argument."""

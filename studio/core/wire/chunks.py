@@ -52,7 +52,7 @@ class _Held:
 
 
 class CallSlots:
-    """Assigns each tool call its own place and, at the end, an id.
+    """The positions of a reply's tool calls, each with an id at the end.
 
     Known behavior of servers: no index at all; index 0 for every parallel call with a new id each
     time; a whole call in one piece; no id.
@@ -67,7 +67,7 @@ class CallSlots:
     def delta(
         self, index: object, call_id: str | None, name: str | None, arguments: str
     ) -> ToolCallDelta:
-        """Return a piece of a call, at the place of the call."""
+        """Return a piece of a call, at the position of the call."""
         slot = self._slot(index, call_id, name)
         if slot == len(self._held):
             self._held.append(_Held())
@@ -125,7 +125,7 @@ def unlisted(word: str, reason: FinishReason) -> tuple[ReplyNotice, ...]:
 
 
 class ChatChunks:
-    """Reads chunks of chat completions; also a whole response instead of a chunk."""
+    """A reader of chunks of chat completions; also of a whole response instead of a chunk."""
 
     def __init__(self) -> None:
         self._calls = CallSlots()

@@ -1,6 +1,6 @@
 """Common parts of all request bodies: options, tools, schemas, media and problems.
 
-A media part becomes an address or data; parts that a provider does not accept are reported.
+A media part becomes a URL or data; parts that a provider does not accept are reported.
 """
 
 import json
@@ -225,7 +225,7 @@ _EVERYWHERE = frozenset(("type", "mediaType", "media_type", "alt", "name", "file
 
 
 def resolve_media(part: MediaPart, draft: RequestDraft) -> MediaData | str:
-    """Return the data to send, or the source unchanged (an address, or an unreadable path)."""
+    """Return the data to send, or the source unchanged (a URL, or an unreadable path)."""
     source = part.source
     data = split_data_uri(source)
     if data is not None:

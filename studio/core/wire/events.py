@@ -283,7 +283,7 @@ class ServerEvent:
 
 
 class LineSplitter:
-    """Splits a stream into the JSON texts of its lines (NDJSON), as sent by Ollama."""
+    """A splitter of a stream into the JSON texts of its lines (NDJSON), as sent by Ollama."""
 
     def __init__(self) -> None:
         self._rest = b""
@@ -305,7 +305,7 @@ class LineSplitter:
 
 
 class EventSplitter:
-    """Splits a stream into events, wherever its pieces are cut."""
+    """A splitter of a stream into events, wherever its pieces are cut."""
 
     def __init__(self) -> None:
         self._line: list[bytes] = []

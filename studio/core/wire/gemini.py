@@ -2,7 +2,7 @@
 
 The compatible API at `/v1beta/openai` loses (docs/connections.md): summaries of the thinking and
 its budget, signatures of texts, safety settings and why an answer was blocked, top-k, cached
-content, files by address, audio and video, and the modalities in the usage.
+content, files by URL, audio and video, and the modalities in the usage.
 """
 
 import json
@@ -52,7 +52,7 @@ _MOST_CHOICES = 128
 
 
 def gemini_body(messages: Sequence[Message], draft: RequestDraft) -> JsonDict:
-    """Return the body of a generateContent request; the address contains the model."""
+    """Return the body of a generateContent request; the URL contains the model."""
     body: JsonDict = {}
     system = [message for message in messages if message.role in _SYSTEM]
     if system:

@@ -80,7 +80,7 @@ class MediaSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MediaReader:
-    """Reads files of the prompt's own folder and of granted folders, after resolving links."""
+    """A reader of files in the prompt's own folder and in granted folders; resolves links."""
 
     folder: Path | None
     """The prompt's folder; None for a prompt that was never saved."""
@@ -133,7 +133,7 @@ class MediaReader:
 
 
 def is_web(source: str) -> bool:
-    """Return whether a source is an address that the provider downloads itself."""
+    """Return whether a source is a URL that the provider downloads itself."""
     return source.startswith(("http://", "https://", "gs://"))
 
 

@@ -54,7 +54,7 @@ class MessageRules:
     """The pattern in words."""
 
     addresses: frozenset[str]
-    """Kinds of media that the API downloads from an address."""
+    """Kinds of media that the API downloads from a URL."""
 
     data: Mapping[str, tuple[str, ...]]
     """Kinds of media accepted as data, with their MIME types (`text/*`); empty for any."""
@@ -151,7 +151,7 @@ def sent_attributes(message: Message, draft: RequestDraft, rules: MessageRules) 
 
 
 def sendable_name(name: str, rules: MessageRules) -> str:
-    """Return a name with rejected characters replaced; empty if nothing of it is left."""
+    """Return a name with rejected characters replaced; empty if no valid one remains."""
     return rules.refused_in_name.sub("_", name).strip("_")[: rules.name_length]
 
 
@@ -200,7 +200,7 @@ def report_media(messages: Sequence[Message], draft: RequestDraft, rules: Messag
 
 
 def _type_of(part: MediaPart, draft: RequestDraft) -> str:
-    """Return the MIME type of data to send; empty if unknown, and for addresses."""
+    """Return the MIME type of data to send; empty if unknown, and for URLs."""
     source = part.source
     data = split_data_uri(source)
     if data is not None:

@@ -272,7 +272,7 @@ def _with_call(calls: tuple[ToolCall, ...], delta: ToolCallDelta) -> tuple[ToolC
 
 
 class ReplyMask:
-    """Masks the pieces of one reply, even if a secret is split between them."""
+    """A masker of the pieces of one reply, even if a secret is split between them."""
 
     def __init__(self, masker: Masker) -> None:
         self._masker = masker

@@ -140,11 +140,11 @@ _ADDRESSES: Sequence[tuple[re.Pattern[str], Provider, str]] = (
     (re.compile(r"/api/chat$"), "ollama", "messages"),
     (re.compile(r":(?:stream)?[gG]enerateContent$"), "gemini", "contents"),
 )
-"""Suffixes of the addresses of model APIs, with the key of the messages in the body."""
+"""Suffixes of the URLs of model APIs, with the key of the messages in the body."""
 
 
 def asked_at(target: str) -> tuple[Provider, str] | None:
-    """Return the form of a request to an address, and the key of its messages; else None."""
+    """Return the form of a request to a URL, and the key of its messages; else None."""
     path = target.partition("?")[0]
     return next((row[1:] for row in _ADDRESSES if row[0].search(path)), None)
 

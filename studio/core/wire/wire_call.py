@@ -103,7 +103,7 @@ def no_call(_seq: int) -> None:
 
 @dataclass
 class WireRecorder:
-    """Records one model call from the HTTP client; a retry replaces the previous attempt."""
+    """A recorder of one model call in the HTTP client; a retry replaces the previous attempt."""
 
     keep: Callable[[WireCall | KeptCall], None]
     """Called when the request is sent and again when its response has ended."""

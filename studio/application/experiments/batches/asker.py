@@ -308,7 +308,7 @@ MOST_CELLS = 10_000
 
 
 class BatchAsker(Asker):
-    """Runs cells in this process, but sends their requests in waves."""
+    """A runner of cells in this process that sends their requests in waves."""
 
     is_timed = False
     """Whether durations count as latency; never for batches."""

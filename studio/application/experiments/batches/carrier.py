@@ -106,7 +106,7 @@ def cell_of(custom_id: str) -> tuple[CellKey, str] | None:
 
 
 class BatchCarrier:
-    """Sends batches of one result, waits for them and hands out the replies."""
+    """A sender of batches of one result that waits for them and hands out the replies."""
 
     def __init__(
         self, store: BatchStore, result: int, mask: Callable[[str], str], tell: TellBatch
@@ -277,7 +277,7 @@ class BatchCarrier:
         raise AssertionError("the last try raises")
 
     async def _ended(self, line: BatchLine, remote: RemoteBatch) -> RemoteBatch:
-        """Return the batch when it has ended, in whatever way."""
+        """Return the batch once it has ended, with or without success."""
         wait = _FIRST_SECONDS
         while remote.status == "going":
             await asyncio.sleep(wait)

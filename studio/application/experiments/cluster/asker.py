@@ -267,7 +267,7 @@ def _lost_errors(dask: ModuleType) -> tuple[type[Exception], ...]:
 
 
 class ClusterAsker(Asker):
-    """Runs cells on workers; requests are prepared, judged and stored in this process."""
+    """A runner of cells on workers; this process prepares, judges and stores them."""
 
     def __init__(
         self,

@@ -45,7 +45,7 @@ class BatchLostError(Exception):
 
 
 class WorkerPool(Protocol):
-    """Sends batches to workers and returns their results."""
+    """A pool of workers that receive batches and return their results."""
 
     @property
     def workers(self) -> int:
@@ -85,7 +85,7 @@ class _Waiting:
 
 
 class CellDispatcher:
-    """Distributes the cells of one experiment to workers."""
+    """A dispatcher of the cells of one experiment to workers."""
 
     def __init__(self, pool: WorkerPool, rates: Mapping[str, float]) -> None:
         """Store the workers and the rates.

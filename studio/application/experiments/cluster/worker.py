@@ -286,7 +286,7 @@ T = TypeVar("T")
 
 
 class CellWorker:
-    """Runs cells of one bundle; created once in each worker process."""
+    """A runner of cells of one bundle; created once in each worker process."""
 
     def __init__(self, folder: Path, data: bytes, sharers: int = 1) -> None:
         """Unpack the bundle and start the loop; models are opened with the first cells.

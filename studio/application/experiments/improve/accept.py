@@ -101,7 +101,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """Tokens, calls and cost so far."""
+    """The tokens, calls and cost so far."""
 
     calls: int = 0
     """Number of cells that were run."""

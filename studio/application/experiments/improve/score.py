@@ -56,7 +56,7 @@ class _LastingAsker(Asker):
 
 
 class RowScorer:
-    """Runs the rows of an experiment with texts of one section in one variant's prompt."""
+    """A runner of an experiment's rows with texts of one section in a variant's prompt."""
 
     def __init__(
         self,

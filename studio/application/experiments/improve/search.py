@@ -336,4 +336,4 @@ class _Silence:
     """A logger that discards GEPA's output."""
 
     def log(self, _message: str) -> None:
-        """Do nothing."""
+        """Ignore the call."""

@@ -182,7 +182,7 @@ def transform_of(row: ExperimentRow) -> str:
 
 
 class SentCells:
-    """Identifies cells by their requests, which would need too much memory themselves."""
+    """Identities of cells by their requests, stored as hashes to save memory."""
 
     def __init__(self, plan: ExperimentPlan, ledger: ExperimentLedger, asker: Asker) -> None:
         """Store the settings; nothing is computed yet.

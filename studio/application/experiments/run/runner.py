@@ -33,7 +33,7 @@ from studio.core.text.values import Json, JsonDict, JsonObject, objects_of
 
 
 class Conversations:
-    """Gives each turn of a conversation the previous turns when they are finished."""
+    """The finished turns of conversations, which later turns wait for."""
 
     def __init__(self, plan: ExperimentPlan, ledger: ExperimentLedger, asker: Asker) -> None:
         """Store the sources of the answers and messages of earlier turns."""

@@ -26,7 +26,7 @@ class Pace:
     """The times of the finished cells in the last minute."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Begin with nothing."""
+        """Start without any measurement."""
         self._clock = clock
         self._seen: deque[tuple[float, int]] = deque()
         self._last = (0.0, 0)
@@ -93,10 +93,10 @@ class ExperimentProgress:
 
 
 class ExperimentSpending:
-    """Counts finished cells; reports when a budget is used up."""
+    """A count of finished cells that reports when a budget is used up."""
 
     def __init__(self, total: int, budget: ExperimentBudget, options: EvaluateOptions) -> None:
-        """Begin with nothing spent."""
+        """Start without any spending."""
         self._total, self._budget, self._options = total, budget, options
         self._started = time.monotonic()
         self._over = self._errors = self._cached = self._tokens = 0

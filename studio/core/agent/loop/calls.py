@@ -127,7 +127,7 @@ class NoTools:
         return ""
 
     def approve(self, name: str) -> None:
-        """Do nothing: there is nothing to note."""
+        """Do nothing, since approvals are not recorded here."""
 
     def origin(self, name: str) -> ResultOrigin:
         """Return "live", as for a real call."""
@@ -166,7 +166,7 @@ def call_of(asked: RequestedCall) -> Call:
 
 
 def call_key(call: Call) -> tuple[str, str]:
-    """Return what identifies a call: its tool and its arguments as JSON."""
+    """Return the key of a call: its tool and its arguments as JSON."""
     return call.tool, json_text(call.arguments)
 
 

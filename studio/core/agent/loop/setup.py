@@ -131,7 +131,7 @@ def _cosine(one: Sequence[float], other: Sequence[float]) -> float:
 def choice_words(
     chosen: Sequence[ToolSpec], tools: Sequence[ToolSpec], scores: ToolScores = BY_WORDS
 ) -> str:
-    """Describe how many tools were chosen and by what; empty if none was left out."""
+    """Describe how many tools were chosen, and by which method; empty if none was left out."""
     if len(chosen) == len(tools):
         return ""
     names = ", ".join(tool.name for tool in chosen)

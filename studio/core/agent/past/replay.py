@@ -125,7 +125,7 @@ class Past(Protocol):
 
 
 class PastStates:
-    """Some states of a run in progress; others are computed from the nearest one before.
+    """A cache of states of a run in progress; others are computed from an earlier one.
 
     The states share their common parts (`PersistentList`), so storing many of them costs little.
     """
@@ -257,7 +257,7 @@ class RunTree:
 
 
 class RanCalls(AbstractSet[tuple[str, str]]):
-    """(tool, arguments) of a run's calls; those of its past are read only when needed."""
+    """The (tool, arguments) pairs of a run's calls; those of its past are read only when needed."""
 
     def __init__(self, past: Past) -> None:
         self._past = past

@@ -364,7 +364,7 @@ class Findings:
 
     @property
     def open_thinking(self) -> FormatError | None:
-        """Return the reading of a reply whose thinking block never ends."""
+        """Return the error for a reply whose thinking block never ends; else None."""
         return open_thinking(self.reply, self._thinking, decides=True)
 
     @property

@@ -205,7 +205,7 @@ STOP_SECONDS = 0.15
 
 
 class EffectRunner:
-    """Performs the effects of the loop until they end or are given up."""
+    """The runner of a loop's effects, until they end or are abandoned."""
 
     def __init__(
         self,
@@ -447,7 +447,7 @@ class ModelNotAtHand(WrappingModel[ChatModel]):
         self._wanted = wanted
 
     async def prepare(self, tell: TellOpening) -> None:
-        """Do nothing: the open model is not used."""
+        """Do nothing, since the open model is not used."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
         """Raise an error instead of answering.

@@ -105,7 +105,7 @@ class EventLog:
 
 
 class _Journal:
-    """Writes events; a failure does not end the run.
+    """A writer of events whose failure does not end the run.
 
     Events that could not be written are kept in order and tried again whenever the user continues,
     and at the end.

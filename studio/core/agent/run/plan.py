@@ -29,7 +29,7 @@ KEEP_SECONDS = 1.0
 
 
 class ReplyKeeper:
-    """Saves the newest state of one reply, at most once in `KEEP_SECONDS`."""
+    """A writer of the newest state of one reply, at most once in `KEEP_SECONDS`."""
 
     def __init__(self, keep: KeepReply | None) -> None:
         """Take the function that saves; None saves nothing."""
@@ -72,7 +72,7 @@ OnStream: TypeAlias = Callable[[ReplyDelta, Reply], None]
 
 @dataclass(frozen=True)
 class RunPlan:
-    """Everything that a run needs; its starter adds the callbacks for events."""
+    """All parameters of a run; the code that starts it adds the callbacks for events."""
 
     document: PromptDocument
     """Prompt as written in the editor."""

@@ -42,7 +42,7 @@ _GIVEN = (
 
 @dataclass(frozen=True)
 class RunSecrets:
-    """Masks events, and reveals the values in what is sent."""
+    """A masker of events that reveals the values in requests."""
 
     masker: Masker = field(default_factory=Masker)
     """Knows the values, without those that the document declares as not secret."""

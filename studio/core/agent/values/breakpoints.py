@@ -354,7 +354,7 @@ class Hit:
 
 @dataclass
 class HitCounter:
-    """Counts how often each breakpoint was reached in a run."""
+    """A counter of how often each breakpoint was reached in a run."""
 
     counts: dict[str, int] = field(default_factory=dict)
     """Number of times by id."""

@@ -33,7 +33,7 @@ class Undecoded:
     """Kind of error."""
 
     message: str
-    """One plain sentence without a full stop, to follow "Args: "."""
+    """One plain sentence without a period, to follow "Args: "."""
 
     at: int
     """Offset of the error."""

@@ -30,7 +30,7 @@ def main() -> None:
         os._exit(0)
     try:
         server = _serve(settings)
-    except Exception as error:  # noqa: BLE001 - the border of the process: told to the parent
+    except Exception as error:  # noqa: BLE001 - edge of the process: reported to the parent
         _tell(answers, {"error": f"{type(error).__name__}: {error}"})
         os._exit(1)
     _tell(answers, {"port": int(server.listening_address.rsplit(":", 1)[1])})

@@ -253,7 +253,7 @@ def _input(offer: policy.CallOffer) -> JsonObject:
 
 
 DEFAULT_LEVEL: policy.GrammarLevel = "grounded"
-"""Level for the bundled model, which needs all of it."""
+"""Level for the bundled model, which needs the full grammar."""
 
 _SEED = 1
 _WAITING = "Waiting for the embedded model to end another reply …"

@@ -196,7 +196,7 @@ class Endpoint:
     """Name of the connection."""
 
     address: str
-    """Base address, without credentials."""
+    """Base URL, without credentials."""
 
     model: str
     """Requested model id."""
@@ -349,7 +349,7 @@ class LearnedRefusal:
     """An option that a server rejects for a model."""
 
     address: str
-    """Base address of the API, without user name and password."""
+    """Base URL of the API, without user name and password."""
 
     api: str
     """Form of the requests, a `Provider`."""

@@ -339,7 +339,7 @@ class RemoteModel:
 
 
 def _in_address(model_id: str) -> str:
-    """Return a model's path in Gemini's addresses: `models/…`, or the collection in its id."""
+    """Return a model's path in Gemini's URLs: `models/…`, or the collection in its id."""
     named = model_id if "/" in model_id else f"models/{model_id}"
     return quote(named, safe="/-._~")
 

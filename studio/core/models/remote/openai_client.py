@@ -1,6 +1,6 @@
 """A client for one server, based on openai's package, with its errors as `ModelError`.
 
-The SDK builds addresses and headers, and sends. Bodies and events are built and read by `wire`.
+The SDK builds URLs and headers, and sends requests. Bodies and events are built and read by `wire`.
 Network errors (names, proxies, certificates, time limits) are recognized here too.
 """
 

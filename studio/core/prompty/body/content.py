@@ -428,7 +428,7 @@ def _token_part(talk: Conversation, token: MediaToken, span: Span | None) -> Med
 def _report_kind(
     talk: Conversation, token: MediaToken, kind: MediaKind, source: str, span: Span | None
 ) -> None:
-    """Report if the type of media is guessed, unknown, or not that of the address."""
+    """Report if the type of media is guessed, unknown, or not that of the URL."""
     found = kind_of_source(source)
     if token.word:
         text = f"The type {token.word!r} is not known; it is sent as {kind}."

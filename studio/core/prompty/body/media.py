@@ -67,7 +67,7 @@ class MediaToken:
     """Unknown value of `type=`."""
 
     is_said: bool = True
-    """Whether a known word gives the type; otherwise the address may."""
+    """Whether a known word gives the type; otherwise the URL may."""
 
 
 def kind_of_source(source: str) -> MediaKind | None:
@@ -83,7 +83,7 @@ def kind_of_source(source: str) -> MediaKind | None:
 
 
 def decided_kind(token: MediaToken, source: str) -> MediaKind:
-    """Return the kind of a token with a known address: by its word, else by the suffix."""
+    """Return the kind of a token with a known URL: by its word, else by the suffix."""
     if token.is_said:
         return token.kind
     return kind_of_source(source) or ("file" if token.word else token.kind)
@@ -153,9 +153,9 @@ def near_threads(text: str) -> Iterator[tuple[Span, str]]:
 
 
 def unclosed_media(text: str) -> Iterator[Span]:
-    """Yield media tokens, outside code, without a closing bracket after their address.
+    """Yield media tokens, outside code, without a closing bracket after their URL.
 
-    The span ends with the address, or with the opening bracket if there is no address.
+    The span ends with the URL, or with the opening bracket if there is no URL.
     """
     plain = sections.plain_newlines(text)
     end = closes = 0

@@ -1,7 +1,4 @@
-"""Find the role markers of a body (the lines `role[attributes]:`), and their sections.
-
-Role markers: the lines `role[attributes]:` that begin messages.
-"""
+"""Find the role markers of a body (the lines `role[attributes]:`), and their sections."""
 
 from __future__ import annotations
 

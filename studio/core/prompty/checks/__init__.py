@@ -82,6 +82,6 @@ def _found_by(plugin: Plugin, document: PromptDocument) -> list[Problem]:
             if not isinstance(item, Problem) or not 0 <= item.span.start <= item.span.end <= end:
                 raise TypeError(f"no problem with a place in the text: {item!r}")
             found.append(item)
-    except Exception as error:  # noqa: BLE001 - foreign code; its error is told, the rest is checked
+    except Exception as error:  # noqa: BLE001 - foreign code; its error is reported, the rest checked
         found.append(Problem("plugin-failed", Severity.WARNING, fault(plugin, error), Span(0, 0)))
     return found

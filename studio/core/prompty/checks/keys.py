@@ -46,7 +46,7 @@ def check_keys(document: PromptDocument) -> Iterator[Problem]:
 
 @dataclass(frozen=True, slots=True)
 class _Walker:
-    """Walks through the values with their definition."""
+    """A walk through the values with their definition."""
 
     document: PromptDocument
     places: Places
@@ -59,7 +59,9 @@ class _Walker:
             key = table.get(name)
             if key is None:
                 yield from self._unknown(name, shape, (*path, name))
-            elif (*path, name) != ("tools",) or not is_lone_tool(item):  # told once, as that
+            elif (*path, name) != ("tools",) or not is_lone_tool(
+                item
+            ):  # reported once, as a lone tool
                 yield from self._walk_value(item, key, (*path, name))
 
     def _walk_value(self, value: Json, key: Key, path: KeyPath) -> Iterator[Problem]:
@@ -135,7 +137,7 @@ class _Walker:
             if self.document.dialect == "prompty":
                 yield self._legacy(name, shape, path, place)
             return
-        if self.document.dialect == "legacy":  # many keep keys of their own: only slips are said
+        if self.document.dialect == "legacy":  # extra keys are common: report typos only
             known = (*_TABLES[shape], *LEGACY_KEYS.get(shape, ()))
             if nearest(name, known):
                 yield self._unlike(name, known, path, place)

@@ -30,10 +30,9 @@ _SIGNS = (
     (_IN_BLOCKS, 2, r" *(?:- +)?[A-Za-z_]\w*(?P<span>:)(?P<edit>)(?=[^\s/\\])"),
     (_IN_BLOCKS, 2, r" *(?P<span>-)(?P<edit>)(?=[A-Za-z_]\w*:[ \n])"),
 )
-"""The scanner's messages, as patterns; lines to search upward; a wrong sign, or a missing blank. A
-key with its value right after the colon is an error, but an address (`https://…`) is not.
+"""The scanner's messages, as patterns; lines to search upward; a wrong sign, or a missing blank.
 
-A key with its value right behind the colon is a slip, and an address (`https://…`) is none.
+A key with its value right after the colon is an error, but a URL (`https://…`) is not.
 """
 
 

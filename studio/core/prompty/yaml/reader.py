@@ -164,7 +164,7 @@ def write_yaml(value: Json) -> list[str]:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes the dollar of a text that is no reference as a YAML escape."""
+    """A YAML dumper that writes a dollar sign outside of references as an escape."""
 
     def write_double_quoted(self, text: str, split: bool = True) -> None:
         stream, self.stream = self.stream, (part := io.StringIO())
@@ -406,7 +406,7 @@ def read_plain_yaml(text: str, reached: Callable[[int], None] = lambda done: Non
 
 
 class _Values:
-    """Builds the value of one text."""
+    """A builder of the values of one text."""
 
     def __init__(self, text: str, reached: Callable[[int], None]) -> None:
         self._reached = reached

@@ -72,7 +72,7 @@ class _Frame:
 
 
 class TreeBuilder:
-    """Builds values and entries in one pass over the events."""
+    """A builder of values and entries in one pass over the events."""
 
     def __init__(
         self,

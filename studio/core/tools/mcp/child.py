@@ -246,7 +246,7 @@ _LOOK_SECONDS = 0.5  # between two checks of the memory
 
 
 class _Pipes(asyncio.SubprocessProtocol):
-    """Collects the output of the process; `None` in `lines` marks the end."""
+    """The collected output of the process; `None` in `lines` marks the end."""
 
     def __init__(self, plan: LaunchPlan, bounds: ChildBounds) -> None:
         self._plan = plan

@@ -193,7 +193,7 @@ _LOGIN_SECONDS = 300.0  # time for the user to read, type, and find a password
 
 
 class Connector:
-    """Makes the connections to one server, one after another."""
+    """A factory of connections to one server, one after another."""
 
     def __init__(
         self,

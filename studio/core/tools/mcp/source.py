@@ -162,7 +162,7 @@ def _arguments(
 
 
 def _filled(template: str, values: Mapping[str, str]) -> str:
-    """Return the address for a template (RFC 6570, levels 1 and 2), with encoded values."""
+    """Return the URI for a template (RFC 6570, levels 1 and 2), with encoded values."""
 
     def value(match: re.Match[str]) -> str:
         names = [name.rstrip("*") for name in match[1].split(",")]

@@ -79,7 +79,7 @@ class _Acknowledged(BaseModel):
 
 
 class TasksExtension(ClientExtension):
-    """Declares support for tasks, and waits for those that a server creates."""
+    """A client extension that declares support for tasks, and waits for those of a server."""
 
     identifier = "io.modelcontextprotocol/tasks"
 

@@ -33,7 +33,7 @@ class NamedConnection:
     """The address of a connection, and access to its key."""
 
     address: str
-    """Base address of its API."""
+    """Base URL of its API."""
 
     has_key: bool
     """Whether it uses a key."""
@@ -182,7 +182,7 @@ class ServiceKeys:
             seconds: maximum time of a login.
             environment: returns the variables for references, at each call.
             masker: receives the sent keys, which services may repeat.
-            is_own: whether the description is a local file, which may name the address for tokens.
+            is_own: whether the description is a local file, which may name the token URL.
         """
         self._name = name
         self._connection = connection
@@ -215,7 +215,7 @@ class ServiceKeys:
             named: the user's connection that the tool names; then only its key is used.
 
         Raises:
-            OpenApiError: the login fails, or has no address.
+            OpenApiError: the login fails, or has no URL.
             LookupError: a key or a variable is missing.
         """
         keys = await self._read_keys(named)
@@ -240,7 +240,7 @@ class ServiceKeys:
         return {name: key for name, key in listed if isinstance(key, str) and key}
 
     def _login_words(self, description: Description) -> JsonObject:
-        """Return the login data as written; a remote description cannot set its address."""
+        """Return the login data as written; a remote description cannot set its URL."""
         described = description.token_urls if self._is_own else {}
         return _written_login(self._connection, described)
 
@@ -248,7 +248,7 @@ class ServiceKeys:
         """Return the login for a token (OAuth 2); None if there is none.
 
         Raises:
-            OpenApiError: there is no address for tokens.
+            OpenApiError: there is no token URL.
         """
         written = self._login_words(description)
         if not written:
@@ -294,7 +294,7 @@ def _written_login(connection: JsonObject, described: Mapping[str, str]) -> Json
 
     Args:
         connection: the tool's connection.
-        described: addresses for tokens in the description, by security scheme.
+        described: token URLs in the description, by security scheme.
     """
     given = {key: connection.get(key) for key in ("clientId", "clientSecret", "tokenUrl")}
     place = given["tokenUrl"] or next(iter(described.values()), "")

@@ -113,7 +113,7 @@ def read_description(
 
 
 class _Reader:
-    """Reads the operations of one description."""
+    """A reader of the operations of one description."""
 
     def __init__(
         self, data: JsonObject, schemas: Schemas, source: str, variables: Mapping[str, str]
@@ -180,7 +180,7 @@ class _Reader:
         return found
 
     def token_urls(self) -> dict[str, str]:
-        """Return the addresses for tokens of client programs, by scheme."""
+        """Return the token URLs for client programs, by scheme."""
         listed = object_of(object_of(self.data.get("components")).get("securitySchemes"))
         found = {}
         for name, each in listed.items():

@@ -41,7 +41,7 @@ class ReadingProgress:
     """The progress of reading a description."""
 
     name: str
-    """File name or address of the description."""
+    """File name or URL of the description."""
 
     stage: Literal["fetched", "read", "operations"]
     """Unit of the count: bytes downloaded, characters parsed, or operations converted to tools."""

@@ -63,7 +63,7 @@ class HttpRequest:
 
 
 def get_request(url: str) -> HttpRequest:
-    """Return a GET request for an address."""
+    """Return a GET request for a URL."""
     return HttpRequest("GET", url, _first_headers(url))
 
 

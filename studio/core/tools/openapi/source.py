@@ -51,7 +51,7 @@ _SECRET_HEADERS = ("set-cookie", "authorization", "proxy-authorization", "www-au
 
 
 async def as_sent(address: str) -> str:
-    """Return an address in the form that the HTTP client sends.
+    """Return a URL in the form that the HTTP client sends.
 
     Raises:
         OpenApiError: it is not an address.
@@ -66,7 +66,7 @@ async def as_sent(address: str) -> str:
 
 
 async def check_address(request: HttpRequest) -> None:
-    """Check that the client sends the address exactly as in the request.
+    """Check that the client sends the URL exactly as in the request.
 
     Raises:
         OpenApiError: the client would change or reject it.

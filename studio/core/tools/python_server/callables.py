@@ -62,7 +62,7 @@ def has_pydantic() -> bool:
 
 
 class PlainReader:
-    """Builds a schema and a converter from each parameter's annotation, without pydantic."""
+    """A builder of schemas and converters from annotations of parameters, without pydantic."""
 
     def __init__(self, parameters: Sequence[TakenArgument]) -> None:
         """Build the schema.

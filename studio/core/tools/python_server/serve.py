@@ -422,7 +422,7 @@ async def _value(value: object, tell: Callable[[object], None]) -> object:
 
 
 class _Ended(Exception):  # noqa: N818
-    """Wraps an exception of a coroutine that is no `Exception`."""
+    """A wrapper of an exception of a coroutine that is no `Exception`."""
 
 
 def _run(loop: asyncio.AbstractEventLoop) -> None:

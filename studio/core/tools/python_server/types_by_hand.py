@@ -31,7 +31,7 @@ _BOUNDS = ("ge", "gt", "le", "lt", "multiple_of", "min_length", "max_length", "p
 """Constraints in `Annotated`, as named by `annotated_types`."""
 
 
-class Unfit(ValueError):  # noqa: N818 - says what a value is
+class Unfit(ValueError):  # noqa: N818 - names a property of a value
     """Raised when a value does not fit a type; the text says why."""
 
     def __init__(self, message: str, *steps: str) -> None:

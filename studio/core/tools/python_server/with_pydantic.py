@@ -77,7 +77,7 @@ def _model(name: str, parameters: Sequence[TakenArgument]) -> type[BaseModel]:
         second = ConfigDict(**config, regex_engine="python-re")
         try:
             return create_model(name, __base__=_base(second, open_ended), **fields)
-        except Exception:  # noqa: BLE001 - the first says what is wrong
+        except Exception:  # noqa: BLE001 - the first error is the clearest
             raise error from None
 
 

@@ -186,7 +186,7 @@ class PluginSource:
             return ToolOutcome(
                 f"no answer within {counted(self._limits.seconds, 'second')}", "timeout"
             )
-        except Exception as error:  # noqa: BLE001 - foreign code; told as the call's outcome
+        except Exception as error:  # noqa: BLE001 - foreign code; reported as the call's outcome
             return ToolOutcome(fault(self._plugin, error), "error")
         text, truncated = cut(outcome.text, self._limits.characters)
         return replace(outcome, text=text, truncated=truncated or outcome.truncated)
@@ -204,7 +204,7 @@ TellReading: TypeAlias = Callable[[str, loading.ReadingProgress | None], None]
 
 
 class RunningSources:
-    """Opens sources, keeps them until they are closed, and sends requests to them."""
+    """The open sources of tools, which it opens, sends requests to, and closes."""
 
     def __init__(
         self,

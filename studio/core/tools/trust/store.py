@@ -277,7 +277,7 @@ _DAMAGES = (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, Attr
 
 
 class DefinitionStore:
-    """Stores the known tools, by folder and source."""
+    """The known tools, by folder and source."""
 
     def __init__(self, place: Path) -> None:
         """Create the store; `place` is its folder, which need not exist."""
@@ -455,7 +455,7 @@ class Trust:
 
 
 class TrustStore:
-    """Stores `Trust` in a file, which is read at every use, so that two windows agree."""
+    """The file of a `Trust`, which is read at every use, so that two windows agree."""
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path or user_paths().data / "trust.json"
@@ -473,7 +473,7 @@ class TrustStore:
 
     @property
     def fault(self) -> str:
-        """Return why the file allows nothing, and what to do; empty where it can be read."""
+        """Return why the file allows nothing, and what to do; empty if it can be read."""
         try:
             self._load()
         except FileNotFoundError:
@@ -622,7 +622,7 @@ def _bundled() -> Path:
 
 
 class ToolReview:
-    """Finds tools of one folder that need approval because of changes; stores permissions."""
+    """A review of the tools of one folder that need approval because of changes."""
 
     def __init__(self, folder: Path | None, trust: TrustStore) -> None:
         """Create a review.

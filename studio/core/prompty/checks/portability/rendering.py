@@ -116,7 +116,7 @@ def construct_differences(program: Program, source: str) -> Iterator[RuntimeDiff
 
 
 class _Walk:
-    """Walks through all nodes of a template."""
+    """A walk through all nodes of a template."""
 
     def __init__(self, program: Program, source: str) -> None:
         self._program = program
@@ -380,7 +380,7 @@ class CSharp(Expressions):
 
 
 class RuntimeRunner(Runner):
-    """Runs a template as one runtime does."""
+    """A renderer that behaves like one runtime."""
 
     def __init__(
         self, program: Program, values: Mapping[str, Value], engine: type[Expressions]

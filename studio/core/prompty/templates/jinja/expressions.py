@@ -92,7 +92,7 @@ class Macro:
 
 
 class Expressions:
-    """Evaluates expression nodes, without statements."""
+    """An evaluator of expression nodes, without statements."""
 
     def __init__(self, environment: PromptEnvironment, budget: Budget) -> None:
         self._environment = environment

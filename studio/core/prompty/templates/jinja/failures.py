@@ -34,7 +34,7 @@ _OF_PYTHON = re.compile(
 
 
 def reason(error: Exception) -> str:
-    """Return the reason of an error, without a full stop."""
+    """Return the reason for an error, without a period."""
     if isinstance(error, KeyError):
         return f"there is no {error.args[0]!r}" if error.args else "a key is missing"
     words = " ".join(str(error).split())

@@ -65,7 +65,7 @@ def _below(path: DataPath | None, name: str) -> DataPath | None:
 
 
 class FieldReader:
-    """Collects the fields that expressions read."""
+    """A collector of the fields that expressions read."""
 
     def __init__(self, program: Program, source: str) -> None:
         self._program = program
@@ -185,7 +185,7 @@ def inspect(
 
 
 class TemplateReader:
-    """Walks through statements with the names that are bound at each."""
+    """A walk through statements with the names that are bound at each."""
 
     def __init__(self, program: Program, source: str) -> None:
         self._program = program
@@ -346,7 +346,7 @@ def path_at(before: str, expression: str) -> DataPath | None:
 
 
 class _Finder(TemplateReader):
-    """Records the path of one expression, with the names bound at its place."""
+    """A search for the path of one expression, with the names bound at its position."""
 
     def __init__(self, program: Program, source: str, at: int) -> None:
         super().__init__(program, source)
