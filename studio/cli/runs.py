@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import closing, suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -28,7 +28,7 @@ from studio.application.history.rows import (
 from studio.application.run.past.again import PastRun, past_run
 from studio.cli.export import put_import
 from studio.cli.terminal import FINE, PROBLEMS, UsageError, amount, printable, tell, whole
-from studio.core.agent.values.events import Event
+from studio.core.agent.values.events import Event, Started
 from studio.core.agent.values.state import RunState, Status, steps_of
 from studio.core.agent.values.step import Step
 from studio.core.imports.imported import ImportFailure
@@ -209,7 +209,11 @@ def found_run(store: RunStore, name: str) -> RunSummary:
 
 
 def _events(store: RunStore, run: RunSummary) -> list[Event]:
-    return list(store.events(run.id))
+    """Return the journal of a run; a recorded one says which recording it is of."""
+    events = list(store.events(run.id))
+    if events and isinstance(first := events[0], Started) and first.setup.program:
+        events[0] = replace(first, setup=replace(first.setup, recording=run.shared_tag(RECORDING)))
+    return events
 
 
 def _show_call(store: RunStore, run: str, state: RunState, request: int | None, reply: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,10 @@ import pytest
 from studio.cli.main import run_command
 from studio.cli.terminal import FINE, PROBLEMS, USAGE
 from studio.core.agent.values.commands import Approve, StopRun
-from studio.core.agent.values.events import ModelCalled
+from studio.core.agent.values.events import ModelCalled, Started
 from studio.core.agent.values.options import RunOptions
 from studio.core.paths import user_paths
+from studio.core.runs.rows import RECORDING
 from studio.core.runs.store import RunFilter, RunStore
 from studio.core.wire.wire_call import WireCall
 from tests.cli.test_main import script
@@ -116,6 +118,35 @@ def test_export_and_import(run: str, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert len(lines) == len(kept) - len(CALLS)
     assert run_command(["runs", "export", run]) == FINE
     assert capsys.readouterr().out.startswith("<!doctype html>")
+
+
+def test_a_file_of_two_recordings_is_taken_as_two_or_not_at_all(
+    run: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "recordings.jsonl"
+    with closing(RunStore(user_paths().data / "runs.sqlite")) as store:
+        first, *rest = store.events(run)
+        assert isinstance(first, Started)
+        for name, tag in (("a1", "one"), ("b1", "two"), ("a2", "one")):
+            setup = replace(first.setup, run=name, program="agent")
+            store.add((replace(first, setup=setup), *rest), name)
+            store.describe(name, tags=(f"{RECORDING}{tag}", "mine"))
+    assert run_command(["runs", "export", "a1", "b1", "--recording", "-o", str(file)]) == FINE
+    assert run_command(["runs", "import", str(file), str(file)]) == FINE
+    taken = capsys.readouterr().out.split()
+    with closing(RunStore(user_paths().data / "runs.sqlite")) as store:
+        tags = [store.summary(each).shared_tag(RECORDING) for each in taken]
+        kept = len(store.runs(RunFilter(limit=-1)))
+    for half in tags[:3], tags[3:]:
+        assert sorted(half.count(tag) for tag in half) == [1, 2, 2]
+    assert len({"recording one", "recording two", *tags}) == 6
+
+    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    file.write_text("".join(lines[:-2] + lines[-1:]), encoding="utf-8")
+    assert run_command(["runs", "import", str(file)]) == PROBLEMS
+    assert "events are missing" in capsys.readouterr().err
+    with closing(RunStore(user_paths().data / "runs.sqlite")) as store:
+        assert len(store.runs(RunFilter(limit=-1))) == kept
 
 
 def test_what_is_no_journal_is_a_problem(

@@ -34,7 +34,7 @@ from studio.core.models.secrets import secret_store
 from studio.core.prompty.parse import parse
 from studio.core.prompty.yaml.reader import write_yaml
 from studio.core.runs.codec import JournalError
-from studio.core.runs.exchange import import_run
+from studio.core.runs.exchange import import_run, whole_journal
 from studio.core.runs.store import RunStore, StoreError
 from studio.core.tools.trust.store import TrustStore
 from tests.fuzz.seeds_of_files import EXPERIMENTS, IMPORTS
@@ -201,7 +201,7 @@ def read(name: str, text: str, folder: Path, store: RunStore) -> None:
         plan_experiment(path, _SERVICES)
         return
     if name == "journal.jsonl":
-        import_run(text, store)
+        import_run(whole_journal(text), store)
         return
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
     if name == "calls.jsonl":

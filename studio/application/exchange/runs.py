@@ -13,7 +13,7 @@ from studio.application.words import tr
 from studio.core.agent.values.events import Event, Started
 from studio.core.masking.redact import without_keys
 from studio.core.runs.codec import JournalError
-from studio.core.runs.exchange import RunForm, export_run, import_run
+from studio.core.runs.exchange import RunForm, export_run, import_run, whole_journal
 from studio.core.runs.rows import RECORDING, TRACE
 from studio.core.runs.spans import TraceSpan, read_spans, tree_of
 from studio.core.runs.store import RunStore, StoreError
@@ -86,26 +86,33 @@ def write_run(
 
 
 def take_text(text: str, store: RunStore) -> tuple[str, ...]:
-    """Import journals, or another program's trace, into the history; return the runs' ids.
+    """Import all journals, or the trace of another program, into the history, or nothing.
 
-    The runs of recorded programs in one file are one recording.
+    The runs of one recording share a new tag.
+
+    Returns:
+        Ids of the runs.
 
     Raises:
-        JournalError: the text is neither.
+        JournalError: the text is neither, or one of its journals cannot be read.
     """
     if text.lstrip().startswith('{"t":'):
-        journals = filter(None, _JOURNAL.split(text.lstrip()))
-        runs = tuple(import_run(each, store) for each in journals)
-        for run in runs:
-            first = next(store.events(run, upto=1), None)
-            if isinstance(first, Started) and first.setup.program:
-                store.describe(run, tags=(f"{RECORDING}{runs[0][:8]}",))
-        return runs
+        journals = [whole_journal(each) for each in _JOURNAL.split(text.lstrip()) if each]
+        tags: dict[str, str] = {}
+        runs: list[str] = []
+        with store.transaction():
+            for setup, journal in ((each.start.setup, each) for each in journals):
+                runs.append(run := import_run(journal, store))
+                if setup.program:
+                    tag = tags.setdefault(setup.recording, f"{RECORDING}{run[:8]}")
+                    store.describe(run, tags=(tag,))
+        return tuple(runs)
     try:
         spans = read_spans(without_keys(text))
     except JournalError as error:
         raise JournalError(f"the file is no journal of a run and no trace: {error}") from error
-    return tuple(take_spans(spans, store))
+    with store.transaction():
+        return tuple(take_spans(spans, store))
 
 
 def take_spans(spans: Sequence[TraceSpan], store: RunStore) -> Iterator[str]:

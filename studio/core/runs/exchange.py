@@ -439,11 +439,25 @@ _YEAR_9999 = 253_370_764_800
 """Seconds since 1970; later times cannot be displayed."""
 
 
-def import_run(text: str, store: RunStore) -> str:
-    """Import a journal into the history; return the run's id, a new one if its own exists.
+@dataclass(frozen=True, slots=True)
+class WholeJournal:
+    """A whole journal that can be imported."""
+
+    start: Started
+    """Its first event."""
+
+    rest: Sequence[Event]
+    """The events behind it."""
+
+    calls: Mapping[int, WireCall]
+    """Requests and replies of its model calls, by the numbers of their events."""
+
+
+def whole_journal(text: str) -> WholeJournal:
+    """Read a journal whose events follow from each other.
 
     Raises:
-        JournalError: the text is not a journal, or its events do not follow from each other.
+        JournalError: the text is none.
     """
     calls: dict[int, WireCall] = {}
     try:
@@ -470,13 +484,21 @@ def import_run(text: str, store: RunStore) -> str:
         AssertionError,
     ) as error:
         raise codec.JournalError(f"the events do not follow from each other: {error}") from error
-    first = events[0]
-    run = first.setup.run
+    return WholeJournal(events[0], events[1:], calls)
+
+
+def import_run(journal: WholeJournal, store: RunStore) -> str:
+    """Import a journal into the history; return the run's id, a new one if its own exists.
+
+    Raises:
+        JournalError: a number of it is too large.
+    """
+    first, run = journal.start, journal.start.setup.run
     if not run or store.summary(run) is not None:
         run = uuid.uuid4().hex[:12]
-        events[0] = replace(first, setup=replace(first.setup, run=run))
+    first = replace(first, setup=replace(first.setup, run=run))
     try:
-        store.add(events, run, calls)
+        store.add((first, *journal.rest), run, journal.calls)
     except OverflowError as error:
         raise codec.JournalError(f"a number of it is too large: {error}") from error
     return run

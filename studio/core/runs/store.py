@@ -131,6 +131,8 @@ class RunStore:
         self._session = uuid.uuid4().hex[:12]
         self._lock = LockFile(self._lock_path(self._session))
         self.blobs = self._database.blobs
+        self.transaction = self._database.transaction
+        """Runs a block as one transaction: all that it writes is kept, or nothing."""
 
     def _lock_path(self, session: str) -> Path:
         return self._path.with_name(f"{self._path.stem}-{session}.lock")

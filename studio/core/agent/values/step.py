@@ -237,6 +237,9 @@ class RunSetup:
     its requests contains the whole conversation, so every step begins with the program's messages.
     """
 
+    recording: str = ""
+    """Tag of the recording that it is exported with; empty in the history."""
+
     source: str = ""
     """The prompt's text at the start (the store keeps each text once)."""
 
