@@ -4,8 +4,6 @@ import argparse
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from studio.application.document.checked_file import not_a_prompt, read_document
-from studio.application.document.folder_files import prompt_files
 from studio.cli.terminal import FINE, PROBLEMS, UsageError, tell
 from studio.core.prompty.agent_files.read import agent_file_kind
 from studio.core.prompty.checks.variables import used_elsewhere
@@ -99,6 +97,8 @@ def load(path: Path) -> PromptDocument:
     """
     if agent_file_kind(path) is not None and path.is_file():
         return _as_prompt(path)
+    from studio.application.document.checked_file import read_document
+
     refuse_other_file(path)
     # Absolute, so that files beside it are found from any working directory.
     document = read_document(read_text(path), path.resolve())
@@ -127,6 +127,8 @@ def refuse_other_file(path: Path, document: PromptDocument | None = None) -> Non
     Raises:
         UsageError: the file is such a file.
     """
+    from studio.application.document.checked_file import not_a_prompt
+
     words = not_a_prompt(path, document)
     if words:
         raise UsageError(f"{path} {words}")
@@ -220,6 +222,8 @@ def named_files(paths: Sequence[Path]) -> list[Path]:
     Raises:
         UsageError: a path does not exist.
     """
+    from studio.application.document.folder_files import prompt_files
+
     found: list[Path] = []
     for path in paths:
         if path.is_dir():

@@ -1,12 +1,14 @@
 """The model of a document and of a run, and the first connection to a provider."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from studio.application.connections.editing import problems_of, with_added, with_changed
 from studio.application.trust import is_trusted
@@ -25,13 +27,14 @@ from studio.core.project_file import SettingsError, sections
 from studio.core.prompty.document import ModelDeclaration, PromptDocument
 from studio.core.text.naming import free_name
 from studio.core.text.values import JsonObject
-from studio.core.tools.document_tools import ToolSession
-from studio.core.tools.mcp.connection import AskForInput
-from studio.core.tools.mcp.server_config import OWN_FILE
-from studio.core.tools.openapi.credentials import NamedConnection
 from studio.core.tools.trust.store import TrustStore
 from studio.core.wire.media import MediaReader
 from studio.core.wire.reply import ReplyDelta
+
+if TYPE_CHECKING:
+    from studio.core.tools.document_tools import ToolSession
+    from studio.core.tools.mcp.connection import AskForInput
+    from studio.core.tools.openapi.credentials import NamedConnection
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,6 +320,8 @@ def tool_connection(
     found = connections.named(name)
     if found is None or not found.is_remote or not address_of(found):
         return None
+    from studio.core.tools.openapi.credentials import NamedConnection
+
     read_key = partial(_read_key, found, secrets)
     return NamedConnection(address_of(found), bool(found.key), read_key)
 
@@ -337,6 +342,10 @@ def tool_session(
         ask_input: asks the user for input that an MCP server requests.
         allowed: names of tools that may be called without approval.
     """
+    # A prompt without tools does not wait for what they need.
+    from studio.core.tools.document_tools import ToolSession
+    from studio.core.tools.mcp.server_config import OWN_FILE
+
     own = user_paths().config / OWN_FILE
     session = ToolSession(
         trust, own_servers=own, masker=secrets.masker, ask_input=ask_input, allowed=allowed

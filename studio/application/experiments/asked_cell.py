@@ -10,7 +10,6 @@ from studio.core.agent.values.state import RunState
 from studio.core.experiments.assertions.result import CellAnswer, MadeCall
 from studio.core.models.remote.faults import LearnedRefusal
 from studio.core.prompty.document import Message
-from studio.core.runs.exchange import read_journal
 from studio.core.text.values import parse_json
 from studio.core.wire.wire_call import WireCall
 
@@ -97,6 +96,8 @@ def sent_of(journal: bytes) -> tuple[tuple[Message, ...], str]:
         JournalError: the journal cannot be read.
     """
     calls: dict[int, WireCall] = {}
+    from studio.core.runs.exchange import read_journal
+
     events = list(read_journal(journal.decode("utf-8", "surrogatepass"), calls))
     messages = next((each.messages for each in events if isinstance(each, Rendered)), ())
     body = calls[min(calls)].body if calls else ""

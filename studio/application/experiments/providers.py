@@ -28,7 +28,6 @@ from studio.core.models.connections import (
 from studio.core.prompty.document import Message, ModelDeclaration, PromptDocument, TextPart
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.values import Json, JsonDict, JsonObject, object_of, objects_of, parse_json
-from studio.core.tools.toolbox import check_arguments
 from studio.core.wire.draft import UNSUPPORTED_OPTION
 from studio.core.wire.reply import Finished, Reply, ReplyDelta, TextDelta, ToolCall
 from studio.core.wire.request import to_request
@@ -176,6 +175,8 @@ class OfferedTools:
             arguments = object_of(parse_json(call.arguments or "{}"))
         except ValueError:
             return MadeCall(call.name, {}, is_valid=False)
+        from studio.core.tools.toolbox import check_arguments
+
         wrong = schema is None or check_arguments(schema, arguments)
         return MadeCall(call.name, dict(arguments), is_valid=not wrong)
 

@@ -16,7 +16,6 @@ from studio.core.agent.values.state import RunState
 from studio.core.models.connections import is_local
 from studio.core.text.amounts import by_count, duration, money
 from studio.core.text.values import JsonDict, JsonObject
-from studio.core.tools.toolbox import check_arguments
 from studio.core.wire.schema import answer_schema
 
 AnswerPhase: TypeAlias = Literal["none", "streaming", "done", "failed"]
@@ -190,6 +189,8 @@ def _misfit(schema: JsonObject, declared: JsonObject, name: str, values: JsonObj
         "required": [name] if isinstance(required, list | tuple) and name in required else [],
     }
     given = {name: values[name]} if name in values else {}
+    from studio.core.tools.toolbox import check_arguments
+
     problems = check_arguments(answer_schema(own), given)
     return problems[0].removeprefix(f"{name}: ") if problems else ""
 

@@ -9,8 +9,8 @@ from studio.core.prompty.edit.keep_dialect import keeping_dialect
 from studio.core.text.source import TextEdit
 from studio.core.text.values import Json, JsonDict, JsonObject
 from studio.core.tools.document import chosen_offers, declared_items, server_names
+from studio.core.tools.forms import required_names
 from studio.core.tools.openapi.loading import OperationRow
-from studio.core.tools.toolbox import required_names
 
 _KINDS = {"number": "float"}
 

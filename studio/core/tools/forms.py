@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from studio.core.prompty.document import ModelDeclaration, ToolSpec
 from studio.core.text.values import Json, JsonObject, text_of
-from studio.core.tools.toolbox import required_names
 from studio.core.wire.chat import function_definition
 from studio.core.wire.draft import TOOL_NAME, TOOL_NOT_SENT
 from studio.core.wire.request import Provider, to_request
@@ -44,6 +43,14 @@ def tool_items(specs: Iterable[ToolSpec]) -> list[Json]:
         }
         for spec in specs
     ]
+
+
+def required_names(schema: JsonObject) -> tuple[str, ...]:
+    """Return the names of the required properties."""
+    required = schema.get("required")
+    if not isinstance(required, Sequence) or isinstance(required, str):
+        return ()
+    return tuple(name for name in required if isinstance(name, str))
 
 
 def argument_items(schema: JsonObject) -> list[JsonObject]:

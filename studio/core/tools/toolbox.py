@@ -155,14 +155,6 @@ def without_properties(schema: JsonObject, names: Sequence[str]) -> JsonObject:
     return result
 
 
-def required_names(schema: JsonObject) -> tuple[str, ...]:
-    """Return the names of the required properties."""
-    required = schema.get("required")
-    if not isinstance(required, Sequence) or isinstance(required, str):
-        return ()
-    return tuple(name for name in required if isinstance(name, str))
-
-
 def _properties(schema: JsonObject) -> dict[str, JsonObject]:
     properties = schema.get("properties")
     if not isinstance(properties, Mapping):

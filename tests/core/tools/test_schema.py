@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from studio.core.tools.forms import required_names
 from studio.core.tools.python_server.schemas import inline_references, without_titles
-from studio.core.tools.toolbox import required_names, with_constraints, without_properties
+from studio.core.tools.toolbox import with_constraints, without_properties
 
 
 def test_references_are_put_in_place() -> None:

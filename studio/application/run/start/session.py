@@ -36,12 +36,12 @@ from studio.core.text.amounts import money
 from studio.core.text.source import Problem, Severity, Span
 from studio.core.text.values import JsonDict, JsonObject
 from studio.core.tools.source import ToolSourceError
-from studio.core.tools.toolbox import AskUser, Toolbox
 from studio.core.wire.reply import Reply, ReplyDelta, ReplyNotice
 from studio.core.wire.wire_call import KeptCall, WireCall
 
 if TYPE_CHECKING:
     from studio.core.tools.document_tools import ToolSession
+    from studio.core.tools.toolbox import AskUser, Toolbox
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,6 @@ from studio.core.models.base import Capabilities, ModelError, ModelRequest
 from studio.core.prompty.document import Message, ToolSpec
 from studio.core.text.values import JsonObject
 from studio.core.tools.source import ToolOutcome
-from studio.core.tools.toolbox import check_arguments
 from studio.core.wire.reply import (
     Finished,
     ReasoningDelta,
@@ -429,6 +428,8 @@ class RecordedSpecs(NoTools):
         spec = next((item for item in self.specs if item.name == name), None)
         if spec is None:
             return super().check(name, arguments, released)
+        from studio.core.tools.toolbox import check_arguments
+
         return check_arguments(spec.parameters, arguments)
 
 

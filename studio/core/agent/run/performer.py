@@ -42,7 +42,6 @@ from studio.core.text.amounts import duration
 from studio.core.text.source import Severity
 from studio.core.text.values import Json, JsonDict, JsonObject
 from studio.core.tools.source import ToolOutcome, bounded, timed
-from studio.core.tools.toolbox import check_arguments
 from studio.core.wire.reply import (
     Finished,
     RefusedOption,
@@ -74,6 +73,8 @@ def check_answer(schema: JsonObject | None, answer: str) -> tuple[Json, tuple[st
         return None, ("Other text follows the JSON of the answer.",)
     if not isinstance(decoded.value, dict):
         return None, ("The answer is not a JSON object, as the declared outputs ask.",)
+    from studio.core.tools.toolbox import check_arguments
+
     return decoded.value, check_arguments(answer_schema(schema), decoded.value)
 
 
