@@ -60,6 +60,16 @@ def test_stepping_shows_each_place_and_takes_commands(
     assert printed.out.endswith("It is 43.\n")
 
 
+def test_a_tool_result_that_a_run_leaves_out_is_named(
+    user_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script(user_home, "It is 42.")
+    file = tmp_path / "a.prompty"
+    file.write_text("user:\nHi\n\ntool[tool_call_id=c0]:\nlost\n\nuser:\nAnd?\n", "utf-8")
+    assert run_command(["run", str(file)]) == FINE
+    assert "This result answers no open call 'c0'; a run leaves it out." in capsys.readouterr().err
+
+
 def test_going_on_leaves_the_stepping_until_something_else_stops(
     user_home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

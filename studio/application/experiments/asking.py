@@ -51,11 +51,11 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.loop_format import agent_settings
 from studio.core.prompty.prepare import settled_document
 from studio.core.prompty.reference_values import ReferenceContext
-from studio.core.runs.exchange import write_journal
 from studio.core.text.files import read_bounded
 from studio.core.text.values import JsonObject
 from studio.core.tools.source import ToolSourceError
 from studio.core.wire.reply import RefusedOption, Reply, ReplyDelta
+from studio.core.wire.request import history_problems
 from studio.core.wire.wire_call import KeptCall, WireCall
 
 if TYPE_CHECKING:
@@ -329,6 +329,8 @@ class Asker:
         rendered = facts[0]
         if not isinstance(rendered, Rendered):
             return str(getattr(rendered, "message", "the prompt cannot be rendered"))
+        if setup.protocol == "native" and (lost := history_problems(rendered.messages)):
+            return f"{lost[0].message} An experiment sends a prompt as it is."
         return _CellDraft(document, values, options, setup, rendered)
 
     def _setup(
@@ -389,6 +391,8 @@ class Asker:
         )
         run = begin_run(plan, scores=scores, setup=setup if is_drafted else None)
         state = await self._timed(run.go())
+        from studio.core.runs.exchange import write_journal  # not before the first answer
+
         journal = write_journal(events, calls.get).rstrip("\n").encode("utf-8", "surrogatepass")
         if isinstance(state, str):
             return AskedCell(None, state, journal)

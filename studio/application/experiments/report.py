@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -454,7 +455,12 @@ def _own_bases(head: ResultHead, wanted: str) -> dict[str, str]:
 
 
 def check_baseline(
-    ledger: ExperimentLedger, file: str, names: Collection[str], wanted: str, gates: Gates
+    ledger: ExperimentLedger,
+    file: str,
+    names: Collection[str],
+    asked: AbstractSet[str],
+    wanted: str,
+    gates: Gates,
 ) -> None:
     """Refuse a baseline that does not exist, and gates without a comparison.
 
@@ -462,17 +468,25 @@ def check_baseline(
         ledger: the ledger with earlier results.
         file: path of the experiment.
         names: names of its variants.
+        asked: names of the variants that are asked.
         wanted: the baseline; empty for the accepted result, if there is one.
         gates: the gates.
 
     Raises:
         ExperimentError: there is no such baseline.
     """
+    compared = [name for name in ("lost_rows", "p_value") if getattr(gates, name) is not None]
+    if compared and {wanted} == asked:
+        raise ExperimentError(
+            tr(
+                "gates: {gates} compare with {name!r}, which is the only variant that is asked: "
+                "add another one, or name git:REVISION or an earlier result under `baseline`."
+            ).format(gates=", ".join(compared), name=wanted)
+        )
     if wanted in names or wanted.startswith(GIT):
         return
     if _earlier(ledger, file, wanted or ACCEPTED, None) is not None:
         return
-    compared = [name for name in ("lost_rows", "p_value") if getattr(gates, name) is not None]
     if wanted:
         raise ExperimentError(
             tr(

@@ -24,6 +24,7 @@ from studio.cli.run.model import add_choice, model_of_fork, model_of_prompt, ope
 from studio.cli.run.step import PLACES, OpenModel, add_stepping, breakpoints_of, step_through
 from studio.cli.runs import past_to_fork, past_to_replay, results_of
 from studio.core.agent.loop.setup import choice_words, limits_of
+from studio.core.agent.protocols.loops import choose_protocol
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.requests import NotAllowedError
 from studio.core.agent.run.runner import Run
@@ -46,6 +47,7 @@ from studio.core.text.values import Json, JsonDict, named_reason, text_or_json
 from studio.core.tools.registry import ToolRegistry
 from studio.core.tools.trust.store import TrustStore, change_text
 from studio.core.wire.reply import Reply, ReplyDelta
+from studio.core.wire.request import history_problems
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,8 @@ async def drive(options: argparse.Namespace, order: RunOrder, store: RunStore | 
         tools = tool_session(order.trust, connections, secrets, terminal_asker(), options.allow)
         opened.push_async_callback(tools.close)
         prepared = prepare(document, order.values, references=references)
+        if choose_protocol(document).protocol == "native":
+            arguments.report(document, history_problems(prepared.messages.messages))
         registry = await tools.load(document, prepared.messages.tools)
         if options.trust:
             registry = tools.current.allow_own_tools()

@@ -217,7 +217,7 @@ def _csv_records(path: Path, warnings: list[str]) -> Iterator[tuple[int, list[st
             line = before = reader.line_num
             for cells in reader:
                 line, before = before + 1, reader.line_num
-                if not any(cells):
+                if not cells:
                     continue
                 if len(cells) != len(head):
                     raise DatasetError(

@@ -70,7 +70,7 @@ def with_rows(text: str, path: Path, rows: Sequence[JsonObject]) -> str:
         lines = [] if records else [list(head)]
         lines += [[text_or_json(row.get(name, "")) for name in head] for row in rows]
         ending = _line_end(text)
-        made = (delimiter.join(_quoted(each, delimiter) for each in line) for line in lines)
+        made = (delimiter.join(_quoted(each, delimiter) for each in line) or '""' for line in lines)
         return text + (ending if gap else "") + "".join(f"{line}{ending}" for line in made)
     if suffix in _LINES:
         lines_of = (json.dumps(dict(row), ensure_ascii=False) for row in rows)
@@ -177,7 +177,8 @@ def _with_cell(text: str, path: Path, line: int, name: str, value: str, held: Js
     if at >= len(found.cells):
         raise _gone(path, line)
     start, end = found.span(at)
-    return text[:start] + _quoted(value, head.delimiter) + text[end:]
+    written = _quoted(value, head.delimiter) or '""' * (len(head.cells) == 1)
+    return text[:start] + written + text[end:]
 
 
 def _with_column(text: str, records: Sequence[_Record], line: int, name: str, value: str) -> str:
@@ -185,7 +186,7 @@ def _with_column(text: str, records: Sequence[_Record], line: int, name: str, va
     for record in reversed(records):
         cell = {1: name, line: value}.get(record.line, "")
         end = record.content_end
-        if any(record.cells):
+        if record.cells:
             text = text[:end] + delimiter + _quoted(cell, delimiter) + text[end:]
     return text
 

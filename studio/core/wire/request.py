@@ -90,7 +90,8 @@ def history_problems(messages: Sequence[Message]) -> tuple[Problem, ...]:
     for message in messages:
         if message.role == "tool":
             if open_.pop(result_id(message), None) is None:
-                text = f"This result answers no call {result_id(message)!r} before it."
+                call = result_id(message)
+                text = f"This result answers no open call {call!r}; a run leaves it out."
                 found.append(_problem("orphan-tool-result", text, message))
             continue
         found += _unanswered(open_)
@@ -101,7 +102,11 @@ def history_problems(messages: Sequence[Message]) -> tuple[Problem, ...]:
 
 def _unanswered(open_: dict[str, Message]) -> list[Problem]:
     return [
-        _problem("unanswered-tool-call", f"The call {call!r} has no result behind it.", message)
+        _problem(
+            "unanswered-tool-call",
+            f"The call {call!r} has no result behind it; a run says that it was interrupted.",
+            message,
+        )
         for call, message in open_.items()
     ]
 

@@ -130,9 +130,9 @@ class StartedRun:
                 raise CostQuestion(estimate.cost or 0.0)
             if shown is not None and self._goes_on(shown, only) and runner.cells.resumable(shown):
                 if only:
-                    # A judge may have been set since.
-                    failed, undecided = only == "failed", only == "rest"
-                    ledger.reopen(shown, errors=True, failed=failed, undecided=undecided)
+                    ledger.reopen(shown, errors=True, failed=only == "failed")
+                if only == "rest":  # a judge may have been set since
+                    runner.cells.decide_again(shown)
                 result = shown
             else:
                 asks_lost = only in ("errors", "failed") and shown is not None

@@ -421,6 +421,7 @@ async def test_only_lost_rows_are_annotated(bench: Bench, ledger: ExperimentLedg
         await streamed(capital)(exchange)
 
     bench.server.always(shortly)
+    bench.write(bench.path.name, EXPERIMENT + "evaluateOptions: {repeat: 2}\n")
     result, _ = await bench.run(ledger)
     lines = FORMS["github"](ledger, report_of(ledger, result)).splitlines()
     assert [each.partition("::edit")[0] for each in lines] == [

@@ -79,6 +79,12 @@ def test_the_exit_code_says_how_it_went(
         ("main", "lost_rows: 0", ["--baseline", "mian"], "The baseline 'mian' does not exist"),
         ("''", "{lost_rows: 0, p_value: 0.05}", [], "gates: lost_rows, p_value need a baseline"),
         ("''", "pass_rate: 0.1", ["--max-lost", "0"], "gates: lost_rows need a baseline"),
+        (
+            "main",
+            "lost_rows: 0",
+            ["--variant", "main"],
+            "'main', which is the only variant that is asked",
+        ),
     ],
 )
 def test_a_gate_without_its_baseline_is_refused(

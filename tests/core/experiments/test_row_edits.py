@@ -86,6 +86,16 @@ def test_rows_are_added_at_the_end(tmp_path: Path, name: str, text: str, count: 
     assert dict(rows[-2].variables) == {"a": "x, y", "b": 'q"'}
 
 
+@pytest.mark.parametrize("head", ["a", "a,b"])
+def test_a_row_without_any_value_stays_a_row(tmp_path: Path, head: str) -> None:
+    path = tmp_path / "a.csv"
+    one = with_rows("", path, [dict.fromkeys(head.split(","), "x")])
+    emptied = with_value(with_rows(one, path, [{}]), path, 2, "a", "")
+    path.write_text(emptied + "\n", encoding="utf-8")
+    rows = read_dataset(DatasetReference("a.csv"), path).cases
+    assert [row.variables["a"] for row in rows] == ["", ""]
+
+
 def test_rows_are_taken_away() -> None:
     assert without_rows(CSV, Path("a.csv"), {2}) == CSV.replace(
         '"It is 5"" wide, and torn",basic,other\r\n', ""

@@ -254,7 +254,7 @@ def as_markdown(_: ExperimentLedger, report: ExperimentReport) -> str:
 
 def as_github(ledger: ExperimentLedger, report: ExperimentReport) -> str:
     """Return an annotation at each lost row's line; without a baseline at each failed row's."""
-    return "".join(_annotations(ledger, report))
+    return "".join(dict.fromkeys(_annotations(ledger, report)))
 
 
 def _annotations(ledger: ExperimentLedger, report: ExperimentReport) -> Iterator[str]:

@@ -203,6 +203,7 @@ class SentCells:
         self._asked_identities: dict[CellKey, bytes] = {}
         self._refused: dict[tuple[int, int], tuple[RefusedOption, ...]] = {}
         self._known: dict[bytes, tuple[int, CellKey]] = {}
+        self._decided_again: dict[CellKey, CellOutcome] = {}
 
     async def prepare(
         self, spending: ExperimentSpending, going_on: int | None = None
@@ -253,7 +254,11 @@ class SentCells:
             spending: receives the expected use.
         """
         plan = self._plan
-        to_send = [key for key in keys if self.identities[key] not in self._known]
+        new = [key for key in keys if self.identities[key] not in self._known]
+        asked = [key for key in new if self.fault_of(key) is None]
+        # Of equal requests, one is sent.
+        by_request = {self.identities[key] if plan.options.cache else key: key for key in asked}
+        to_send = list(by_request.values())
         faults = [
             f"{plan.variants[at].name}, row {number}: {fault}"
             for (at, number), fault in self._faults.items()
@@ -270,7 +275,9 @@ class SentCells:
         )
         count = len(to_send)
         spending.expect(tokens / max(1, count), (cost or 0.0) / max(1, count), count)
-        return ExperimentEstimate(len(keys), len(keys) - count, count, tokens, cost, tuple(faults))
+        return ExperimentEstimate(
+            len(keys), len(keys) - len(new), count, tokens, cost, tuple(faults)
+        )
 
     async def _identify(self, at: int, row: ExperimentRow) -> None:
         """Compute the identities of a row and variant."""
@@ -385,9 +392,18 @@ class SentCells:
 
     def answered_before(self, key: CellKey) -> CellOutcome | None:
         """Return the answer of an equal cell; None if there is none, or it must not be reused."""
+        if key in self._decided_again:
+            return self._decided_again[key]
         place = self._known.get(self.identities[key]) if self._plan.options.cache else None
         before = self._ledger.outcome(*place) if place is not None else None
-        return before if before is not None and before.state is CellState.DONE else None
+        if before is None or before.state is not CellState.DONE:
+            return None
+        return replace(before, is_cached=True)
+
+    def decide_again(self, result: int) -> None:
+        """Let undecided cells wait for their checks alone: their answers are kept."""
+        self._decided_again = self._ledger.undecided(result)
+        self._ledger.reopen(result, undecided=True)
 
     def is_free(self, key: CellKey) -> bool:
         """Return whether a cell needs no request: it has an earlier answer or an error."""
@@ -402,6 +418,7 @@ class SentCells:
         self._tokens.clear()
         self._asked.clear()
         self._known.clear()
+        self._decided_again.clear()
         self.identities = {}
         self._asked_identities = {}
 

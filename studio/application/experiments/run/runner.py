@@ -28,7 +28,6 @@ from studio.core.experiments.assertions.result import AssertionContext, CellAnsw
 from studio.core.experiments.results import cells
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.values import ExperimentRow
-from studio.core.runs.exchange import without_replies
 from studio.core.text.values import Json, JsonDict, JsonObject, objects_of
 
 
@@ -167,8 +166,9 @@ class ExperimentRunner:
             ToolSourceError: the tools cannot be started.
         """
         plan, file = self.plan, self.plan.file
-        names = {*(each.name for each in plan.variants), *(each.name for each in file.variants)}
-        check_baseline(self._ledger, str(file.path or ""), names, plan.baseline, file.gates)
+        asked = {each.name for each in plan.variants}
+        names = asked | {each.name for each in file.variants}
+        check_baseline(self._ledger, str(file.path or ""), names, asked, plan.baseline, file.gates)
         await self._asker.open()
         return await self.cells.prepare(self._spending, going_on)
 
@@ -357,7 +357,7 @@ class ExperimentRunner:
             marks = await self._mark(cell, row, answer)
             left_out = [option.name for option in cell.refused or () if not option.instead]
             return replace(
-                cells.done_outcome(answer, marks, before.cost, is_cached=True),
+                cells.done_outcome(answer, marks, before.cost, is_cached=before.is_cached),
                 facts={**before.facts, "left_out": left_out},
             ), None
         provider = self.plan.variants[key.variant].entry.provider
@@ -402,6 +402,8 @@ class ExperimentRunner:
         is_good = outcome.state is cells.CellState.DONE and outcome.passed is True
         if is_good and (keep == "failed" or self.plan.cells > _ALL_JOURNALS):
             return None
+        from studio.core.runs.exchange import without_replies
+
         return without_replies(asked.journal) if is_good else asked.journal
 
     def _read(self, name: str) -> str:

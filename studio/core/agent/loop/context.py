@@ -102,7 +102,9 @@ def legal(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 
 def _answers(calls: Iterable[ToolCallPart], results: Iterable[Message]) -> Iterable[Message]:
-    by_id = {str(result.attributes.get("tool_call_id", "")): result for result in results}
+    by_id: dict[str, Message] = {}
+    for result in results:
+        by_id.setdefault(str(result.attributes.get("tool_call_id", "")), result)
     for call in calls:
         yield by_id.get(call.id) or _result(call.id, None)
 

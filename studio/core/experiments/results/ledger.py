@@ -12,6 +12,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ from studio.core.runs.store import LockFile, is_held
 from studio.core.text.values import JsonDict, reason_of
 
 _AT_ONCE = 400
+_UNDECIDED = "state = 2 AND passed IS NULL"
 _TRIES = 20
 _EQUAL = """
 SELECT o.experiment, o.repeat, o.row, o.variant
@@ -244,7 +246,7 @@ class ExperimentLedger:
         if failed:
             wanted.append("(state = 2 AND (passed IS NULL OR passed = 0))")
         if undecided:
-            wanted.append("(state = 2 AND passed IS NULL)")
+            wanted.append(f"({_UNDECIDED})")
         if not wanted:
             return 0
         with self._transaction() as run:
@@ -269,6 +271,15 @@ class ExperimentLedger:
             "SELECT repeat, row, variant FROM cell WHERE experiment = ? AND state < 2", experiment
         )
         return [CellKey(*where) for where in found]
+
+    def undecided(self, experiment: int) -> dict[CellKey, CellOutcome]:
+        """Return the answered cells that no check has decided."""
+        found = self._read(
+            f"SELECT repeat, row, variant FROM cell WHERE experiment = ? AND {_UNDECIDED}",
+            experiment,
+        )
+        answered = ((key, self.outcome(experiment, key)) for key in starmap(CellKey, found))
+        return {key: outcome for key, outcome in answered if outcome is not None}
 
     def reasons(self, experiment: int) -> list[tuple[str, int]]:
         """Return why cells have no answer, with the number of cells, most frequent first."""

@@ -206,6 +206,34 @@ async def test_all_requests_are_worked_out_after_an_edit(
     await runner.close()
 
 
+async def test_a_chat_that_a_run_would_change_is_not_asked(
+    bench: Bench, ledger: ExperimentLedger
+) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    results = [{"role": "tool", "tool_call_id": "c1", "content": text} for text in ("one", "two")]
+    chat = [
+        {"role": "user", "content": "Who?"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+    ]
+    for name, more in (("none", []), ("one", results[:1]), ("two", results)):
+        bench.write(f"{name}.json", json.dumps([*chat, *more]))
+    bench.write(
+        "capital.experiment.yaml",
+        "prompts: [file://none.json, file://one.json, file://two.json]\nproviders: [small]\n",
+    )
+    runner = ExperimentRunner(bench.plan(), bench.services, ledger)
+    try:
+        estimate = await runner.prepare()
+        assert (estimate.equal, estimate.to_send) == (0, 1)
+        assert "none.json, row 1: The call 'c1' has no result behind it" in estimate.faults[0]
+        assert "two.json, row 1: This result answers no open call 'c1'" in estimate.faults[1]
+        await runner.run(runner.begin())
+    finally:
+        await runner.close()
+    (asked,) = bench.server.requests
+    assert asked.body["messages"][-1] == results[0]
+
+
 async def test_a_budget_pauses_and_more_goes_on(bench: Bench, ledger: ExperimentLedger) -> None:
     bench.write(
         "capital.experiment.yaml",

@@ -45,6 +45,7 @@ def test_missing_results_are_put_in_and_orphans_left_out():
         user_message("q"),
         asking("1", "2"),
         result("2"),
+        result("2", "again"),
         user_message("never mind"),
         result("9"),
     ]
