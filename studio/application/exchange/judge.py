@@ -367,7 +367,7 @@ def _python_with(program: export.ForeignProgram) -> Path:
 
 
 def _lay_beside(folder: Path, place: Path, copied: Collection[Path]) -> None:
-    """Lay the content of a folder in another one, as links where that is allowed.
+    """Link the content of a folder into another one, or copy it if links are not allowed.
 
     Args:
         folder: The folder.

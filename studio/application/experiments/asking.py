@@ -120,7 +120,7 @@ class Asker:
             is_leader: whether cells run elsewhere, so that no drafts are kept.
         """
         self.turns: Turns = turns if turns is not None else LimitedTurns(self.limiter)
-        """Decides when the requests of cells and judges are sent."""
+        """Policy for when the requests of cells and judges are sent."""
         self.on_progress: OnProgress | None = None
         """Callback for each part of an answer, at most 30 times a second for a cell."""
         self._plan = plan

@@ -264,7 +264,7 @@ def verdict_of_reply(spec: AssertionSpec, text: str) -> Verdict:
     """Read a judge's reply: JSON with `pass`, `score` and `reason`, or a category.
 
     Raises:
-        UndecidedError: the reply is unreadable, which is no failure of the answer.
+        UndecidedError: the reply is unreadable; the answer itself has not failed.
     """
     found = [value for value, _ in objects_in(text) if isinstance(value, Mapping)]
     reply = found[-1] if found else None

@@ -72,7 +72,7 @@ class _RowSource:
     """Warnings, one sentence each, to which reading adds."""
 
     on_rows: Callable[[int], None] | None
-    """Called now and then with the number of rows read since the last call."""
+    """Callback for progress, with the number of rows read since its last call."""
 
 
 def _planned_rows(source: _RowSource) -> Sequence[ExperimentRow]:

@@ -106,7 +106,7 @@ class ConversationSide:
     """Whether the text is the saved file instead of the editor's text."""
 
     read: Callable[[], str | None] | None = None
-    """Reads an earlier version of the text; returns `None` if it no longer exists."""
+    """Function that reads an earlier version of the text; returns `None` if it is gone."""
 
     @property
     def is_editor(self) -> bool:

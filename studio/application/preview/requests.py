@@ -124,7 +124,7 @@ class RequestPreview:
     """Base URL of the connection's API; empty for the provider's own."""
 
     whole: Callable[[], JsonObject] | None = field(default=None, compare=False, repr=False)
-    """Builds the body with the content of files; `body` has only their sizes."""
+    """Function that builds the body with the content of files; `body` has only their sizes."""
 
     made: WireRequest | None = field(default=None, compare=False, repr=False)
     """The request itself, which records the origin of its values."""
@@ -288,7 +288,7 @@ class PreviewCount:
     """Whether `request` was counted by the model itself."""
 
     change: str = ""
-    """Difference in tokens and price to the shown run; empty if there is none."""
+    """Difference in tokens and price from the shown run; empty if there is none."""
 
     def by_model(self, sent: ConversationTokens) -> PreviewCount:
         """Return the count with the token counts of the model's own tokenizer."""

@@ -311,7 +311,7 @@ class PreviewJob:
     """The folder that the user opened: its text files are shown before it is trusted."""
 
     asked: Sequence[Message] = ()
-    """First messages of the shown run; the cards mark differences to them."""
+    """First messages of the shown run; the cards mark differences from them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -543,7 +543,7 @@ def cards(document: PromptDocument, prepared: Prepared) -> tuple[CardData, ...]:
 def marked_cards(
     cards: tuple[CardData, ...], sent: Sequence[Message], asked: Sequence[Message]
 ) -> tuple[CardData, ...]:
-    """Return the cards with the differences to the first messages of a run marked.
+    """Return the cards with the differences from the first messages of a run marked.
 
     Args:
         cards: the cards of the current messages.

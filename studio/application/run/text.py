@@ -70,7 +70,7 @@ class Block:
     """For a `role` heading: role whose color it has."""
 
     whole: Callable[[], str | None] | None = field(default=None, compare=False, repr=False)
-    """Returns the text for copying, if it differs from the pieces; None for none."""
+    """Function that returns the text for copying, if it differs from the pieces; else None."""
 
     @property
     def text(self) -> str:

@@ -190,7 +190,7 @@ def named_connection(source: ExportSource, provider: Provider | None = None) -> 
 
 
 def openai_connection(connection: Connection) -> Connection:
-    """Return the address at which a provider of another API supports chat completions."""
+    """Return the connection for chat completions at a provider with an API of its own."""
     paths: Mapping[Provider, str] = {"anthropic": "", "ollama": "/v1", "gemini": "/openai"}
     path = paths.get(provider_at(connection))
     if path is None:

@@ -48,14 +48,14 @@ class ArgumentSyntax:
     """Notation of a program for the placeholders that it fills."""
 
     pattern: re.Pattern[str]
-    """One mark. Its groups say what is filled in: `all` arguments, a `place` from `first` on, a
-    `name`, what a `shell` command prints, a `file`; `plain` letters stay."""
+    """Matches one mark. Its groups name the inserted value: `all` arguments, a `place` from `first`
+    on, a `name`, the output of a `shell` command, a `file`; `plain` letters stay."""
 
     first: int = 0
     """Number of the first argument."""
 
     unused: str = ""
-    """Template that follows the body where no mark in it takes arguments."""
+    """Template that follows the body if no mark in it takes arguments."""
 
 
 _SHELL = r"!`(?P<shell>[^`\n]+)`"
@@ -99,8 +99,8 @@ def _filled(
         body: the text.
         syntax: how its program writes marks.
         work: gets the inputs.
-        named: names of the arguments in their order, where the file gives them.
-        at_hand: folders in which files are looked for; a name of none is text (`@pytest.mark`).
+        named: names of the arguments in their order, if the file gives them.
+        at_hand: folders to search for files; other names stay text (`@pytest.mark`).
     """
     made, at, takes = [], 0, False
     for mark in syntax.pattern.finditer(body):
@@ -165,7 +165,7 @@ def import_agent_file(
 
     Args:
         text: the file's text.
-        path: the file, which gives the name where no key does.
+        path: the file, which gives the name if no key does.
         kind: its kind.
         read_beside: reads a file beside it.
 

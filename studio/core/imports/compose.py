@@ -380,7 +380,7 @@ def declare_variables(
     """Declare an input for each variable of the messages, with its value if there is one.
 
     Args:
-        work: the file in the making.
+        work: the file being built.
         values: values by name; defaults are declared even if no message uses them.
         key: whether a value is a default or a sample.
     """

@@ -397,7 +397,7 @@ def _model(data: JsonObject, form: str, work: Composition, verbatim: Collection[
 
 
 def _read_choices(data: JsonObject, form: str, options: JsonDict, further: JsonDict) -> None:
-    """Read the objects of a body that the studio has partly as its own options."""
+    """Read the objects of a body that correspond partly to options of the studio."""
     if form == "openai-responses":
         reasoning = {**object_of(data.get("reasoning"))}
         options |= {"reasoningEffort": reasoning.pop("effort")} if "effort" in reasoning else {}

@@ -195,7 +195,7 @@ def _named(
 
 
 def _with_api(choice: ModelChoice) -> ModelChoice:
-    """Return the choice with the API that the document asks for, where its server has two.
+    """Return the choice with the API that the document requests, if its server has two.
 
     A connection of the user's that the document names speaks the API that the user chose.
     """

@@ -94,7 +94,7 @@ _SMALL = 16_384
 
 
 _Row: TypeAlias = tuple[bytes | None, int, bytes]
-"""The text that it begins like, the number of common characters, and the rest."""
+"""The text with the same beginning, the number of common characters, and the rest."""
 
 
 class StoredTexts:
@@ -334,7 +334,7 @@ BUSY_MS = 5000
 
 
 class SqliteFile:
-    """An open SQLite file; one thread at a time has a transaction, and each is whole or not there.
+    """An open SQLite file; one thread at a time has a transaction, which is complete or undone.
 
     Several processes may share the file.
     """

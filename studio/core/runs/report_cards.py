@@ -19,7 +19,7 @@ from studio.core.text.values import Json
 Station: TypeAlias = Literal["Prompt", "Reply", "Action", "Observation", "Answer"]
 
 STATIONS: tuple[Station, ...] = ("Prompt", "Reply", "Action", "Observation", "Answer")
-"""The stations of the loop in the report's diagram, in order."""
+"""The nodes of the loop in the report's diagram, in order."""
 
 _ORIGINS = {
     "recorded": "from the recording",

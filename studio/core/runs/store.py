@@ -101,7 +101,7 @@ _DAMAGES = (sqlite3.Error, zlib.error, json.JSONDecodeError)
 def _reads(
     read: Callable[Concatenate["RunStore", _Asked], _Got],
 ) -> Callable[Concatenate["RunStore", _Asked], _Got]:
-    """Make a method raise a `StoreError` with the cause where the file cannot be read."""
+    """Make a method raise a `StoreError` with the cause if the file cannot be read."""
 
     @wraps(read)
     def said(store: "RunStore", /, *given: _Asked.args, **named: _Asked.kwargs) -> _Got:

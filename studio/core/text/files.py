@@ -160,7 +160,7 @@ def write_private(path: Path, content: bytes) -> None:
 def keep_aside(path: Path) -> Path:
     """Keep a file whose content cannot be used as `NAME.broken.EXT`, or a similar free name.
 
-    The file itself stays where links are possible, so that writing over it is one step.
+    The file itself stays if links are possible, so that writing over it is one step.
 
     Raises:
         OSError: it cannot be kept.

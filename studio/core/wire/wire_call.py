@@ -106,7 +106,7 @@ class WireRecorder:
     """A recorder of one model call in the HTTP client; a retry replaces the previous attempt."""
 
     keep: Callable[[WireCall | KeptCall], None]
-    """Called when the request is sent and again when its response has ended."""
+    """Callback for the call when its request is sent, and again when its response has ended."""
 
     masker: Masker = field(default_factory=Masker)
     """Masker of the secrets."""

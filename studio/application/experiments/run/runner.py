@@ -331,7 +331,7 @@ class ExperimentRunner:
         return self._turns.setdefault(cell.identity, asyncio.Lock())
 
     async def _finished(self, result: int, cell: LeasedCell) -> cells.CellOutcome | None:
-        """Run and store a cell; None if it sends something else than its identity says."""
+        """Run and store a cell; None if its request differs from its identity."""
         found = await self._outcome(result, cell, self._rows[cell.key.row])
         if found is None:
             async with self._renewing:

@@ -48,7 +48,7 @@ class InspectionSources:
     """The sources of data that a `RunState` does not hold."""
 
     call_of: CallLookup = no_call
-    """Returns the request and response of a model call."""
+    """Function that returns the request and response of a model call."""
 
     model: ChatModel | None = None
     """Model that is called next; None for a past run."""

@@ -41,7 +41,7 @@ class RunSide:
     """The run at its end."""
 
     call_of: CallLookup = no_call
-    """Returns the request and response of its model calls."""
+    """Function that returns the request and response of its model calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +176,7 @@ def _ending(state: RunState) -> str:
 def compare(left: RunSide, right: RunSide) -> RunComparison:
     """Compare two branches step by step, by their whole texts instead of those on the cards.
 
-    The steps before two branches part are known to be the same: of a long run they are not read.
+    The steps before the fork of two branches are equal, so they are not read in a long run.
     """
     shared = left.state.steps.shares(right.state.steps)
     by_step = [_cards_by_step(left.state), _cards_by_step(right.state)]

@@ -1,4 +1,4 @@
-"""Performs the effects of the loop: renders, calls the model, checks and calls tools."""
+"""Perform the effects of the loop: render, call the model, check and call tools."""
 
 import asyncio
 import time
@@ -110,7 +110,7 @@ class Performer:
     """Function that returns the recorder of the model call that just began."""
 
     secrets: RunSecrets = field(default_factory=RunSecrets)
-    """Masks what is received, and restores secrets in what is sent."""
+    """Masker of replies and results, which restores secrets in requests and calls."""
 
     partial: Reply | None = None
     """Part of the current reply received so far; kept if the reply breaks off or is stopped."""

@@ -105,10 +105,10 @@ class RunPlan:
     """The first rendering, if it was made already with the same prompt and values."""
 
     conversation: NextMessages | None = None
-    """Returns the messages of each step in place of the prompt: a recorded program's requests."""
+    """Function for each step's messages in place of the prompt: a recorded program's requests."""
 
     journal: OnEvent | None = None
-    """Writes each event before it is applied."""
+    """Function that writes each event before it is applied."""
 
     shown: OnEvent | None = None
     """Callback for each event after it is written and the state has changed."""
@@ -117,10 +117,10 @@ class RunPlan:
     """Callback for each delta of a reply."""
 
     kept: KeepReply | None = None
-    """Saves the partial reply once a second until its event is written."""
+    """Function that saves the partial reply once a second until its event is written."""
 
     keep_call: KeepCall | None = None
-    """Saves what a model call sent, and later what it received."""
+    """Function that saves a model call's request, and later its response."""
 
     async def with_tools(self) -> RunPlan:
         """Return the plan with its tools started.

@@ -1,4 +1,4 @@
-"""Runs the loop: performs its effects with asyncio, after the gate has let each pass.
+"""Run the loop: perform its effects with asyncio, after the gate has let each pass.
 
 Everything happens on one event loop: `go` runs on it, and `send` is called on it. An event is
 written to the journal first, then shown; a reply's deltas go to `stream` and are not written.

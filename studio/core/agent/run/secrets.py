@@ -45,7 +45,7 @@ class RunSecrets:
     """A masker of events that reveals the values in requests."""
 
     masker: Masker = field(default_factory=Masker)
-    """Knows the values, without those that the document declares as not secret."""
+    """Masker with the values, without those that the document declares as not secret."""
 
     references: ReferenceContext | None = None
     """Resolver of the prompt's `${…}`."""

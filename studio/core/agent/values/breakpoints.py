@@ -309,7 +309,7 @@ HERE = "here"
 
 @dataclass(frozen=True, slots=True)
 class Breakpoint:
-    """A breakpoint; it is hit where all its conditions are true."""
+    """A breakpoint; it is hit if all its conditions are true."""
 
     id: str
     """Stable identifier."""
@@ -368,7 +368,7 @@ class HitCounter:
         """Return the breakpoints that are hit at the state's pause point, and count them.
 
         Args:
-            breakpoints: all of them.
+            breakpoints: all breakpoints of the run.
             state: the run.
             rendered: source offsets of the role markers whose messages were just rendered.
         """

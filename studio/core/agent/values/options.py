@@ -108,7 +108,7 @@ class Guard:
     """Subject of the rule."""
 
     forbid: str
-    """Expression; it forbids where it is true (`tool == "delete"`)."""
+    """Expression; it forbids if it is true (`tool == "delete"`)."""
 
     reason: str
     """Reason, for the user and, for a call, also for the model."""

@@ -85,7 +85,7 @@ class Markers:
     """
 
     code: CodeRunner | None = None
-    """Runs Python and JavaScript; None if there is no runner."""
+    """Runner of Python and JavaScript; None if there is none."""
 
     judge: Judge | None = None
     """Judge that uses a model; None if there is none."""

@@ -292,7 +292,7 @@ def _of_place(status: int, said: str, error: Mapping[str, object], target: Endpo
 
 
 def _key_of(status: int, said: str, error: Mapping[str, object]) -> str:
-    """Return the key for a status, by the server's message or code if they tell more."""
+    """Return the key for a status, by the server's message or code if they are more specific."""
     if 300 <= status < 400 or status >= 500:
         return "moved" if status < 400 else "server-error"
     if status == 429:

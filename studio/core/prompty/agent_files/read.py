@@ -45,7 +45,7 @@ class AgentFileRow:
     """When a program gives its model the name and the description; empty for never."""
 
     speaks: str = ""
-    """Role of the body in a prompt file; empty where the file names roles of its own."""
+    """Role of the body in a prompt file; empty if the file names its own roles."""
 
     arguments: str = ""
     """Syntax of the arguments in the body; empty for none."""
@@ -263,10 +263,10 @@ class AgentFileParts:
     """The keys with their places."""
 
     front: Span | None
-    """Place of the keys; None where there are none."""
+    """Place of the keys; None if there are none."""
 
     body: Span
-    """Place of the body; where the body is the value of a key, that of the file's end."""
+    """Place of the body; for a body that is the value of a key, that of the file's end."""
 
     problems: tuple[Problem, ...] = ()
     """Findings on the syntax."""

@@ -36,7 +36,7 @@ from studio.core.text.values import Json, JsonDict, JsonObject, text_or_json
 # A rendering with its values hidden, so that only the author's text defines structure.
 
 PLACEHOLDER = "\ufffc"
-"""Stands for one hidden value; its offset distinguishes it from the same character in literal
+"""Placeholder for one hidden value; its offset distinguishes it from the same character in literal
 text.
 """
 

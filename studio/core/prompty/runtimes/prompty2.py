@@ -321,7 +321,7 @@ def prepare_as_runtime(prepared: Prepared, *, forgiving: bool = False) -> tuple[
 def _split(text: str) -> tuple[str | None, str]:
     """Split front matter and body as the runtime does: at the first `---` or `+++`.
 
-    If nothing follows, its pattern searches on, which only affects odd files.
+    If nothing follows, its pattern continues to search, which only affects odd files.
     """
     opening = _OPENING.match(text)
     if opening is None:

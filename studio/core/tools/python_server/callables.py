@@ -259,7 +259,7 @@ class FunctionTool:
     """The function itself."""
 
     reader: ArgumentReader
-    """Converts arguments to the annotated types."""
+    """Converter of arguments to the annotated types."""
 
     returns: Returned | None = None
     """Declared result; None if there is none."""

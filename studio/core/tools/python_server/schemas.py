@@ -107,7 +107,7 @@ def _without_titles(schema: object, *, names: bool) -> object:
 # Reading the parameters of a function.
 
 UNKNOWN: object = inspect.Parameter.empty
-"""Stands for a missing annotation or default."""
+"""Placeholder for a missing annotation or default."""
 
 
 @dataclass(frozen=True)
@@ -202,7 +202,7 @@ _SPHINX_PARAMETERS = frozenset({"param", "parameter", "arg", "argument", "key", 
 
 
 def parse_docstring(text: str | None) -> Docstring:
-    """Split a docstring; a text in an unknown style is all description."""
+    """Split a docstring; a text in an unknown style counts as the description."""
     lines = inspect.cleandoc(text or "").splitlines()
     description: list[str] = []
     found: dict[str, list[str]] = {}

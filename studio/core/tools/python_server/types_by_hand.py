@@ -48,7 +48,7 @@ class Shape:
     """JSON schema of the type."""
 
     convert: Convert
-    """Converts JSON to a value of the type; raises `Unfit`."""
+    """Function that converts JSON to a value of the type; raises `Unfit`."""
 
 
 def shape_of(annotation: object) -> Shape:

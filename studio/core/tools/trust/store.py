@@ -266,7 +266,7 @@ def stricter(*approvals: Approval) -> Approval:
 _FAST = 1
 
 ANY_SOURCE = "*"
-"""Stands for the source of a tool whose approval an older studio stored only by name."""
+"""Placeholder for the source of a tool whose approval an older studio stored by name only."""
 
 WHOLE_FOLDER = ToolId(ANY_SOURCE, "*")
 """Id for all tools of a folder without their own approval."""
