@@ -111,7 +111,8 @@ def expect(holds: bool, what: str) -> None:
 
 
 def databases_are_whole(room: Room) -> None:
-    for path in (room.home / "data").glob("*.sqlite"):
+    data = room.home / "data"
+    for path in (*data.glob("*.sqlite"), *data.glob("experiments/*.db")):
         with closing(sqlite3.connect(path)) as database:
             (said,) = database.execute("pragma integrity_check").fetchone()
         expect(said == "ok", f"{path.name}: {said}")

@@ -2,10 +2,11 @@
 
     python -m tests.fuzz.fuzz_files SECONDS [SEED]
 
-Imports, experiment files, input sets, files of saved calls and journals. Whole files are changed in
-their structure (a value by one of another kind, a key twice, a part left out) and in their letters,
-and read. Each reader may refuse a file in its own words; any other exception is a finding. The
-changes follow from the seed, so that a finding happens again.
+Imports, experiment files, input sets, files of saved calls, journals and traces. Whole files are
+changed in their structure (a value by one of another kind, a key twice, a part left out) and in
+their letters, and read; journals and traces are also written as a report. Each reader may refuse a
+file in its own words; any other exception is a finding. The changes follow from the seed, so that a
+finding happens again.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from studio.application.exchange.runs import take_text
 from studio.application.experiments.plan import ExperimentServices, plan_experiment
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.inputs.sets import InputFileError, read_sets
@@ -34,7 +36,7 @@ from studio.core.models.secrets import secret_store
 from studio.core.prompty.parse import parse
 from studio.core.prompty.yaml.reader import write_yaml
 from studio.core.runs.codec import JournalError
-from studio.core.runs.exchange import import_run, whole_journal
+from studio.core.runs.exchange import FORMS, export_run
 from studio.core.runs.store import RunStore, StoreError
 from studio.core.tools.trust.store import TrustStore
 from tests.fuzz.seeds_of_files import EXPERIMENTS, IMPORTS
@@ -143,6 +145,7 @@ def files(chance: random.Random) -> Iterator[tuple[str, str]]:
     """Yield names and texts without end: of each kind one after the other."""
     data = ROOT / "tests/data/from_0_1_0"
     journals = [each.read_text(encoding="utf-8") for each in (data / "journals").glob("*.jsonl")]
+    traces = [each.read_text(encoding="utf-8") for each in (data.parent / "traces").glob("*")]
     calls = (data / "prompts/calls.jsonl").read_text(encoding="utf-8")
     sets = json.loads((data / "prompts/trip.inputs.json").read_text(encoding="utf-8"))
     while True:
@@ -153,6 +156,7 @@ def files(chance: random.Random) -> Iterator[tuple[str, str]]:
         yield f"rows.{chance.choice(('json', 'yaml', 'csv'))}", _file("json", [sets], chance)
         yield "calls.jsonl", _lines(calls, chance)
         yield "journal.jsonl", _lines(chance.choice(journals), chance)
+        yield "trace.jsonl", _lines(chance.choice(traces), chance)
 
 
 def _file(name: str, seed: Any, chance: random.Random) -> str:
@@ -200,8 +204,10 @@ def read(name: str, text: str, folder: Path, store: RunStore) -> None:
         path.write_bytes(text.encode("utf-8", "surrogatepass"))
         plan_experiment(path, _SERVICES)
         return
-    if name == "journal.jsonl":
-        import_run(whole_journal(text), store)
+    if name in ("journal.jsonl", "trace.jsonl"):
+        for run in take_text(text, store):
+            store.summary(run)
+            export_run([*store.events(run)], FORMS[0], "0")
         return
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
     if name == "calls.jsonl":
