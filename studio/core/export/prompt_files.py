@@ -106,14 +106,15 @@ def _of_prompty2(sent: SentRequest, document: PromptDocument) -> SentRequest:
             f"it has no provider {model.provider!r}, only {', '.join(_PROVIDERS[2:])}"
         )
     further = object_of(model.options.get("additionalProperties"))
-    asked = further.keys() | {"top_k" for key in model.options if key == "topK"}
+    is_reasoning = _REASONING.match(model.id.lower()) is not None
+    names = {"topK": "top_k"} | ({"reasoningEffort": "reasoning_effort"} if is_reasoning else {})
+    asked = further.keys() | {name for key, name in names.items() if key in model.options}
     if asked and provider != "anthropic":
         unknown = asked.difference(option_names(model.api_type))
         if unknown:
             raise RuntimeRefusal(f"the openai package knows no option {', '.join(sorted(unknown))}")
     # The studio asks providers of Responses not to store anything.
     dropped = {key for key in ("store", "include") if key not in further}
-    is_reasoning = _REASONING.match(model.id.lower()) is not None
     if not is_reasoning:
         dropped.add("reasoning_effort")
     if is_reasoning or provider == "anthropic":

@@ -214,3 +214,16 @@ def test_a_loop_over_what_was_not_given_is_empty_in_the_script(make: Make, tmp_p
     text = f"---\nname: a\nmodel: {{id: m}}\n{JINJA}{body}"
     script = module_of(make(text, "python").text, tmp_path)
     assert script.build_messages(script.INPUTS) == [{"role": "user", "content": "Hi"}]
+
+
+def test_a_script_reads_what_is_given_as_an_object_as_json(make: Make, tmp_path: Path) -> None:
+    text = f"---\nname: a\nmodel: {{id: m}}\n{JINJA}user:\n{{{{ o.a }}}} {{{{ t }}}}\n"
+    script = module_of(make(text, "python", {"o": {"a": 1}, "t": "x"}).text, tmp_path)
+    assert script.TEXTS == ["t"]
+
+
+def test_an_option_that_prompty_gives_to_no_responses_is_named(make: Make) -> None:
+    options = "apiType: responses, options: {reasoningEffort: low}"
+    text = f"---\nname: a\nmodel: {{id: gpt-5, provider: openai, {options}}}\n{JINJA}user:\nHi\n"
+    assert "no option reasoning_effort" in "".join(make(text, "prompty").losses)
+    assert "no option" not in "".join(make(text.replace("responses", "chat"), "prompty").losses)

@@ -352,7 +352,12 @@ class _Script:
         wanted = {item.name for item in document.inputs if item.required}
         wanted |= {p.name for p in document.parameters if document.input(p.name) is None}
         required = [name for name, value in inputs.items() if name in wanted and value is None]
-        texts = [name for name in inputs if value_kind(document, name) in TEXT_KINDS]
+        texts = [
+            name
+            for name, value in inputs.items()
+            if value_kind(document, name) in TEXT_KINDS
+            and (document.input(name) or value is None or isinstance(value, str))
+        ]
         lines = [
             "FOLDER = Path(__file__).resolve().parent",
             f"MODEL = {python_expression(document.model.id or self.source.model)}",
