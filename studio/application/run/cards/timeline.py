@@ -113,7 +113,7 @@ def cards_of_step(
 
 
 _CHARACTERS_A_TOKEN = 4
-"""Assumed for a streaming reply until its server reports the number of tokens."""
+"""Assumed characters per token of a reply, until its server reports the number of tokens."""
 _BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
 """Matches Markdown that a line of a card omits."""
 

@@ -108,7 +108,7 @@ class ToolboxAround:
 
 
 class NoTools:
-    """A run without tools."""
+    """The toolbox of a run without tools."""
 
     specs: tuple[ToolSpec, ...] = ()
 
