@@ -84,6 +84,11 @@ def add_connections(parser: argparse.ArgumentParser) -> None:
     remove = commands.add_parser("remove", help="remove a connection")
     remove.add_argument("name", metavar="NAME")
     remove.set_defaults(action=_remove)
+    forget = commands.add_parser(
+        "forget", help="send the options again that its server has refused (list shows them)"
+    )
+    forget.add_argument("name", metavar="NAME")
+    forget.set_defaults(action=_forget)
 
 
 def _prices(options: argparse.Namespace) -> int:
@@ -159,7 +164,19 @@ def _write(connections: Connections) -> int:
     return FINE
 
 
+def _forget(options: argparse.Namespace) -> int:
+    from studio.core.models.remote.faults import kept_refusals
+    from studio.core.models.remote.model import shown_address
+
+    kept_refusals().forget(shown_address(_named(_read(), options.name)))
+    return FINE
+
+
 def _list(options: argparse.Namespace) -> int:
+    from studio.core.models.remote.faults import kept_refusals
+    from studio.core.models.remote.model import shown_address
+
+    refused = kept_refusals()
     connections = read_connections(_file())
     for problem in connections.problems:
         tell(f"prompt-studio: {problem}")
@@ -173,6 +190,9 @@ def _list(options: argparse.Namespace) -> int:
             mark = "*" if each.name == connections.default else " "
             words = (each.kind, each.model, address_of(each) if each.is_remote else "", each.key)
             print(f"{mark} {each.name:20} {'  '.join(word for word in words if word)}")
+            for refusal in refused.at(shown_address(each)) if each.is_remote else ():
+                told = f"{refusal.model}: without {refusal.option}, refused on {refusal.learned}"
+                print(printable(f"  {'':20} {told}"))
         for folder, name in connections.folders.items():
             print(printable(f"  in {folder}: {name}"))
     return PROBLEMS if connections.problems else FINE

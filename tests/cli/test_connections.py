@@ -13,6 +13,7 @@ import pytest
 from studio.cli.main import run_command
 from studio.cli.terminal import FINE, PROBLEMS, USAGE
 from studio.core.models.connections import read_connections
+from studio.core.models.remote.faults import LearnedRefusal, kept_refusals
 from tests.support.chat_server import ChatServer, Exchange, chat_server, chunk
 
 ABILITIES = ("streaming", "tools", "parallel", "schema", "vision", "reasoning", "stop")
@@ -79,6 +80,12 @@ def test_add_list_test_and_remove(
         "reasoning": "yes",
         "stop": "yes",
     }
+    kept_refusals().learn(LearnedRefusal(server.url, "openai-chat", "scripted-1", "seed"))
+    run_command(["connections", "list"])
+    assert "scripted-1: without seed, refused on 20" in capsys.readouterr().out
+    assert run_command(["connections", "forget", "Here"]) == FINE
+    run_command(["connections", "list"])
+    assert "seed" not in capsys.readouterr().out
     assert run_command(["connections", "remove", "Here"]) == FINE
     assert connections(user_home) == ["Embedded model"]
 
