@@ -78,6 +78,9 @@ def test_every_kind_of_input_is_filled_by_hand_and_sent(
     assert isinstance(more, JsonField)
     assert isinstance(photo, FileField)
     assert isinstance(talk, ThreadField)
+    for name in ("home", "stops", "talk"):
+        assert not rows[name].editor.isVisible()  # one line each
+        qtbot.mouseClick(rows[name].fold, Qt.MouseButton.LeftButton)
     qtbot.keyClicks(city.text, "Rome")
     qtbot.keyClicks(days.line, "5")
     tone.combo.setCurrentText("dry")

@@ -276,9 +276,17 @@ class ExperimentGrid:
 
     def is_flaky(self, row: int, variant: int) -> bool:
         """Return whether some repeats pass and others fail."""
-        at = self._at(row, variant)
-        dots = self._states[at : at + self.repeats]
+        dots = self._dots(row, variant)
         return DotState.PASSED in dots and DotState.FAILED in dots
+
+    def is_failed(self, row: int, variant: int) -> bool:
+        """Return whether a row does not pass; one that no check has decided has not failed."""
+        is_decided = DotState.FAILED in self._dots(row, variant)
+        return is_decided and self.passes(row, variant) is False
+
+    def _dots(self, row: int, variant: int) -> bytearray:
+        at = self._at(row, variant)
+        return self._states[at : at + self.repeats]
 
     def fits(self, row: int, wanted: RowFilter, words: str = "") -> bool:
         """Return whether a row matches the filter.
@@ -298,7 +306,7 @@ class ExperimentGrid:
             case "changed":
                 return any(self._change(row, each) for each in columns)
             case "failed":
-                return any(self.passes(row, each) is False for each in columns)
+                return any(self.is_failed(row, each) for each in columns)
             case "flaky":
                 return any(self.is_flaky(row, each) for each in columns)
             case "errors":

@@ -311,7 +311,7 @@ class ExperimentView(QtWidgets.QWidget):
             place = (at + by * step) % count
             here = model.index(place // columns, first + place % columns)
             row = model.row_at(here)
-            if row is not None and grid.passes(row, place % columns) is False:
+            if row is not None and grid.is_failed(row, place % columns):
                 self.table.setCurrentIndex(here)
                 return
 

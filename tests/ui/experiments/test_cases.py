@@ -645,6 +645,7 @@ def test_a_judge_that_is_named_later_decides_what_was_undecided(
     view.run_all()
     ran(qtbot, view)
     assert states(view, 0) == [DotState.UNDECIDED, DotState.PASSED]
+    assert view.filters.buttons["failed"].isHidden()  # nothing has failed yet
     assert len(shop.server.requests) == 2
 
     async def judged(exchange: Exchange) -> None:
