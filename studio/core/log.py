@@ -141,7 +141,8 @@ def stop_log() -> None:
     root = logging.getLogger()
     for handler in [each for each in root.handlers if each.get_name() == LOG_NAME]:
         root.removeHandler(handler)
-        handler.close()
+        with contextlib.suppress(OSError):  # on a full disk its last lines are not written
+            handler.close()
 
 
 def _runs(number: int) -> bool:

@@ -16,7 +16,7 @@ from studio.core.agent.values.events import ModelCalled, Started
 from studio.core.agent.values.options import RunOptions
 from studio.core.paths import user_paths
 from studio.core.runs.rows import RECORDING
-from studio.core.runs.store import RunFilter, RunStore
+from studio.core.runs.store import RunFilter, RunStore, StoreError
 from studio.core.wire.wire_call import WireCall
 from tests.cli.test_main import script
 from tests.core.agent.runs import NATIVE, Functions, Session, call, calling, run_of, search
@@ -302,6 +302,8 @@ def test_a_history_that_is_damaged_inside_is_said_and_a_run_goes_on(
     for command in (["list"], ["show", run], ["export", run], ["prune", "--keep", "1"]):
         assert run_command(["runs", *command]) == PROBLEMS
         assert "it is damaged; close the studio" in capsys.readouterr().err
+    with closing(RunStore(path)) as store, pytest.raises(StoreError, match="it is damaged"):
+        next(store.events(run))
     prompt = tmp_path / "a.prompty"
     prompt.write_text("---\nname: a\n---\nuser:\nHi\n", encoding="utf-8")
     script(user_home, "Hello.")

@@ -50,6 +50,17 @@ def test_a_full_disk_writes_no_traceback_to_the_terminal(
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="it has no device that is full")
+def test_a_full_disk_is_no_reason_to_end_with_an_error(log: Path) -> None:
+    handler = next(each for each in logging.getLogger().handlers if each.get_name() == LOG_NAME)
+    assert isinstance(handler, logging.FileHandler)
+    handler.stream.close()
+    handler.stream = Path("/dev/full").open("w", encoding="utf-8")  # noqa: SIM115 - the log closes it
+    handler.stream.write("a line that is not written yet")
+    stop_log()
+    assert handler not in logging.getLogger().handlers
+
+
 def test_a_folder_that_cannot_be_written_is_no_reason_to_end(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("", encoding="utf-8")
     assert start_log(tmp_path / "taken") is None

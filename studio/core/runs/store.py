@@ -319,12 +319,12 @@ class RunStore:
             JournalError: a row is not an event.
             StoreError: the file is damaged.
         """
-        rows = self._connection.execute(
-            "SELECT seq, at, data FROM events JOIN runs ON run = number WHERE id = ? AND seq <= ? "
-            "ORDER BY seq",
-            (run, upto if upto is not None else 2**62),
-        )
         try:
+            rows = self._connection.execute(
+                "SELECT seq, at, data FROM events JOIN runs ON run = number "
+                "WHERE id = ? AND seq <= ? ORDER BY seq",
+                (run, upto if upto is not None else 2**62),
+            )
             for seq, at, data in rows:
                 value = json.loads(data)
                 if '"$' in data:
