@@ -148,7 +148,7 @@ def _tag_problems(tag: re.Match[str], name: str, place: Span) -> Iterator[Proble
         yield _problem(f"{{{{#{name}}}}} takes one value; this one has {values}.", place)
     elif name == "role" and values == 1:
         yield from _role_problems(tag, place)
-    elif values > 0 and not tag["mark"] and name not in (*_HELPERS, *_COMPARING):
+    elif values > 0 and (tag["mark"] or "#") == "#" and name not in (*_HELPERS, *_COMPARING):
         message = f"dotprompt has no helper {name!r}; the program that renders this must define it."
         yield Problem("agent-file-helper", Severity.WARNING, message, place)
 

@@ -200,6 +200,7 @@ def test_each_kind_has_its_own_rules(name: str, text: str, expected: list[tuple[
         ('{{role "system"}}x{{/role}}', "agent-file-template"),
         ('{{role "boss"}}x', "agent-file-template"),
         ("{{upper name}}", "agent-file-helper"),
+        ("{{#upper name}}x{{/upper}}", "agent-file-helper"),
     ],
 )
 def test_what_dotprompt_refuses_in_a_template(template: str, code: str) -> None:
